@@ -1,0 +1,86 @@
+// Hook <-> daemon: one POST per hook run over the local socket. Pure; the hooks bundle it.
+// `POST /hook/<tool>/<Event>`, body = the hook's stdin, answer = 200 and exactly one JSON object, kept alive by newlines.
+
+export const tools = ['gemini', 'claude', 'codex'] as const;
+
+export type Tool = (typeof tools)[number];
+
+export const hookHeaders = {
+  /** Pid of the coding agent: the launcher's parent. The daemon watches that process. */
+  parentPid: 'x-wa-pid',
+  /** Pid of the launcher: when it is gone, a held connection has nobody behind it. Absent from the fallback. */
+  launcherPid: 'x-wa-hook-pid',
+  /** The timeout that the installed entry has, in seconds; a held answer ends before it. */
+  maxSeconds: 'x-wa-max-seconds',
+} as const;
+
+/** Every event the tools are known to fire. Another name gets `{}`. */
+export const hookEvents = {
+  gemini: [
+    'SessionStart',
+    'SessionEnd',
+    'BeforeAgent',
+    'AfterAgent',
+    'BeforeModel',
+    'AfterModel',
+    'BeforeToolSelection',
+    'BeforeTool',
+    'AfterTool',
+    'PreCompress',
+    'Notification',
+  ],
+  claude: [
+    'SessionStart',
+    'SessionEnd',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PermissionRequest',
+    'PostToolUse',
+    'PostToolUseFailure',
+    'PostToolBatch',
+    'MessageDisplay',
+    'Notification',
+    'SubagentStart',
+    'SubagentStop',
+    'PreCompact',
+    'PostCompact',
+    'Stop',
+    'StopFailure',
+  ],
+  codex: [
+    'SessionStart',
+    'SessionEnd',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PermissionRequest',
+    'PostToolUse',
+    'PreCompact',
+    'PostCompact',
+    'Interrupt',
+    'Stop',
+  ],
+} as const satisfies Record<Tool, readonly string[]>;
+
+export type HookEvent<T extends Tool = Tool> = (typeof hookEvents)[T][number];
+
+export function isTool(value: string): value is Tool {
+  return (tools as readonly string[]).includes(value);
+}
+
+export function isHookEvent(tool: Tool, event: string): event is HookEvent {
+  return (hookEvents[tool] as readonly string[]).includes(event);
+}
+
+/** What a hook prints when it has nothing to say. */
+export const emptyAnswer = '{}';
+
+/** Socket file inside the runtime directory; Windows uses a named pipe, whose name stands in `pipe.json` there. */
+export const socketFileName = 'hook.sock';
+
+/** One JSON object in ASCII: Gemini CLI decodes a hook's stdout chunk by chunk, which breaks a character that is cut. */
+export function hookJson(value: object): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,29 @@
+// Names of things on the wire. Pure string work: the hooks bundle it.
+
+/** `msg_<epoch>_<project>_<seq>`, numbers in base 36. A negative project does not exist. */
+export function messageId(epoch: string, project: number, seq: number): string {
+  return `msg_${epoch}_${project.toString(36)}_${seq.toString(36)}`;
+}
+
+export interface MessageIdParts {
+  epoch: string;
+  project: number;
+  seq: number;
+}
+
+export function parseMessageId(id: string): MessageIdParts | undefined {
+  const match = /^msg_([a-z0-9]{1,32})_([a-z0-9]{1,11})_([a-z0-9]{1,11})$/.exec(id);
+  if (!match) return undefined;
+  const [, epoch = '', project = '', seq = ''] = match;
+  return { epoch, project: Number.parseInt(project, 36), seq: Number.parseInt(seq, 36) };
+}
+
+/** Names a bound project in journal lines, state file names and log lines, e.g. `1000001.0` or `-100123.12`. */
+export function projectKey(mailbox: string, project: number): string {
+  return `${mailbox}.${project}`;
+}
+
+/** The Mailbox object of a chat; derived, so that no directory is needed. */
+export function mailboxName(botId: string, chatId: string): string {
+  return `v1:${botId}:${chatId}`;
+}

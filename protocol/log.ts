@@ -1,0 +1,58 @@
+// The rows of a project's log, as a poll hands them out and as the journal keeps them.
+
+interface RowBase {
+  /** Rises within a project and never goes back. */
+  seq: number;
+  id: string;
+  /** When the phone sent it, epoch milliseconds. */
+  at: number;
+}
+
+/** Something that the phone sent with a message; fetched by `GET /v1/files/<id>`. */
+export interface PhoneFile {
+  /** The platform's id, opaque; lives as long as the platform keeps the file. */
+  id: string;
+  kind: 'photo' | 'document' | 'voice' | 'video' | 'audio' | 'animation' | 'sticker';
+  /** As the phone named it, not safe as a file name; made up from the kind where the platform has none. */
+  name: string;
+  /** Undefined = the platform did not say. */
+  bytes?: number;
+}
+
+/** A text of the owner. `expired` leaves an empty tombstone, so that the cursor can pass it. */
+export interface MessageRow extends RowBase {
+  kind: 'message';
+  text: string;
+  expiresAt: number;
+  expired?: true;
+  /** The text holds the word stop: STOP in a sprint, an ordinary message otherwise. */
+  stopWord?: true;
+  /** What the phone quoted or answered to. */
+  quote?: string;
+  /** In the order of the phone. Files that are too large to fetch are not listed; the text says so. */
+  files?: PhoneFile[];
+  /** Set on the row that a retry of a dead message made. */
+  retryOf?: string;
+  /** Set by the daemon when an edit came after the hand-over: the message that this one corrects. Never sent by the relay. */
+  corrects?: string;
+}
+
+/** New text of an earlier message. */
+export interface EditRow extends RowBase {
+  kind: 'edit';
+  editOf: string;
+  text: string;
+}
+
+/** What acts at once, ahead of every waiting message. */
+export type Control =
+  | { type: 'stop' | 'abort'; text: string }
+  | { type: 'command'; name: string; args: string }
+  | { type: 'button'; action: string; key: string; userId: string };
+
+export interface ControlRow extends RowBase {
+  kind: 'control';
+  control: Control;
+}
+
+export type Row = MessageRow | EditRow | ControlRow;

@@ -1,0 +1,186 @@
+// The relay's HTTP API: requests are schemas (checked once, at the edge), answers are types. Prose: README.md.
+
+import * as v from 'valibot';
+import { relayLimits } from './limits.ts';
+import type { ControlRow, Row } from './log.ts';
+import type { ReceiptState } from './receipts.ts';
+import { reportedStates } from './receipts.ts';
+
+const safeInteger = v.pipe(v.number(), v.safeInteger());
+const count = v.pipe(safeInteger, v.minValue(0));
+/** Chat id as text: Telegram's are signed integers, other platforms' are not. */
+const mailbox = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_+-]{1,64}$/));
+const project = count;
+
+const receiptSchema = v.object({
+  id: v.pipe(v.string(), v.maxLength(96)),
+  attempt: count,
+  state: v.picklist(reportedStates),
+  at: safeInteger,
+});
+
+export const pollRequestSchema = v.object({
+  mailbox,
+  project,
+  /** The storage epoch that `after` belongs to; null before the first answer. */
+  epoch: v.nullable(v.pipe(v.string(), v.maxLength(32))),
+  /** The highest seq whose journal line is fsynced; null when the state was lost. */
+  after: v.nullable(count),
+  holdMs: v.pipe(count, v.maxValue(relayLimits.holdQuietMs)),
+  daemon: v.object({ id: v.pipe(v.string(), v.minLength(8), v.maxLength(64)), startedAt: count }),
+  receipts: v.optional(v.pipe(v.array(receiptSchema), v.maxLength(relayLimits.pollReceipts)), []),
+});
+
+export type PollRequest = v.InferOutput<typeof pollRequestSchema>;
+
+export interface PollAnswer {
+  epoch: string;
+  /** The relay's clock, epoch milliseconds. */
+  now: number;
+  /** seq > after, in order, at most `pollWindowBytes`. */
+  rows: Row[];
+  /** Every control above `after`, also beyond the window of `rows`. */
+  controls: ControlRow[];
+  cursor: number;
+  /** Some outbox key changed its state: post the open keys again. */
+  outbox?: 'changed';
+}
+
+/** Telegram's own shape and units: offset and length in UTF-16 code units. */
+const entitySchema = v.object({
+  type: v.pipe(v.string(), v.maxLength(32)),
+  offset: count,
+  length: v.pipe(safeInteger, v.minValue(1)),
+  url: v.optional(v.pipe(v.string(), v.maxLength(2048))),
+  language: v.optional(v.pipe(v.string(), v.maxLength(64))),
+});
+
+export type TextEntity = v.InferOutput<typeof entitySchema>;
+
+const partSchema = v.object({
+  text: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  entities: v.optional(v.pipe(v.array(entitySchema), v.maxLength(100)), []),
+});
+
+/** One message on the phone. */
+export type TextPart = v.InferOutput<typeof partSchema>;
+
+const buttonSchema = v.object({
+  label: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
+  /** Given back in the `button` control when pressed; the relay issues its own opaque callback id for it. */
+  action: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
+  style: v.optional(v.picklist(['danger', 'success', 'primary'])),
+});
+
+/** In the order in which they are sent; FIFO inside a class. */
+export const outboxClasses = ['reply', 'approval', 'answer', 'progress'] as const;
+
+export type OutboxClass = (typeof outboxClasses)[number];
+
+const key = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{8,64}$/));
+
+export const outboxItemSchema = v.object({
+  /** Idempotency key: SHA-256 (hex) of the UTF-8 bytes of `identityOf(entry)` for entries of the outbox file, a UUID for what is in no file. */
+  key,
+  class: v.picklist(outboxClasses),
+  parts: v.pipe(v.array(partSchema), v.minLength(1), v.maxLength(relayLimits.outboxParts)),
+  /** Below the last part. */
+  buttons: v.optional(v.pipe(v.array(v.pipe(v.array(buttonSchema), v.maxLength(4))), v.maxLength(8))),
+  /** A message id of ours; the first part answers it when the phone still has it. */
+  replyTo: v.optional(v.pipe(v.string(), v.maxLength(96))),
+  /** Edited in place: one phone message per slot, the highest rev wins. Single part only. */
+  slot: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))),
+  rev: v.optional(count),
+});
+
+export type OutboxItem = v.InferOutput<typeof outboxItemSchema>;
+
+export const outboxRequestSchema = v.object({
+  mailbox,
+  project,
+  items: v.pipe(v.array(outboxItemSchema), v.minLength(1), v.maxLength(relayLimits.outboxItemsPerCall)),
+});
+
+export type OutboxRequest = v.InferOutput<typeof outboxRequestSchema>;
+
+export type KeyState = 'queued' | 'sending' | 'sent' | 'dead';
+
+export interface OutboxOutcome {
+  key: string;
+  state: KeyState;
+  /** Why it is dead: an error code, and the platform's own words. */
+  error?: { code: string; reason: string };
+}
+
+export interface OutboxAnswer {
+  items: OutboxOutcome[];
+}
+
+export interface ProjectStatus {
+  project: number;
+  daemonId: string | null;
+  /** Null before the first poll. */
+  lastSeenAt: number | null;
+  cursor: number;
+  /** How many messages stand at each state of the ladder; states at zero are left out. */
+  ladder: Partial<Record<ReceiptState, number>>;
+  oldestWaitingAt: number | null;
+  /** How many dead letters the owner has not dealt with. */
+  letters?: number;
+}
+
+export interface MailboxStatus {
+  mailbox: string;
+  epoch: string;
+  projects: ProjectStatus[];
+  outbox: Record<KeyState, number>;
+  /** Set while nothing is sent to the phone: an error code, and until when. */
+  paused?: { code: string; untilAt: number };
+}
+
+export interface StatusAnswer {
+  version: string;
+  now: number;
+  platform: string;
+  botId: string;
+  mailboxes: MailboxStatus[];
+}
+
+/** A message that could not be delivered, kept with its reason. */
+export interface Letter {
+  /** Inbound: the message id. Outbound: the idempotency key. */
+  id: string;
+  direction: 'in' | 'out';
+  project: number;
+  /** When it was sent or accepted. */
+  at: number;
+  /** Inbound: `expired`, `failed`, `lost`, `refused`, or `delivered` while the workstation is away. Outbound: `dead`. */
+  state: string;
+  error?: { code: string; reason: string };
+  /** Its first words, for the owner's own eyes. */
+  preview: string;
+}
+
+export interface LettersAnswer {
+  letters: Letter[];
+}
+
+/** The query of `POST /v1/files`; its body is the document. */
+export const documentQuerySchema = v.object({
+  mailbox,
+  project,
+  key,
+  name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+  /** As long as the platform takes below a document. */
+  caption: v.optional(v.pipe(v.string(), v.maxLength(1024)), ''),
+  replyTo: v.optional(v.pipe(v.string(), v.maxLength(96))),
+});
+
+export type DocumentQuery = v.InferOutput<typeof documentQuerySchema>;
+
+/** What a call without a body names in its query. */
+export const addressSchema = v.object({ mailbox, project });
+
+export const letterActionSchema = v.object({ mailbox, project, action: v.picklist(['retry', 'drop']) });
+
+export type LetterAction = v.InferOutput<typeof letterActionSchema>;
