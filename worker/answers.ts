@@ -1,0 +1,51 @@
+// Answers of the HTTP API: error codes to statuses, one place for the headers.
+
+import type { ErrorBody, ErrorCode } from '../protocol/errors.ts';
+import { errorBody, WaError } from '../protocol/errors.ts';
+
+/** The table of protocol/README.md, section 5. */
+const statusOf: Partial<Record<ErrorCode, number>> = {
+  unauthorized: 401,
+  bad_request: 400,
+  body_too_large: 413,
+  not_found: 404,
+  unknown_mailbox: 404,
+  superseded: 409,
+  held_by_other_daemon: 409,
+  rate_limited: 503,
+  platform_unreachable: 502,
+  platform_error: 502,
+  platform_unauthorized: 502,
+  mailbox_full: 503,
+  storage_failed: 503,
+};
+
+export function jsonAnswer(status: number, json: string): Response {
+  return new Response(json, {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+  });
+}
+
+export function errorAnswer(error: unknown): Response {
+  const body = errorBody(asWaError(error));
+  const status = statusOf[body.error.code] ?? 500;
+  const answer = jsonAnswer(status, JSON.stringify(body));
+  if (status === 503) answer.headers.set('retry-after', String(Math.ceil((body.error.retryAfterMs ?? 5_000) / 1000)));
+  return answer;
+}
+
+/** What is no error of ours is a bug: its words stay in the log of the Worker. */
+function asWaError(error: unknown): WaError {
+  if (error instanceof WaError) return error;
+  console.error('unexpected', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return new WaError('internal', 'the relay failed in a way it does not know', { hint: 'look into npx wrangler tail' });
+}
+
+/** An error that came back from the object as data. */
+export function thrown(body: ErrorBody['error']): WaError {
+  return new WaError(body.code, body.message, {
+    ...(body.hint === undefined ? {} : { hint: body.hint }),
+    ...(body.retryAfterMs === undefined ? {} : { retryAfterMs: body.retryAfterMs }),
+  });
+}

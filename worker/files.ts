@@ -1,0 +1,92 @@
+// Files through the stateless Worker, as streams in both directions: the object only says which, and keeps the outcome.
+
+import { WaError } from '../protocol/errors.ts';
+import { relayLimits } from '../protocol/limits.ts';
+import type { DocumentQuery, OutboxAnswer } from '../protocol/relay-api.ts';
+import type { DocumentRequest, DocumentStart } from './mailbox/documents.ts';
+import type { Mailbox, ObjectAnswer } from './mailbox/object.ts';
+import type { Platform } from './platform.ts';
+
+/** Raises what the object reported; see index.ts. */
+export type Ask = <T>(call: () => Promise<ObjectAnswer<T>>) => Promise<T>;
+
+/** Raises `not_found`, `body_too_large`, and `rate_limited`, `platform_*` when the platform does not answer. */
+export async function downloadFile(
+  stub: DurableObjectStub<Mailbox>,
+  platform: Platform,
+  ask: Ask,
+  project: number,
+  id: string,
+): Promise<Response> {
+  const file = await ask(() => stub.findFile(project, id));
+  const opened = await platform.openFile(file.id);
+  if (opened.kind === 'failed') {
+    throw new WaError(opened.code, opened.reason, {
+      ...(opened.afterMs === undefined ? {} : { retryAfterMs: opened.afterMs }),
+    });
+  }
+  return new Response(opened.body, {
+    headers: {
+      'content-type': 'application/octet-stream',
+      'cache-control': 'no-store, no-transform',
+      ...(opened.bytes === null ? {} : { 'content-length': String(opened.bytes) }),
+    },
+  });
+}
+
+/** A turn that comes soon is waited for here, with the document at the door. */
+const patienceMs = 5_000;
+
+async function begin(
+  stub: DurableObjectStub<Mailbox>,
+  ask: Ask,
+  request: DocumentRequest,
+): Promise<Exclude<DocumentStart, { kind: 'wait' }>> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const start = await ask(() => stub.beginDocument(request));
+    if (start.kind !== 'wait') return start;
+    if (Date.now() + start.afterMs > until) {
+      throw new WaError('rate_limited', start.reason, { retryAfterMs: start.afterMs });
+    }
+    await new Promise((resolve) => setTimeout(resolve, start.afterMs));
+  }
+}
+
+/** A caller that is cut off while it sends never reads the answer. */
+async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
+  await body.pipeTo(new WritableStream()).catch(() => {});
+}
+
+/** Raises `bad_request`, `body_too_large`, and what is to be tried again. */
+export async function uploadDocument(
+  stub: DurableObjectStub<Mailbox>,
+  platform: Platform,
+  ask: Ask,
+  request: Request,
+  query: DocumentQuery,
+): Promise<OutboxAnswer> {
+  const { project, key, name, caption, replyTo } = query;
+  const bytes = Number(request.headers.get('content-length') ?? Number.NaN);
+  const { body } = request;
+  if (body === null || !Number.isInteger(bytes) || bytes < 1) {
+    throw new WaError('bad_request', 'a document needs a body and its content-length');
+  }
+  if (bytes > relayLimits.fileUpBytes) {
+    throw new WaError('body_too_large', `the document of ${bytes} bytes is above ${relayLimits.fileUpBytes}`);
+  }
+  let start: Exclude<DocumentStart, { kind: 'wait' }>;
+  try {
+    start = await begin(stub, ask, { project, key, replyTo });
+  } catch (error) {
+    await drain(body);
+    throw error;
+  }
+  if (start.kind === 'known') {
+    await drain(body);
+    return { items: [start.outcome] };
+  }
+  const { kind: _, ...place } = start;
+  const outcome = await platform.sendDocument({ ...place, name, caption, bytes, body });
+  return { items: [await ask(() => stub.endDocument(key, outcome))] };
+}

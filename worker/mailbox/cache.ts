@@ -1,0 +1,50 @@
+// What the object remembers of its storage while it is in memory, so that a message costs few rows read. Never ahead of the
+// storage: a transaction that is undone takes the memory with it.
+
+import type { ProjectRow } from './projects.ts';
+import type { Sql } from './store.ts';
+
+export interface Cache {
+  /** All of them, by number; null = not read yet. */
+  projects: Map<number, ProjectRow> | null;
+  /** Project -> highest row of the log; 0 = none. */
+  highest: Map<number, number>;
+  /** Null = known to be absent. */
+  meta: Map<string, string | null>;
+  /** Whether some album is open; null = not known. */
+  albumOpen: boolean | null;
+  /** Project -> the oldest message above `from` that waits; null = none. */
+  oldest: Map<number, { from: number; waiting: Waiting | null }>;
+}
+
+/** What deadlines need of a waiting message. */
+export interface Waiting {
+  stored_at: number;
+  expires_at: number;
+}
+
+const caches = new WeakMap<Sql, Cache>();
+
+export function cacheOf(sql: Sql): Cache {
+  const known = caches.get(sql);
+  if (known) return known;
+  const fresh: Cache = { projects: null, highest: new Map(), meta: new Map(), albumOpen: null, oldest: new Map() };
+  caches.set(sql, fresh);
+  return fresh;
+}
+
+/** The same database; what an undone transaction wrote is forgotten. */
+export function withForgetting(sql: Sql): Sql {
+  const forgetting: Sql = {
+    ...sql,
+    transaction(run) {
+      try {
+        return sql.transaction(run);
+      } catch (error) {
+        caches.delete(forgetting);
+        throw error;
+      }
+    },
+  };
+  return forgetting;
+}

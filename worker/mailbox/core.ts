@@ -1,0 +1,24 @@
+// What every part of one mailbox is given. Clock and ids come from outside, so that the same code runs in plain tests.
+
+import type { Platform } from '../platform.ts';
+import type { Counters } from './counters.ts';
+import type { ReactionQueue } from './reactions.ts';
+import type { RecentAnswers } from './retry-button.ts';
+import type { Sql } from './store.ts';
+
+export interface Core {
+  readonly sql: Sql;
+  /** Made with the storage, `[a-z0-9]{1,32}`. */
+  readonly epoch: string;
+  readonly chatId: string;
+  readonly platform: Platform;
+  readonly counters: Counters;
+  readonly reactions: ReactionQueue;
+  readonly recentAnswers: RecentAnswers;
+  /** How long a message waits for its workstation. */
+  readonly messageTtlMs: number;
+  /** Epoch milliseconds. */
+  clock(): number;
+  /** Unguessable, `[A-Za-z0-9_-]`, at most 64 bytes. */
+  randomId(): string;
+}

@@ -1,0 +1,95 @@
+// What a mailbox says about itself: status for daemons and the phone, numbers for the metrics. Reads only.
+
+import type { ReceiptState } from '../../protocol/receipts.ts';
+import { receiptStates } from '../../protocol/receipts.ts';
+import type { KeyState, MailboxStatus, ProjectStatus } from '../../protocol/relay-api.ts';
+import type { Core } from './core.ts';
+import type { Counts } from './counters.ts';
+import { sumCounts } from './counters.ts';
+import { countLetters } from './letters.ts';
+import { highestSeq } from './log.ts';
+import type { ProjectRow } from './projects.ts';
+import { readCounts, readProjects } from './projects.ts';
+import type { Pause } from './sender.ts';
+
+/** `isAway`: see `listLetters`. */
+export type IsAway = (project: ProjectRow) => boolean;
+
+export function readStatus(core: Core, pause: Pause | null, isAway: IsAway): MailboxStatus {
+  return {
+    mailbox: core.chatId,
+    epoch: core.epoch,
+    projects: readProjects(core.sql).map((row) => projectStatus(core, row, isAway)),
+    outbox: outboxCounts(core),
+    ...(pause === null ? {} : { paused: pause }),
+  };
+}
+
+function projectStatus(core: Core, row: ProjectRow, isAway: IsAway): ProjectStatus {
+  return {
+    project: row.project,
+    daemonId: row.daemon_id,
+    lastSeenAt: row.last_seen_at,
+    cursor: row.cursor,
+    ladder: ladderOf(core, row),
+    oldestWaitingAt: oldestWaitingAt(core, row),
+    letters: countLetters(core, row, isAway(row)),
+  };
+}
+
+function ladderOf(core: Core, row: ProjectRow): Partial<Record<ReceiptState, number>> {
+  const counted = core.sql.exec<{ state: ReceiptState; count: number }>(
+    `SELECT coalesce(state, iif(seq <= ?, 'delivered', 'stored')) AS state, count(*) AS count
+     FROM log WHERE project = ? AND kind = 'message' GROUP BY 1`,
+    row.cursor,
+    row.project,
+  );
+  const byState = new Map(counted.map(({ state, count }) => [state, count]));
+  return Object.fromEntries(
+    receiptStates.flatMap((state) => (byState.has(state) ? [[state, byState.get(state)]] : [])),
+  );
+}
+
+function oldestWaitingAt(core: Core, row: ProjectRow): number | null {
+  const oldest = core.sql.exec<{ at: number }>(
+    "SELECT at FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL ORDER BY seq LIMIT 1",
+    row.project,
+    row.cursor,
+  )[0];
+  return oldest?.at ?? null;
+}
+
+function outboxCounts(core: Core): Record<KeyState, number> {
+  const counts: Record<KeyState, number> = { queued: 0, sending: 0, sent: 0, dead: 0 };
+  for (const { state, count } of core.sql.exec<{ state: KeyState; count: number }>(
+    "SELECT state, count(*) AS count FROM outbox WHERE key NOT LIKE 'relay:%' GROUP BY state",
+  )) {
+    counts[state] = count;
+  }
+  return counts;
+}
+
+export interface MailboxMetrics {
+  /** Rows ever logged. */
+  in: number;
+  waiting: number;
+  outboxWaiting: number;
+  deadLetters: number;
+  oldestWaitingMs: number;
+  counts: Counts;
+}
+
+export function readMetrics(core: Core): MailboxMetrics {
+  const projects = readProjects(core.sql);
+  const nowMs = core.clock();
+  const oldest = projects.map((row) => oldestWaitingAt(core, row)).filter((at) => at !== null);
+  const outbox = outboxCounts(core);
+  return {
+    in: projects.reduce((sum, row) => sum + highestSeq(core.sql, row), 0),
+    waiting: projects.reduce((sum, row) => sum + highestSeq(core.sql, row) - row.cursor, 0),
+    outboxWaiting: outbox.queued + outbox.sending,
+    deadLetters: outbox.dead,
+    oldestWaitingMs: oldest.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...oldest)),
+    counts: sumCounts(core.counters.unsaved(), ...projects.map(readCounts)),
+  };
+}

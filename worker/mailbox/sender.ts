@@ -1,0 +1,291 @@
+// Empties the outbox: picks by class and rate, calls the platform, records the outcome. The only caller of the platform.
+
+import { parseMessageId } from '../../protocol/ids.ts';
+import { outboxClasses } from '../../protocol/relay-api.ts';
+import type { OutboundCall, SendOutcome } from '../platform.ts';
+import type { BucketName, Buckets } from './buckets.ts';
+import { take, waitMs } from './buckets.ts';
+import type { Core } from './core.ts';
+import { readRow } from './log.ts';
+import type { OutboxRow, StoredCall } from './outbox.ts';
+import {
+  droppedOf,
+  isOpen,
+  isOwnKey,
+  markDead,
+  markSending,
+  markSent,
+  moveToSlowLane,
+  readHeads,
+  readSlotRef,
+  requeue,
+  setSlotRef,
+  tellPhone,
+} from './outbox.ts';
+import { noReaction } from './reactions.ts';
+import { getMeta, setMeta } from './schema.ts';
+
+export interface Pause {
+  untilAt: number;
+  code: string;
+}
+
+export interface Sender {
+  /** Sends what may go now. Never throws for a failed call. `settled` is told each key of a daemon that reached its end. */
+  run(settled: (project: number, key: string) => void): Promise<void>;
+  /** When the next row may go; null when nothing waits. */
+  nextAt(): number | null;
+  /** When the next reaction may go; null when none waits. */
+  nextReactionAt(): number | null;
+  pause(): Pause | null;
+  /** Takes the turn of a message that somebody else sends; else says how long until there is one. */
+  takeTurn(): number;
+}
+
+/** One alarm sends at most this many, so that one never runs for minutes. */
+const callsPerRun = 50;
+const backoffMaxMs = 30_000;
+const reactionBackoffMaxMs = 5 * 60_000;
+/** Tokens that a reaction leaves for what people read. */
+const reactionsLeave = 1;
+/** What has failed this often lets the younger ones of its class pass, and goes on trying. */
+const attemptsBeforeSlowLane = 10;
+
+/** `guard` sets the alarm that repeats a call under which the object dies; called once per run, with the first mark. */
+export function createSender(core: Core, guard: () => void): Sender {
+  const { sql, clock, platform, counters } = core;
+  const reactionRetry = { at: 0, failures: 0 };
+  let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
+
+  /** A button answer shows no message: only the bot's own rate counts. */
+  function bucketsFor(row: OutboxRow): BucketName[] {
+    if ((JSON.parse(row.call) as StoredCall).kind === 'acknowledge') return ['bot'];
+    return chatBuckets();
+  }
+
+  function chatBuckets(): BucketName[] {
+    return platform.isGroup(targetChat(core)) ? ['chat', 'group', 'bot'] : ['chat', 'bot'];
+  }
+
+  function takeTokens(names: BucketName[], nowMs: number): void {
+    buckets = take(buckets, names, nowMs);
+    // A private chat's burst refills faster than the object hibernates; a group's does not.
+    if (names.includes('group')) setMeta(sql, 'buckets', JSON.stringify(buckets));
+  }
+
+  /** One reaction, when nothing else may go. False = none, or not now. Repeating one is harmless, so nothing is marked before. */
+  async function react(nowMs: number): Promise<boolean> {
+    if (reactionRetry.at > nowMs) return false;
+    if (waitMs(buckets, chatBuckets(), nowMs, reactionsLeave) > 0) return false;
+    const pending = core.reactions.next(sql);
+    if (pending === null) return false;
+    takeTokens(chatBuckets(), nowMs);
+    counters.add('calls');
+    const { ref, reaction } = pending;
+    const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref, reaction });
+    sql.transaction(() => {
+      switch (outcome.kind) {
+        case 'sent':
+          core.reactions.settle(sql, pending, reaction);
+          break;
+        case 'pause':
+          pauseUntil(core, clock() + outcome.afterMs, outcome.code);
+          break;
+        case 'retry':
+          reactionRetry.failures += 1;
+          reactionRetry.at = clock() + Math.min(reactionBackoffMaxMs, 1000 * 2 ** reactionRetry.failures);
+          counters.add('retried');
+          break;
+        case 'migrate':
+          followMigration(core, outcome.chatId, clock());
+          break;
+        default:
+          // The message is gone or takes no reactions.
+          core.reactions.settle(sql, pending, noReaction);
+      }
+    });
+    if (outcome.kind === 'sent') reactionRetry.failures = 0;
+    return true;
+  }
+
+  return {
+    async run(settled) {
+      // Progress may be lost, so nobody asks for it.
+      const tell = (row: OutboxRow): void => {
+        if (!isOwnKey(row.key) && row.class !== progressClass && !isOpen(sql, row.key)) settled(row.project, row.key);
+      };
+      for (let calls = 0; calls < callsPerRun; ) {
+        const nowMs = clock();
+        if ((readPause(core)?.untilAt ?? 0) > nowMs) return;
+        const row = readHeads(sql).find((head) => head.next_at <= nowMs);
+        if (row === undefined) {
+          if (!(await react(nowMs))) return;
+          calls += 1;
+          continue;
+        }
+        if (row.expires_at <= nowMs) {
+          sql.transaction(() => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
+          tell(row);
+          continue;
+        }
+        const call = resolveCall(core, row);
+        if (call === null) {
+          sql.transaction(() => markSent(sql, row, null, nowMs));
+          tell(row);
+          continue;
+        }
+        if (waitMs(buckets, bucketsFor(row), nowMs) > 0) return;
+        if (row.state === 'sending') counters.add('possible_duplicates');
+        sql.transaction(() => {
+          if (calls === 0) guard();
+          takeTokens(bucketsFor(row), nowMs);
+          markSending(sql, row);
+        });
+        calls += 1;
+        counters.add('calls');
+        const outcome = await platform.call(call);
+        const ended = sql.transaction(() => record(core, row, outcome, clock()));
+        if (ended) tell(row);
+      }
+    },
+
+    nextAt() {
+      const nowMs = clock();
+      const times = readHeads(sql).map((row) => Math.max(row.next_at, nowMs + waitMs(buckets, bucketsFor(row), nowMs)));
+      return times.length === 0 ? null : Math.max(Math.min(...times), readPause(core)?.untilAt ?? 0);
+    },
+
+    nextReactionAt() {
+      if (core.reactions.isEmpty()) return null;
+      const nowMs = clock();
+      const turnAt = nowMs + waitMs(buckets, chatBuckets(), nowMs, reactionsLeave);
+      return Math.max(turnAt, reactionRetry.at, readPause(core)?.untilAt ?? 0);
+    },
+
+    takeTurn() {
+      const nowMs = clock();
+      const pausedMs = (readPause(core)?.untilAt ?? 0) - nowMs;
+      const wait = Math.max(0, pausedMs, waitMs(buckets, chatBuckets(), nowMs));
+      if (wait === 0) takeTokens(chatBuckets(), nowMs);
+      return wait;
+    },
+
+    pause: () => {
+      const pause = readPause(core);
+      return pause !== null && pause.untilAt > clock() ? pause : null;
+    },
+  };
+}
+
+/** The chat that the mailbox speaks to: its own, or what it became. */
+export function targetChat(core: Core): string {
+  return getMeta(core.sql, 'migrated_to') ?? core.chatId;
+}
+
+/** Nothing goes to the platform before that time. */
+export function pauseUntil(core: Core, untilAt: number, code: string): void {
+  setMeta(core.sql, 'pause', JSON.stringify({ untilAt, code } satisfies Pause));
+  if (code === 'rate_limited') core.counters.add('rate_limited');
+}
+
+function readPause(core: Core): Pause | null {
+  const stored = getMeta(core.sql, 'pause');
+  return stored === undefined ? null : (JSON.parse(stored) as Pause);
+}
+
+/** Null = nothing to do on this platform: a progress edit where messages cannot be edited. */
+function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
+  const stored = JSON.parse(row.call) as StoredCall;
+  const { capabilities } = core.platform;
+  if (stored.kind === 'acknowledge') return stored;
+  if (stored.kind === 'buttons') return { ...stored, chatId: targetChat(core) };
+  const dropped = droppedOf(row);
+  const chatId = targetChat(core);
+  const text = {
+    text: stored.text,
+    entities: dropped.includes('entities') ? [] : stored.entities,
+    buttons: capabilities.buttons ? stored.buttons : [],
+  };
+  const shown = row.slot === null || dropped.includes('target') ? null : readSlotRef(core.sql, row.project, row.slot);
+  if (shown !== null) {
+    if (capabilities.edit) return { kind: 'edit', chatId, ref: shown, ...text };
+    if (row.class === progressClass) return null;
+  }
+  const replyToRef = dropped.includes('reply') ? undefined : refOf(core, stored.replyTo);
+  return {
+    kind: 'send',
+    chatId,
+    topic: capabilities.topics && !dropped.includes('topic') ? row.project : 0,
+    ...(replyToRef === undefined ? {} : { replyToRef }),
+    ...text,
+  };
+}
+
+const progressClass = outboxClasses.indexOf('progress');
+
+/** The phone's own id of a message of ours, while the log still has it. */
+export function refOf(core: Core, id: string | undefined): string | undefined {
+  const parts = id === undefined ? undefined : parseMessageId(id);
+  if (parts === undefined || parts.epoch !== core.epoch) return undefined;
+  return readRow(core.sql, parts.project, parts.seq)?.ref || undefined;
+}
+
+/** Applies an outcome; true when the row reached its end. */
+function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number): boolean {
+  const { sql, counters } = core;
+  switch (outcome.kind) {
+    case 'sent':
+      markSent(sql, row, outcome.ref ?? null, nowMs);
+      if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
+      counters.add('sent');
+      counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));
+      return true;
+    case 'dead':
+      finishDead(core, row, outcome.code, outcome.reason, nowMs);
+      return true;
+    case 'without': {
+      const dropped = droppedOf(row);
+      if (dropped.includes(outcome.what)) {
+        finishDead(core, row, 'rejected', outcome.reason, nowMs);
+        return true;
+      }
+      if (outcome.what === 'target' && row.slot !== null) setSlotRef(sql, row.project, row.slot, null);
+      requeue(sql, row, 0, [...dropped, outcome.what].join(','));
+      counters.add('retried');
+      return false;
+    }
+    case 'migrate':
+      requeue(sql, row, 0, row.without);
+      followMigration(core, outcome.chatId, nowMs);
+      return false;
+    case 'pause':
+      pauseUntil(core, nowMs + outcome.afterMs, outcome.code);
+      requeue(sql, row, 0, row.without);
+      return false;
+    case 'retry':
+      requeue(sql, row, nowMs + Math.min(backoffMaxMs, 1000 * 2 ** row.attempts), row.without);
+      if (row.attempts + 1 >= attemptsBeforeSlowLane) moveToSlowLane(sql, row.key);
+      counters.add('retried');
+      if (outcome.uncertain && row.slot === null) counters.add('possible_duplicates');
+      return false;
+  }
+}
+
+function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): void {
+  markDead(core.sql, row, code, reason, nowMs);
+  // A button that came too late, or its answer, is nobody's loss.
+  if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
+}
+
+/** From now on everything goes to the new chat; it is told once there. */
+export function followMigration(core: Core, toChatId: string, nowMs: number): void {
+  if (targetChat(core) === toChatId) return;
+  setMeta(core.sql, 'migrated_to', toChatId);
+  tellPhone(
+    core,
+    0,
+    `This group is now a supergroup with the id ${toChatId}. Waiting answers come here. ` +
+      `To be heard here, put ${toChatId} into TELEGRAM_CHAT_ID of the relay and bind the project again.`,
+    nowMs,
+  );
+}

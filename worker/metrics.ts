@@ -1,0 +1,83 @@
+// The metrics as Prometheus text, summed over all mailboxes. No texts, no ids.
+
+import { counterNames, sumCounts } from './mailbox/counters.ts';
+import type { MailboxMetrics } from './mailbox/report.ts';
+
+/** Counted in the stateless Worker, which touches no object for them; starts at 0 with each instance. */
+export interface EdgeCounts {
+  foreign: number;
+  unreadable: number;
+  unknown: number;
+  service: number;
+}
+
+export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCounts): string {
+  const sum = (read: (metrics: MailboxMetrics) => number) =>
+    mailboxes.reduce((total, metrics) => total + read(metrics), 0);
+  const counts = sumCounts(...mailboxes.map((metrics) => metrics.counts));
+  const lines = [
+    ...metric(
+      'wa_in_total',
+      'counter',
+      'Rows ever stored from the phone.',
+      sum((metrics) => metrics.in),
+    ),
+    ...metric(
+      'wa_waiting',
+      'gauge',
+      'Rows above the cursors.',
+      sum((metrics) => metrics.waiting),
+    ),
+    ...metric(
+      'wa_oldest_waiting_seconds',
+      'gauge',
+      'Age of the oldest waiting message.',
+      Math.max(0, ...mailboxes.map((metrics) => metrics.oldestWaitingMs)) / 1000,
+    ),
+    ...metric(
+      'wa_outbox_waiting',
+      'gauge',
+      'Calls that wait to be sent.',
+      sum((metrics) => metrics.outboxWaiting),
+    ),
+    ...metric(
+      'wa_dead_letters',
+      'gauge',
+      'Dead letters that are kept.',
+      sum((metrics) => metrics.deadLetters),
+    ),
+    ...counterNames.flatMap((name) =>
+      name.endsWith('_ms')
+        ? metric(`wa_${name.slice(0, -3)}_seconds_total`, 'counter', counterHelp[name], (counts[name] ?? 0) / 1000)
+        : metric(`wa_${name}_total`, 'counter', counterHelp[name], counts[name] ?? 0),
+    ),
+    '# HELP wa_ignored_total Updates that were not for us, since this instance started.',
+    '# TYPE wa_ignored_total counter',
+    ...Object.entries(edge).map(([reason, count]) => `wa_ignored_total{reason="${reason}"} ${count}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function metric(name: string, type: 'counter' | 'gauge', help: string, value: number): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`];
+}
+
+const counterHelp: Record<(typeof counterNames)[number], string> = {
+  duplicates: 'Updates that came again.',
+  unknown_edits: 'Edits of messages that are no longer there.',
+  polls: 'Polls.',
+  delivered: 'Rows handed out; a lost answer counts again.',
+  deliver_ms: 'Time from storing to handing out, over wa_delivered_total.',
+  calls: 'Calls of the platform.',
+  sent: 'Calls that succeeded.',
+  send_ms: 'Time from accepting to success, over wa_sent_total.',
+  rate_limited: 'Refusals because of the rate (429).',
+  retried: 'Calls to be repeated.',
+  dead: 'Calls given up.',
+  possible_duplicates: 'Calls repeated although they may have succeeded.',
+  expired: 'Messages that expired before the workstation took them.',
+  wakes: 'Starts of a mailbox object.',
+  alarms: 'Alarms.',
+  rows_read: 'Rows read in storage.',
+  rows_written: 'Rows written in storage.',
+};

@@ -1,0 +1,116 @@
+// What each answer of the Bot API means for the queue. Pure: one table, no I/O.
+
+import type { SendOutcome } from '../platform.ts';
+
+export interface ApiAnswer {
+  status: number;
+  /** Seconds, from the header. */
+  retryAfter: string | null;
+  /** Raw text: error pages of proxies are HTML. */
+  body: string;
+}
+
+interface ApiBody {
+  ok: boolean;
+  result?: unknown;
+  description: string;
+  parameters: { retry_after?: number; migrate_to_chat_id?: number };
+}
+
+/** A wrong token does not heal in seconds, and hammering with it helps nobody. */
+const credentialPauseMs = 5 * 60_000;
+const unspecifiedPauseMs = 30_000;
+
+/** The 400s that say what to leave out or what happened; everything else of that status is final. */
+const badRequests: readonly { match: RegExp; outcome: (reason: string) => SendOutcome }[] = [
+  { match: /message is not modified/i, outcome: () => ({ kind: 'sent' }) },
+  {
+    match: /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i,
+    outcome: (reason) => ({ kind: 'without', what: 'target', reason }),
+  },
+  {
+    match: /can't parse entities|\bentity\b|RICH_MESSAGE_/i,
+    outcome: (reason) => ({ kind: 'without', what: 'entities', reason }),
+  },
+  {
+    match: /thread not found|TOPIC_(CLOSED|DELETED)/i,
+    outcome: (reason) => ({ kind: 'without', what: 'topic', reason }),
+  },
+  {
+    match: /message to be replied not found|replied message not found|reply message not found/i,
+    outcome: (reason) => ({ kind: 'without', what: 'reply', reason }),
+  },
+  { match: /query is too old/i, outcome: (reason) => ({ kind: 'dead', code: 'expired', reason }) },
+  {
+    match: /chat not found|PEER_ID_INVALID|have no rights to send/i,
+    outcome: (reason) => ({ kind: 'dead', code: 'chat_unreachable', reason }),
+  },
+];
+
+/** Never throws; an answer that is no JSON counts by its status. */
+export function readAnswer(answer: ApiAnswer): SendOutcome {
+  const body = parseBody(answer.body);
+  const reason = body?.description || `HTTP ${answer.status}`;
+  if (answer.status >= 200 && answer.status < 300) {
+    if (body?.ok) return sent(body.result);
+    return { kind: 'retry', code: 'platform_error', reason: "the answer is not the Bot API's", uncertain: true };
+  }
+  const migrateTo = body?.parameters.migrate_to_chat_id;
+  if (migrateTo !== undefined) return { kind: 'migrate', chatId: String(migrateTo) };
+  switch (answer.status) {
+    case 400:
+      return badRequests.find(({ match }) => match.test(reason))?.outcome(reason) ?? rejected(reason);
+    case 401:
+    case 404:
+      return { kind: 'pause', afterMs: credentialPauseMs, code: 'platform_unauthorized', reason };
+    case 403:
+      return { kind: 'dead', code: 'chat_unreachable', reason };
+    case 409:
+      return { kind: 'pause', afterMs: credentialPauseMs, code: 'platform_conflict', reason };
+    case 429:
+      return { kind: 'pause', afterMs: pauseOf(body, answer.retryAfter), code: 'rate_limited', reason };
+    default:
+      if (answer.status >= 500) return { kind: 'retry', code: 'platform_error', reason };
+      return rejected(reason);
+  }
+}
+
+function rejected(reason: string): SendOutcome {
+  return { kind: 'dead', code: 'rejected', reason };
+}
+
+function sent(result: unknown): SendOutcome {
+  const id = isRecord(result) ? result.message_id : undefined;
+  return typeof id === 'number' ? { kind: 'sent', ref: String(id) } : { kind: 'sent' };
+}
+
+function pauseOf(body: ApiBody | undefined, header: string | null): number {
+  const seconds = body?.parameters.retry_after ?? Number(header ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : unspecifiedPauseMs;
+}
+
+function parseBody(text: string): ApiBody | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const parameters = isRecord(value.parameters) ? value.parameters : {};
+  return {
+    ok: value.ok === true,
+    result: value.result,
+    description: typeof value.description === 'string' ? value.description : '',
+    parameters: {
+      ...(typeof parameters.retry_after === 'number' ? { retry_after: parameters.retry_after } : {}),
+      ...(typeof parameters.migrate_to_chat_id === 'number'
+        ? { migrate_to_chat_id: parameters.migrate_to_chat_id }
+        : {}),
+    },
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
