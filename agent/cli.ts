@@ -1,0 +1,153 @@
+// The command line: names, options and help of every command; each command itself is a module of commands/.
+
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { WaError } from '../protocol/errors.ts';
+import type { CommandContext } from './commands/context.ts';
+import { loadConfig } from './config.ts';
+import { describeError, exitCodeOf, exitCodes } from './errors.ts';
+import { directories } from './paths.ts';
+import { version } from './version.ts';
+
+function createContext(): CommandContext {
+  const world = { env: process.env, platform: process.platform, home: homedir() };
+  return {
+    ...world,
+    cwd: process.cwd(),
+    distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
+    loadConfig: () => loadConfig(world),
+    out: (line) => process.stdout.write(`${line}\n`),
+    note: (line) => process.stderr.write(`${line}\n`),
+  };
+}
+
+/** Each command is loaded when it is used: `wa-sync status` must not load a Markdown parser. */
+function createProgram(context: CommandContext): Command {
+  const program = new Command('wa-sync')
+    .description('The mailbox between your phone and the coding agent in your terminal.')
+    .version(version, '-V, --version')
+    .helpOption('-h, --help')
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: () => {} })
+    .exitOverride();
+
+  program
+    .command('start', { isDefault: true })
+    .description('run the daemon in the foreground (the default command)')
+    .option('-q, --quiet', 'do not repeat the log on stderr', false)
+    .action(async (options) => (await import('./commands/start.ts')).startCommand(options, context));
+
+  program
+    .command('status')
+    .description('what the running daemon and the relay know')
+    .option('--json', 'one JSON object', false)
+    .action(async (options) => (await import('./commands/status.ts')).statusCommand(options, context));
+
+  program
+    .command('down')
+    .description('stop the running daemon')
+    .action(async () => (await import('./commands/status.ts')).downCommand(context));
+
+  program
+    .command('send')
+    .description('send a status update or a file to the phone')
+    .argument('[text]', 'Markdown, or the caption of the file; - reads it from stdin')
+    .option('--file <path>', 'send this file as a document (needs the running daemon)')
+    .action(async (text, { file }) => (await import('./commands/send.ts')).sendCommand(text, { file }, context));
+
+  program
+    .command('letters')
+    .description('messages and answers that could not be delivered')
+    .addArgument(new Argument('[action]', 'what to do with one').choices(['retry', 'drop']))
+    .argument('[id]', 'the id of the letter')
+    .option('--json', 'one JSON object', false)
+    .action(async (action, id, { json }) =>
+      (await import('./commands/letters.ts')).lettersCommand({ action, id, json }, context),
+    );
+
+  program
+    .command('hooks')
+    .description('the hooks in a coding agent')
+    .addArgument(hooksAction())
+    .option('--agent <name>', 'which coding agent: gemini', 'gemini')
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'where; without it install takes the extension, and uninstall removes every place',
+      ).choices(['extension', 'project']),
+    )
+    .option('--project <dir>', 'project for --scope project', context.cwd)
+    .option('--json', 'one JSON object (list)', false)
+    .action(async (action, options) =>
+      (await import('./commands/hooks.ts')).hooksCommand(
+        { action, ...options },
+        { dirs: installDirs(context), out: context.out },
+      ),
+    );
+
+  program
+    .command('dev')
+    .description('relay, daemon and a phone in the browser, on this machine alone')
+    .option('--port <number>', 'port of the phone page (0 = any free one)', '0')
+    .option('--project <dir>', 'the folder to serve', context.cwd)
+    .addOption(
+      new Option(
+        '--telegram <mode>',
+        'sim: phone in the browser; poll: real Telegram, getUpdates; webhook: only listen',
+      )
+        .choices(['sim', 'poll', 'webhook'])
+        .default('sim'),
+    )
+    .addOption(
+      new Option('--agent <name>', 'echo: a scripted agent; gemini: install the hooks; none: files only')
+        .choices(['none', 'echo', 'gemini'])
+        .default('echo'),
+    )
+    .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit', false)
+    .action(async (options) => (await import('./commands/dev.ts')).devCommand(options, context));
+
+  program
+    .command('demo')
+    .description('a scripted round trip through every part; exits 0 when each hop worked')
+    .action(async () => (await import('./commands/demo.ts')).demoCommand(context));
+
+  return program;
+}
+
+function installDirs({ env, platform, home, cwd, distDir }: CommandContext) {
+  return {
+    home: env.GEMINI_CLI_HOME || home,
+    dataDir: directories({ env, platform, home }).data,
+    projectDir: cwd,
+    packageDir: distDir,
+    version,
+    platform,
+  };
+}
+
+function hooksAction() {
+  return new Command()
+    .createArgument('<action>', 'install, uninstall or list')
+    .choices(['install', 'uninstall', 'list']);
+}
+
+async function main(): Promise<number> {
+  try {
+    await createProgram(createContext()).parseAsync();
+    return exitCodes.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.ok;
+      const problem = new WaError('bad_arguments', error.message.replace(/^error: /, '').replaceAll('\n', ' '), {
+        hint: 'See what is possible with `wa-sync --help`.',
+      });
+      process.stderr.write(`${describeError(problem)}\n`);
+      return exitCodes.usage;
+    }
+    process.stderr.write(`${describeError(error)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+process.exitCode = await main();

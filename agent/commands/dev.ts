@@ -1,0 +1,204 @@
+// `wa-sync dev`: relay, daemon and phone on this machine in one command, until Ctrl+C.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { watch } from 'node:fs';
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WaError } from '../../protocol/errors.ts';
+import { startEchoAgent } from '../dev/echo-agent.ts';
+import { type Stack, type StackOptions, startStack } from '../dev/stack.ts';
+import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
+import { installHooks } from '../drivers/gemini/install.ts';
+import { fileLog } from '../log.ts';
+import { directories } from '../paths.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './context.ts';
+
+export interface DevOptions {
+  port: string;
+  project: string;
+  telegram: 'sim' | 'poll' | 'webhook';
+  agent: 'none' | 'echo' | 'gemini';
+  takeWebhook: boolean;
+}
+
+/** Errors: `bad_arguments`, `not_configured` for poll and webhook without a bot, and those of the parts. */
+export async function devCommand(options: DevOptions, context: CommandContext): Promise<void> {
+  const projectDir = await existingFolder(options.project);
+  const port = readPort(options.port);
+  const dirs = directories(context);
+  const name = createHash('sha256').update(projectDir).digest('hex').slice(0, 12);
+  const baseDir = join(dirs.state, 'dev', name);
+  const runtimeDir = join(dirs.runtime, `dev-${name.slice(0, 6)}`);
+  await mkdir(baseDir, { recursive: true, mode: 0o700 });
+  const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
+  let poll: TelegramPoll | undefined;
+  let stack: Stack | undefined;
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
+  try {
+    stack = await startStack({
+      projectDir,
+      baseDir,
+      runtimeDir,
+      cacheDir: dirs.cache,
+      workerScript: join(context.distDir, 'worker.js'),
+      platform: context.platform,
+      home: context.home,
+      ...(telegram ? { telegram } : {}),
+      ...(telegram ? { relayPort: port } : { phonePort: port }),
+      log: fileLog(join(baseDir, 'dev.log'), Date.now),
+      say: context.note,
+    });
+    if (telegram && options.telegram === 'poll') {
+      const { takeWebhook } = options;
+      poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });
+    }
+    for (const line of banner(options, stack, projectDir)) context.out(line);
+    if (options.agent === 'gemini') installGemini(context, stack, projectDir);
+    const echo =
+      options.agent === 'echo'
+        ? runEcho(context, stack, projectDir, join(baseDir, 'echo'), stopping.signal)
+        : undefined;
+    await untilOver(stack, poll, echo, stopping.signal);
+  } finally {
+    stopping.abort();
+    await poll?.stop();
+    await stack?.stop();
+  }
+  context.out('stopped; what waits is kept for the next `wa-sync dev` in this folder');
+}
+
+async function untilOver(
+  stack: Stack,
+  poll: TelegramPoll | undefined,
+  echo: Promise<void> | undefined,
+  stopping: AbortSignal,
+): Promise<void> {
+  const stopped = new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve(), { once: true }));
+  const relayEnded = stack.relay.exited.then((code) => {
+    if (stopping.aborted) return;
+    throw new WaError('child_failed', `the relay process ended with code ${code}`, {
+      hint: 'Start `wa-sync dev` again: nothing that was stored is lost.',
+    });
+  });
+  await Promise.race([
+    stopped,
+    relayEnded,
+    stack.daemon.finished,
+    ...(poll ? [poll.finished] : []),
+    ...(echo ? [echo] : []),
+  ]);
+}
+
+function banner(options: DevOptions, stack: Stack, projectDir: string): string[] {
+  const phone =
+    options.telegram === 'sim'
+      ? `phone      ${stack.phoneUrl}  (open it in a browser)`
+      : options.telegram === 'poll'
+        ? 'phone      your bot in Telegram (getUpdates)'
+        : `webhook    ${stack.webhook.url}  (secret: TELEGRAM_WEBHOOK_SECRET)`;
+  return [
+    `wa-sync ${version} dev`,
+    phone,
+    `project    ${projectDir}`,
+    `files      ${join(projectDir, '.gemini', 'wa_inbox.json')}, wa_outbox.json`,
+    `agent      ${describeAgent(options.agent)}`,
+    'Ctrl+C stops everything.',
+  ];
+}
+
+function describeAgent(agent: DevOptions['agent']): string {
+  if (agent === 'echo') return 'echo: answers each message; one that begins with "fail" fails';
+  if (agent === 'gemini') return 'Gemini CLI, started by you';
+  return 'none: read and write the two files yourself';
+}
+
+function installGemini(context: CommandContext, stack: Stack, projectDir: string): void {
+  const { home, env, platform, distDir } = context;
+  const dirs = {
+    home: env.GEMINI_CLI_HOME || home,
+    dataDir: directories(context).data,
+    projectDir,
+    packageDir: distDir,
+    version,
+    platform,
+  };
+  const { place } = installHooks(dirs, 'project');
+  const variables = Object.entries(stack.env).map(([key, value]) => `${key}=${quote(value)}`);
+  context.out(`hooks      ${place} (remove them: wa-sync hooks uninstall --scope project)`);
+  context.out('In another terminal:');
+  context.out(`  cd ${quote(projectDir)} && ${variables.join(' ')} gemini`);
+}
+
+function quote(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Starts a turn whenever something unread stands in the inbox, as a person at the desk would. */
+async function runEcho(
+  context: CommandContext,
+  stack: Stack,
+  projectDir: string,
+  workDir: string,
+  stopping: AbortSignal,
+): Promise<void> {
+  const launcher = join(context.distDir, 'wa-hook');
+  const agent = await startEchoAgent({ launcher, projectDir, workDir, env: stack.env });
+  const inbox = join(projectDir, '.gemini', 'wa_inbox.json');
+  while (!stopping.aborted) {
+    const unread = (await readFile(inbox, 'utf8').catch(() => '')).includes('"read": false');
+    if (unread) await agent.turn('Look into the inbox.', echo);
+    else await changed(join(inbox, '..'), stopping);
+  }
+}
+
+function echo(seen: string): string | undefined {
+  const texts = [...seen.matchAll(/\[\w+ begin [^\]]*\]\n([\s\S]*?)\n\[\w+ end /g)].map((match) => match[1] ?? '');
+  if (texts.some((text) => /^fail\b/i.test(text))) return undefined;
+  if (texts.length === 0) return 'Nothing to do.';
+  return `Heard ${texts.length === 1 ? 'one message' : `${texts.length} messages`}:\n\n${texts.map((text) => `> ${text.split('\n').join('\n> ')}`).join('\n\n')}`;
+}
+
+async function changed(dir: string, stopping: AbortSignal): Promise<void> {
+  const woken = new AbortController();
+  let watcher: ReturnType<typeof watch> | undefined;
+  try {
+    watcher = watch(dir, () => woken.abort());
+  } catch {
+    // Not made yet: the tick below is enough.
+  }
+  await delay(1000, undefined, { signal: AbortSignal.any([stopping, woken.signal]) }).catch(() => {});
+  watcher?.close();
+}
+
+function readTelegram(env: CommandContext['env']): NonNullable<StackOptions['telegram']> {
+  const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_CHAT_ID: chatIds } = env;
+  const missing = [token ? undefined : 'TELEGRAM_BOT_TOKEN', chatIds ? undefined : 'TELEGRAM_CHAT_ID'].filter(Boolean);
+  if (!token || !chatIds) {
+    throw new WaError('not_configured', `${missing.join(' and ')} not set`, {
+      hint: 'Set them, or leave --telegram away: the phone in the browser needs no bot.',
+    });
+  }
+  const [chatId = ''] = chatIds.split(',').map((each) => each.trim());
+  return {
+    token,
+    chatId,
+    userIds: env.TELEGRAM_USER_IDS || (chatId.startsWith('-') ? '' : chatId),
+    apiRoot: (env.TELEGRAM_API_ROOT || 'https://api.telegram.org').replace(/\/+$/, ''),
+    secret: env.TELEGRAM_WEBHOOK_SECRET || randomBytes(24).toString('base64url'),
+  };
+}
+
+async function existingFolder(dir: string): Promise<string> {
+  const real = await realpath(dir).catch(() => undefined);
+  if (real && (await stat(real)).isDirectory()) return real;
+  throw new WaError('bad_arguments', `--project ${dir} is not a folder`, { hint: 'Name an existing folder.' });
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new WaError('bad_arguments', `--port ${text} is not a port`, { hint: 'Give a number from 0 to 65535.' });
+}

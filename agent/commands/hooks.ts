@@ -1,0 +1,81 @@
+// `wa-sync hooks install|uninstall|list`: checks the arguments, calls the driver's installer, prints. Touches no file itself.
+
+import { resolve } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import {
+  type HookScope,
+  type HookStatus,
+  type InstallDirs,
+  installHooks,
+  listHooks,
+  uninstallHooks,
+} from '../drivers/gemini/install.ts';
+
+export interface HooksArgs {
+  action: 'install' | 'uninstall' | 'list';
+  /** Default gemini. */
+  agent?: string | undefined;
+  /** Default: extension for `install`, every place for `uninstall`. */
+  scope?: string | undefined;
+  /** Folder of the scope `project`; default `dirs.projectDir`. */
+  project?: string | undefined;
+  json?: boolean | undefined;
+}
+
+export interface HooksContext {
+  dirs: InstallDirs;
+  /** Prints one line. */
+  out: (line: string) => void;
+}
+
+/** Errors: `bad_arguments`, and those of the installer. */
+export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksContext): Promise<void> {
+  if (args.agent !== undefined && args.agent !== 'gemini') {
+    throw new WaError('bad_arguments', `No hooks can be installed for the agent "${args.agent}"`, {
+      hint: 'Use `--agent gemini`.',
+    });
+  }
+  const scope = hookScope(args.scope);
+  const dirs = { ...given, projectDir: resolve(args.project ?? given.projectDir) };
+  switch (args.action) {
+    case 'install': {
+      const status = installHooks(dirs, scope ?? 'extension');
+      print(args, out, status, [`installed  ${status.place}`, ...restart]);
+      return;
+    }
+    case 'uninstall': {
+      const removed = uninstallHooks(dirs, scope);
+      const lines = removed.map((place) => `removed  ${place}`);
+      print(args, out, { removed }, lines.length > 0 ? lines : ['nothing was installed']);
+      return;
+    }
+    case 'list': {
+      const all = listHooks(dirs);
+      print(args, out, all, all.flatMap(describe));
+    }
+  }
+}
+
+const restart = ['Gemini CLI reads its hooks at start: restart a session that is open.'];
+
+function print(args: HooksArgs, out: HooksContext['out'], value: unknown, lines: string[]): void {
+  for (const line of args.json ? [JSON.stringify(value)] : lines) out(line);
+}
+
+function hookScope(value: string | undefined): HookScope | undefined {
+  if (value === undefined || value === 'extension' || value === 'project') return value;
+  throw new WaError('bad_arguments', `Unknown scope "${value}"`, {
+    hint: 'Use `--scope extension` or `--scope project`.',
+  });
+}
+
+function describe(status: HookStatus): string[] {
+  const head = `${status.agent}  ${status.scope.padEnd('extension'.length)}  `;
+  if (!status.installed) return [`${head}not installed  ${status.place}`];
+  const lines = [`${head}${status.version ?? 'unknown version'}  ${status.place}`];
+  const repair = `run \`wa-sync hooks install --agent ${status.agent} --scope ${status.scope}\``;
+  if (!status.launcherExists)
+    lines.push(`  the launcher is missing (${status.launcher ?? 'no command of ours'}): ${repair}`);
+  else if (!status.current) lines.push(`  not what this version installs: ${repair}`);
+  return lines;
+}

@@ -1,0 +1,53 @@
+// `wa-sync` and `wa-sync start`: the daemon in the foreground, until Ctrl+C, `wa-sync down`, or another start takes over.
+
+import { WaError } from '../../protocol/errors.ts';
+import { resolveBindings } from '../daemon/bindings.ts';
+import { startDaemon } from '../daemon/daemon.ts';
+import { readDaemonId } from '../daemon/daemon-id.ts';
+import { fileLog } from '../log.ts';
+import { stateFiles } from '../paths.ts';
+import { createRelayClient } from '../relay-client.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './context.ts';
+
+/** Errors: `not_configured`, `superseded`, those of `resolveBindings` and `startDaemon`. */
+export async function startCommand(options: { quiet: boolean }, context: CommandContext): Promise<void> {
+  const config = context.loadConfig();
+  if (!config.relay) {
+    throw new WaError('not_configured', 'no relay is configured', {
+      hint: 'Try it without an account: `npx wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN (README, "Your own relay").',
+    });
+  }
+  const clock = Date.now;
+  const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);
+  const client = createRelayClient(config.relay);
+  try {
+    const { bindings, automatic } = await resolveBindings(config, context.cwd, client);
+    for (const { dir, mailbox, project } of bindings) {
+      const how = automatic ? ' (the folder where it was started; config.json can bind others)' : '';
+      context.out(`serving ${dir} for chat ${mailbox}, project ${project}${how}`);
+    }
+    const daemonId = await readDaemonId(config.dirs.config);
+    const daemon = await startDaemon({
+      config,
+      bindings,
+      client,
+      daemonId,
+      version,
+      platform: context.platform,
+      clock,
+      random: Math.random,
+      log,
+    });
+    const stop = () => void daemon.stop();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
+    context.out(`wa-sync ${version} is running, pid ${process.pid}; stop it with Ctrl+C or \`wa-sync down\``);
+    if ((await daemon.finished) === 'superseded') {
+      throw new WaError('superseded', 'another start of this daemon took over the relay connection', {
+        hint: 'Only one daemon can serve a chat: stop the other one with `wa-sync down` on its machine.',
+      });
+    }
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,80 @@
+// `wa-sync status` and `wa-sync down`: ask the running daemon.
+
+import { WaError } from '../../protocol/errors.ts';
+import type { StatusAnswer } from '../../protocol/relay-api.ts';
+import { askDaemon } from '../local-client.ts';
+import { createRelayClient } from '../relay-client.ts';
+import type { CommandContext } from './context.ts';
+
+interface ProjectLine {
+  dir: string;
+  mailbox: string;
+  project: number;
+  relay: string;
+  error?: string;
+  hint?: string;
+  waiting: number;
+  unsent: number;
+  session: string | null;
+  turnRuns: boolean;
+  inboxTrouble: string | null;
+  outboxTrouble: string | null;
+}
+
+interface DaemonStatus {
+  version: string;
+  pid: number;
+  startedAt: number;
+  projects: ProjectLine[];
+}
+
+/** Errors: `daemon_not_running`. */
+export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
+  const config = context.loadConfig();
+  const daemon = (await askDaemon(config.dirs.runtime, 'GET', '/status')) as DaemonStatus;
+  const relay = await askRelay(config.relay);
+  if (options.json) {
+    context.out(JSON.stringify({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
+    return;
+  }
+  context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${new Date(daemon.startedAt).toISOString()}`);
+  for (const project of daemon.projects) {
+    context.out(`${project.dir} (chat ${project.mailbox}, project ${project.project})`);
+    context.out(`  relay      ${project.relay}${project.error ? `: ${project.error}` : ''}`);
+    if (project.hint) context.out(`             ${project.hint}`);
+    context.out(`  waiting    ${project.waiting} for the coding agent, ${project.unsent} for the phone`);
+    context.out(`  session    ${project.session ?? 'none yet'}${project.turnRuns ? ', a turn runs' : ''}`);
+    for (const trouble of [project.inboxTrouble, project.outboxTrouble])
+      if (trouble) context.out(`  trouble    ${trouble}`);
+    context.out(`  messages   ${ladder(relay, project)}`);
+  }
+}
+
+async function askRelay(
+  relay: { url: string; token: string } | undefined,
+): Promise<StatusAnswer | WaError | undefined> {
+  if (!relay) return undefined;
+  const client = createRelayClient(relay);
+  try {
+    return await client.status();
+  } catch (cause) {
+    return cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
+  } finally {
+    await client.close();
+  }
+}
+
+function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }: ProjectLine): string {
+  if (relay instanceof WaError) return `unknown, the relay did not say (${relay.code})`;
+  const found = relay?.mailboxes
+    .find((each) => each.mailbox === mailbox)
+    ?.projects.find((each) => each.project === project);
+  const states = Object.entries(found?.ladder ?? {}).map(([state, count]) => `${count} ${state}`);
+  return states.length > 0 ? states.join(', ') : 'none yet';
+}
+
+/** Errors: `daemon_not_running`. */
+export async function downCommand(context: CommandContext): Promise<void> {
+  await askDaemon(context.loadConfig().dirs.runtime, 'POST', '/down');
+  context.out('the daemon is stopping; hooks go on with the files alone');
+}

@@ -1,0 +1,36 @@
+// Which folders are served: those of config.json, or, when there are none, the one where wa-sync was started.
+
+import { access } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import type { Binding, Config } from '../config.ts';
+import type { RelayClient } from '../relay-client.ts';
+
+/** Errors: `not_bound` when the relay serves several chats and none was chosen, and those of `status()`. */
+export async function resolveBindings(
+  config: Config,
+  cwd: string,
+  client: Pick<RelayClient, 'status'>,
+): Promise<{ bindings: readonly Binding[]; automatic: boolean }> {
+  if (config.bindings.length > 0) return { bindings: config.bindings, automatic: false };
+  const { mailboxes } = await client.status();
+  const [only] = mailboxes;
+  if (!only || mailboxes.length > 1) {
+    throw new WaError('not_bound', `no folder is bound and the relay serves ${mailboxes.length} chats`, {
+      hint: `Add {"bindings":[{"dir":"${cwd}","mailbox":"<chat id>","project":0}]} to ${config.file}.`,
+    });
+  }
+  return { bindings: [{ dir: await projectRoot(cwd), mailbox: only.mailbox, project: 0 }], automatic: true };
+}
+
+/** The git root above `cwd`, else `cwd` itself. A worktree's `.git` is a file, and counts. */
+async function projectRoot(cwd: string): Promise<string> {
+  for (let dir = cwd; ; dir = dirname(dir)) {
+    const found = await access(join(dir, '.git')).then(
+      () => true,
+      () => false,
+    );
+    if (found) return dir;
+    if (dirname(dir) === dir) return cwd;
+  }
+}

@@ -1,0 +1,232 @@
+// The daemon: one per user and machine. Builds, starts, stops and delegates; what it should do stands in other modules.
+
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { dirname } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { WaError } from '../../protocol/errors.ts';
+import { hookLimits } from '../../protocol/limits.ts';
+import { findBinding } from '../binding.ts';
+import type { Binding, Config } from '../config.ts';
+import { hookIoOf } from '../drivers/hook-io.ts';
+import { pruneAnswers } from '../files/answers.ts';
+import { writeJsonFile } from '../files/json-file.ts';
+import { locateMailbox } from '../files/location.ts';
+import { acquireLock } from '../files/lock.ts';
+import { createRedactor } from '../format/redact.ts';
+import { createHookApp, type HookRun } from '../hook-server/app.ts';
+import { listen, prepareSocket } from '../hook-server/socket.ts';
+import { openJournal } from '../journal/journal.ts';
+import type { Log } from '../log.ts';
+import { stateFiles } from '../paths.ts';
+import { isAlive } from '../process.ts';
+import type { RelayClient } from '../relay-client.ts';
+import { createCoalesced } from '../sync/coalesce.ts';
+import { keepDocument } from '../sync/documents.ts';
+import { type RunningProject, startProject } from './project.ts';
+import { consumeSpool } from './spool.ts';
+
+export interface DaemonOptions {
+  config: Config;
+  bindings: readonly Binding[];
+  client: RelayClient;
+  daemonId: string;
+  /** Tokens that must never leave in an answer, beside that of the relay. */
+  secrets?: readonly string[];
+  version: string;
+  platform: NodeJS.Platform;
+  clock: () => number;
+  random: () => number;
+  log: Log;
+}
+
+export interface Daemon {
+  status(): object;
+  /** Resolves when the daemon ended: `stop`, `wa-sync down`, or for good because another start took over. */
+  readonly finished: Promise<'stopped' | 'superseded'>;
+  stop(): Promise<void>;
+}
+
+const tickMs = 2_000;
+/** What an answer needs from here to the launcher. */
+const marginMs = 50;
+/** A tick that comes this much too late means that the machine slept or its clock was set. */
+const jumpMs = 10_000;
+
+/** Errors: `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`, `outside_project`. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config, client, clock, log } = options;
+  const files = stateFiles(config.dirs.state);
+  const lock = await lockDaemon(files.lock);
+  const undo: (() => Promise<unknown>)[] = [() => lock.release()];
+  try {
+    const journal = await openJournal(files.journal, clock);
+    undo.push(() => journal.close());
+    if (journal.unreadableLines > 0) log('error', 'journal lines unreadable', { lines: journal.unreadableLines });
+    const startedAt = clock();
+    const redactor = createRedactor({
+      own: [...(options.secrets ?? []), ...(config.relay ? [config.relay.token] : [])],
+      kinds: config.redact,
+      patterns: config.redact.patterns,
+    });
+    const deps = {
+      config,
+      journal,
+      client,
+      daemon: { id: options.daemonId, startedAt },
+      redact: (text: string) => redactor(text).text,
+      clock,
+      random: options.random,
+      log,
+      isAlive,
+    };
+    const projects: RunningProject[] = [];
+    let brokenSpool = 0;
+    const readSpool = async () => {
+      const { taken, broken } = await consumeSpool(files.spool, { journal, clock, log });
+      if (broken > brokenSpool) log('error', 'spool files unreadable', { files: broken, dir: files.spool });
+      brokenSpool = broken;
+      return taken;
+    };
+    const takeSpool = createCoalesced(async () => {
+      try {
+        const taken = await readSpool();
+        for (const project of projects) project.adopt(taken);
+      } catch (cause) {
+        log('error', 'spool not taken', { error: (cause as Error).message });
+      }
+    });
+    const early = await readSpool();
+    undo.push(() => Promise.all(projects.map((project) => project.stop())));
+    for (const binding of options.bindings) {
+      const place = await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir });
+      const project = await startProject(binding, place, { ...deps, takeSpool });
+      project.adopt(early);
+      projects.push(project);
+    }
+    await pruneAnswers(files.answers, clock());
+    await writeJsonFile(files.bound, { bindings: options.bindings });
+
+    let end: (why: 'stopped' | 'superseded') => void = () => {};
+    const ended = new Promise<'stopped' | 'superseded'>((resolve) => {
+      end = resolve;
+    });
+    const status = () => ({
+      version: options.version,
+      pid: process.pid,
+      startedAt,
+      daemonId: options.daemonId,
+      projects: projects.map((project) => project.status()),
+    });
+    const app = createHookApp({ clock, log, onHook, status, onDown: () => end('stopped'), onSendFile });
+    const server = createServer(getRequestListener(app.fetch));
+    const { address } = await prepareSocket(config.dirs.runtime, options.platform);
+    await listen(server, address);
+    undo.push(async () => {
+      server.close();
+      server.closeAllConnections();
+      if (options.platform !== 'win32') await rm(address, { force: true });
+    });
+    log('info', 'daemon started', { version: options.version, pid: process.pid, projects: projects.length });
+
+    const bindings = projects.map((project) => project.binding);
+    async function onHook({ tool, event, payload, pid, isGone }: HookRun): Promise<object> {
+      const io = hookIoOf(tool);
+      const call = io?.readCall(event, payload);
+      if (!io || !call) return {};
+      const binding = await findBinding(call.cwd, bindings);
+      const project = projects.find((each) => each.binding === binding);
+      if (!project) return {};
+      await takeSpool();
+      const mayHold = call.event.type === 'turnEnd';
+      const until = clock() + hookLimits.answerMs;
+      // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
+      const host = { tool, pid, isGone: () => isGone() || (!mayHold && clock() > until - marginMs) };
+      return io.writeAnswer(event, await withinDeadline(project.turns.handle(call, host), mayHold));
+    }
+
+    async function onSendFile({ path, caption, cwd }: { path: string; caption: string; cwd: string }): Promise<void> {
+      const binding = await findBinding(cwd, bindings);
+      const project = projects.find((each) => each.binding === binding);
+      if (!project) {
+        throw new WaError('not_bound', `${cwd} lies in no folder that this daemon serves`, {
+          hint: 'See the folders with `wa-sync status`.',
+        });
+      }
+      await project.outbox.sendDocument(await keepDocument(files.documents, path, caption));
+    }
+
+    let lastTick = clock();
+    const ticker = setInterval(() => {
+      const late = clock() - lastTick - tickMs;
+      lastTick = clock();
+      if (Math.abs(late) > jumpMs) {
+        log('info', 'clock jumped', { lateMs: late });
+        client.reconnect();
+        for (const project of projects) project.pull.wake();
+      }
+      takeSpool();
+      for (const project of projects) {
+        project.turns
+          .checkProcess()
+          .catch((cause) => log('error', 'process check failed', { error: (cause as Error).message }));
+      }
+    }, tickMs);
+    undo.push(async () => clearInterval(ticker));
+    for (const project of projects) {
+      project.pull.finished.then((why) => {
+        if (why === 'superseded') end('superseded');
+      });
+    }
+
+    let stopping: Promise<void> | undefined;
+    const stop = () => {
+      end('stopped');
+      stopping ??= unwind(undo).then(() => log('info', 'daemon stopped'));
+      return stopping;
+    };
+    const finished = ended.then(async (why) => {
+      await stop();
+      return why;
+    });
+    return { status, finished, stop };
+  } catch (cause) {
+    await unwind(undo);
+    throw cause;
+  }
+}
+
+/** Last made, first undone; one that fails must not keep the others. */
+async function unwind(undo: (() => Promise<unknown>)[]): Promise<void> {
+  for (const step of undo.splice(0).reverse()) await step().catch(() => {});
+}
+
+async function lockDaemon(path: string): Promise<{ release(): Promise<void> }> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
+  try {
+    return await acquireLock(path, { timeoutMs: 0, short: false });
+  } catch (cause) {
+    if (!(cause instanceof WaError) || cause.code !== 'lock_timeout') throw cause;
+    throw new WaError('daemon_running', `a daemon of this user already runs: ${cause.message}`, {
+      hint: 'See it with `wa-sync status`, stop it with `wa-sync down`.',
+      cause,
+    });
+  }
+}
+
+/** The launcher gives up after `answerMs`; an answer after that would be counted as given and never read. */
+async function withinDeadline<T extends object>(
+  answer: Promise<T>,
+  mayHold: boolean,
+): Promise<T | Record<string, never>> {
+  if (mayHold) return answer;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Record<string, never>>((resolve) => {
+    timer = setTimeout(() => resolve({}), hookLimits.answerMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,56 @@
+// What hooks did on the files alone, taken into the journal: at the start before anything else happens, later because a daemon
+// that was too slow for a hook must not take the hook's work for another program's.
+
+import { fileLimits } from '../../protocol/limits.ts';
+import { readSpool, removeSpooled, setSpooledAside } from '../files/spool.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectRecord } from '../journal/records.ts';
+import type { Log } from '../log.ts';
+import { outboxKey } from '../sync/outbox.ts';
+import { isSpooled, type SpoolRecord } from '../turns/spooled.ts';
+
+export interface TakenSpool {
+  /** In order. */
+  taken: SpoolRecord[];
+  /** Files that could not be read. */
+  broken: number;
+}
+
+/** Errors: `file_unusable` of the spool or the journal; what was not taken stays then. */
+export async function consumeSpool(
+  dir: string,
+  { journal, clock, log }: { journal: Journal; clock: () => number; log: Log },
+): Promise<TakenSpool> {
+  const { records, broken } = await readSpool(dir);
+  const taken: SpoolRecord[] = [];
+  for (const { path, record } of records) {
+    if (!isSpooled(record)) {
+      log('error', 'spool record unknown', { path });
+      await setSpooledAside(path);
+      continue;
+    }
+    const p = record.project;
+    const at = record.at;
+    const lines: ProjectRecord[] = [];
+    if (record.kind === 'handed') {
+      const { ids, session, transcript, offset } = record;
+      lines.push({ t: 'handed', p, at, ids, session, transcript, offset });
+    } else if (record.kind === 'settled') {
+      const held = (id: string) => journal.project(p).messages.get(id);
+      const lost = record.unproved.filter((id) => (held(id)?.attempt ?? 0) + 1 >= fileLimits.maxAttempts);
+      const again = record.unproved.filter((id) => !lost.includes(id));
+      lines.push({ t: 'proved', p, at, ids: record.proved });
+      lines.push({ t: 'ended', p, at, ids: record.proved, state: record.failed ? 'failed' : 'answered' });
+      lines.push({ t: 'ended', p, at, ids: lost, state: 'lost' });
+      lines.push({ t: 'returned', p, at, ids: again });
+    } else {
+      const { answer } = record;
+      lines.push({ t: 'entry', p, at, key: outboxKey(answer), answer });
+    }
+    await journal.append(lines.filter((line) => !('ids' in line) || line.ids.length > 0));
+    await removeSpooled(path);
+    taken.push(record);
+  }
+  if (taken.length > 0) log('info', 'spool taken', { records: taken.length, at: clock() });
+  return { taken, broken };
+}

@@ -1,0 +1,143 @@
+// Starts the built Worker on this machine, in a child process, and sees to its end. Never imports the Worker.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { WaError } from '../../protocol/errors.ts';
+import type { RelayReport, RelayStart } from './relay-process.ts';
+import { findToolchain } from './toolchain.ts';
+
+export interface EmbeddedRelayOptions {
+  /** Path of the bundled Worker, dist/worker.js. */
+  workerScript: string;
+  /** On 127.0.0.1; 0 or absent = any free one. */
+  port?: number;
+  /** Keeps the storage of the objects. */
+  persistDir: string;
+  /** The settings of the Worker. */
+  vars: Record<string, string>;
+  /** Where the tool chain is installed when this package came without one. */
+  cacheDir: string;
+  /** Told before something is downloaded. */
+  say: (line: string) => void;
+  /** Gets what the Worker and workerd print. */
+  onLine?: (line: string) => void;
+}
+
+export interface EmbeddedRelay {
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when process and workerd are gone. May be called twice. */
+  stop(): Promise<void>;
+  /** Exit code of the child; 128 + 9 when it was killed. */
+  readonly exited: Promise<number>;
+}
+
+/** What wrangler.toml says to Cloudflare; a test holds the two together. */
+export const embeddedWorker = {
+  compatibilityDate: '2026-10-23',
+  compatibilityFlags: ['nodejs_compat', 'enable_request_signal'],
+  durableObject: { binding: 'MAILBOX', className: 'Mailbox' },
+};
+
+const stopWithinMs = 5_000;
+const killedCode = 128 + 9;
+
+/** @throws {WaError} needs_node_22, port_in_use, child_failed, file_unusable (the Worker is not built) */
+export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise<EmbeddedRelay> {
+  const { port = 0, persistDir, vars, onLine } = options;
+  const script = await readWorker(options.workerScript);
+  const toolchain = await findToolchain(options);
+  await mkdir(persistDir, { recursive: true, mode: 0o700 });
+  const ownGroup = process.platform !== 'win32';
+  const child = fork(relayProcessPath(), [], {
+    execPath: toolchain.node,
+    execArgv: [],
+    // A group of its own: a killed child leaves its workerd in it, where it can be found.
+    detached: ownGroup,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', NODE_OPTIONS: '' },
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', (line) => onLine?.(line));
+  }
+  const exited = new Promise<number>((resolve) => {
+    child.once('exit', (code) => {
+      if (ownGroup && child.pid !== undefined) killGroup(child.pid);
+      resolve(code ?? killedCode);
+    });
+    child.once('error', () => resolve(1));
+  });
+  const stop = async () => {
+    if (child.connected) child.disconnect();
+    const timeout = new AbortController();
+    const kill = delay(stopWithinMs, undefined, { signal: timeout.signal }).then(
+      () => child.kill('SIGKILL'),
+      () => {},
+    );
+    await exited;
+    timeout.abort();
+    await kill;
+  };
+  const start: RelayStart = { miniflare: toolchain.miniflare, script, port, persistDir, vars, ...embeddedWorker };
+  try {
+    const url = await ready(child, exited, start);
+    return { url, pid: child.pid as number, stop, exited };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function ready(child: ChildProcess, exited: Promise<number>, start: RelayStart): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (report: RelayReport) => {
+      if ('url' in report) resolve(report.url);
+      else reject(startFailure(report.failed, start.port));
+    });
+    child.once('error', (cause) => reject(startFailure(cause.message, start.port)));
+    exited.then((code) => reject(startFailure(`its process ended with code ${code}`, start.port)));
+    child.send(start, (error) => error && reject(startFailure(error.message, start.port)));
+  });
+}
+
+function startFailure(reason: string, port: number): WaError {
+  if (/address already in use|EADDRINUSE/i.test(reason)) {
+    return new WaError('port_in_use', `port ${port} of 127.0.0.1 is in use`, {
+      hint: 'Choose another one with --port.',
+    });
+  }
+  return new WaError('child_failed', `the embedded relay did not start: ${reason}`, {
+    hint: 'Start it again; if it ends the same way, report it with this reason.',
+  });
+}
+
+async function readWorker(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new WaError('file_unusable', `the Worker is not at ${path}`, { hint: 'Run npm run build.', cause });
+  }
+}
+
+/** Beside this file in the sources; in the bundle this may be a chunk, one folder below. */
+function relayProcessPath(): string {
+  const candidates = ['./relay-process.ts', './relay-process.js', '../relay-process.js'];
+  const paths = candidates.map((candidate) => fileURLToPath(new URL(candidate, import.meta.url)));
+  const found = paths.find((path) => existsSync(path));
+  if (found) return found;
+  throw new WaError('file_unusable', 'relay-process.js is missing from the package', {
+    hint: 'Install wa-sync again.',
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in it: the usual case.
+  }
+}

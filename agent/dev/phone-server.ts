@@ -1,0 +1,148 @@
+// The routes of the phone page beside the simulated Bot API. Only this page, opened under a loopback name, may make the
+// owner say or press something: what is typed here reaches the terminal.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { WaError } from '../../protocol/errors.ts';
+import { type PhoneAssets, phoneAssets } from './phone-assets.ts';
+import { admit } from './phone-key.ts';
+import type { NumberedEvent } from './telegram-sim/events.ts';
+import { readBody } from './telegram-sim/params.ts';
+import type { TelegramSim, TelegramSimOptions } from './telegram-sim/sim.ts';
+
+const maxBodyBytes = 256 * 1024;
+const shownMessages = 300;
+const pingMs = 15_000;
+const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Nothing from elsewhere, no inline code, and no frame around it, in which a click could be stolen. */
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};
+
+type Pages = NonNullable<TelegramSimOptions['pages']>;
+
+export interface PhoneOptions {
+  /** Base64url or hex. Then only who opens `phoneUrl(apiRoot, key)` gets in; without it every program of the machine. */
+  key?: string;
+}
+
+/** For the option `pages` of the simulator: the page at `/`, its events, and what the owner does on it. */
+export async function phonePages({ key }: PhoneOptions = {}): Promise<Pages> {
+  const assets = await phoneAssets();
+  return (sim) => (request, response, url) => {
+    if (!isLoopback(request.headers.host ?? '')) {
+      return sendJson(response, 403, { error: 'This page answers only under 127.0.0.1 or localhost.' });
+    }
+    const admission = admit(request, url, key);
+    if (admission.kind === 'refuse') {
+      return sendText(
+        response,
+        'text/plain; charset=utf-8',
+        'Open the address that wa-sync printed: it holds the key.\n',
+        401,
+      );
+    }
+    if (admission.kind === 'grant') {
+      response.writeHead(303, { ...securityHeaders, location: '/', 'set-cookie': admission.cookie }).end();
+      return;
+    }
+    answer(sim, assets, request, response, url).catch(() => response.destroy());
+  };
+}
+
+async function answer(
+  sim: TelegramSim,
+  assets: PhoneAssets,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+): Promise<void> {
+  const route = `${request.method} ${url.pathname}`;
+  switch (route) {
+    case 'GET /':
+      return sendText(response, 'text/html; charset=utf-8', assets.html);
+    case 'GET /phone.css':
+      return sendText(response, 'text/css; charset=utf-8', assets.css);
+    case 'GET /phone.client.js':
+      return sendText(response, 'text/javascript; charset=utf-8', assets.script);
+    case 'GET /events':
+      return streamEvents(sim, request, response, url.searchParams.get('after') ?? '');
+    case 'POST /say':
+    case 'POST /press':
+      if (request.headers.origin !== `http://${request.headers.host}`) {
+        return sendJson(response, 403, { error: 'Only the phone page itself may send.' });
+      }
+      return act(sim, route, request, response);
+    default:
+      return sendJson(response, 404, { error: 'Not found.' });
+  }
+}
+
+/** Guards against a foreign name that resolves to this machine (DNS rebinding). */
+function isLoopback(host: string): boolean {
+  return loopbackNames.includes(host.replace(/:\d+$/, ''));
+}
+
+async function act(sim: TelegramSim, route: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readJson(request);
+  try {
+    if (route === 'POST /say' && typeof body?.text === 'string') {
+      return sendJson(response, 200, { messageId: await sim.say(body.text) });
+    }
+    if (route === 'POST /press' && typeof body?.messageId === 'number' && typeof body.label === 'string') {
+      return sendJson(response, 200, { queryId: await sim.press(body.messageId, body.label) });
+    }
+    sendJson(response, 400, { error: 'Not understood.' });
+  } catch (error) {
+    if (!(error instanceof WaError)) throw error;
+    sendJson(response, 400, { error: error.message });
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown> | undefined> {
+  try {
+    const value: unknown = JSON.parse((await readBody(request, maxBodyBytes)).toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Server-sent events: what was missed since the browser's last event, or else everything that is shown. */
+function streamEvents(sim: TelegramSim, request: IncomingMessage, response: ServerResponse, after: string): void {
+  response.writeHead(200, { ...securityHeaders, 'content-type': 'text/event-stream; charset=utf-8' });
+  response.write('retry: 1000\n\n');
+  const write = ({ id, event }: NumberedEvent | { id: string; event: object }) => {
+    response.write(`id: ${id}\ndata: ${JSON.stringify(event)}\n\n`);
+  };
+  // A reconnecting browser sends the header; a page that made a new connection itself, the parameter.
+  const lastSeen = request.headers['last-event-id'];
+  const missed = sim.events.since(typeof lastSeen === 'string' ? lastSeen : after);
+  if (missed) for (const event of missed) write(event);
+  else write({ id: sim.events.lastId(), event: snapshot(sim) });
+  const unsubscribe = sim.events.subscribe(write);
+  const ping = setInterval(() => response.write(': still here\n\n'), pingMs);
+  response.on('close', () => {
+    clearInterval(ping);
+    unsubscribe();
+  });
+}
+
+function snapshot(sim: TelegramSim): object {
+  const messages = sim.messages(sim.ownerId).slice(-shownMessages);
+  return { type: 'snapshot', ownerId: sim.ownerId, link: sim.link(), messages };
+}
+
+function sendText(response: ServerResponse, contentType: string, text: string, status = 200): void {
+  response.writeHead(status, { ...securityHeaders, 'content-type': contentType }).end(text);
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { ...securityHeaders, 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,87 @@
+// The child process of the embedded relay: runs the built Worker in Miniflare until its parent says stop or is gone.
+// Started by embedded-relay.ts with a Node that Miniflare supports; imports nothing of ours at run time.
+
+import { pathToFileURL } from 'node:url';
+
+/** Parent -> child, once. Secrets travel here and never in arguments or the environment. */
+export interface RelayStart {
+  /** Path of Miniflare's main module. */
+  miniflare: string;
+  /** Text of the bundled Worker. */
+  script: string;
+  port: number;
+  persistDir: string;
+  vars: Record<string, string>;
+  compatibilityDate: string;
+  compatibilityFlags: string[];
+  durableObject: { binding: string; className: string };
+}
+
+/** Child -> parent: the last word before it exits when it failed. */
+export type RelayReport = { url: string } | { failed: string };
+
+process.once('message', (start: RelayStart) => {
+  run(start).catch((error: unknown) => {
+    const failed = error instanceof Error ? error.message : String(error);
+    process.send?.({ failed } satisfies RelayReport, () => process.exit(1));
+  });
+});
+
+const disposeWithinMs = 3_000;
+
+async function run(start: RelayStart): Promise<void> {
+  let relay: { dispose(): Promise<void> } | undefined;
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(killGroup, disposeWithinMs).unref();
+    await relay?.dispose().catch(() => {});
+    process.exit(0);
+  };
+  // The channel closes when the parent stops us and when it dies, however it dies.
+  process.once('disconnect', stop);
+  process.on('SIGTERM', stop);
+  // A terminal's Ctrl-C is the parent's business.
+  process.on('SIGINT', () => {});
+  const loaded = await import(pathToFileURL(start.miniflare).href);
+  const { Miniflare, Log, LogLevel } = (loaded.default ?? loaded) as typeof import('miniflare');
+  const { binding, className } = start.durableObject;
+  const name = 'wa-sync';
+  const entry = 'worker.js';
+  const miniflare = new Miniflare({
+    host: '127.0.0.1',
+    port: start.port,
+    // Without this Miniflare asks Cloudflare where it is.
+    cf: false,
+    log: new Log(LogLevel.ERROR),
+    logRequests: false,
+    resourcePersistencePath: start.persistDir,
+    telemetry: { enabled: false },
+    enableDevRegistry: false,
+    workers: [
+      {
+        config: {
+          name,
+          compatibilityDate: start.compatibilityDate,
+          compatibilityFlags: start.compatibilityFlags,
+          manifest: { mainModule: entry, modules: { [entry]: { type: 'esm', contents: start.script } } },
+          env: {
+            ...Object.fromEntries(Object.entries(start.vars).map(([key, value]) => [key, { type: 'text', value }])),
+            [binding]: { type: 'durable-object', worker: name, exportName: className },
+          },
+          exports: { [className]: { type: 'durable-object', storage: 'sqlite' } },
+        },
+      },
+    ],
+  });
+  relay = miniflare;
+  const url = await miniflare.ready;
+  process.send?.({ url: url.origin } satisfies RelayReport);
+}
+
+/** The last resort against a workerd that does not end: we lead a group of our own. */
+function killGroup(): void {
+  if (process.platform === 'win32') process.exit(1);
+  process.kill(-process.pid, 'SIGKILL');
+}

@@ -1,0 +1,150 @@
+// Everything in one place for dev, demo and tests: simulated Telegram, the real Worker in workerd, the daemon. Puts parts
+// together; the daemon runs in this process, the relay in a child.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { type Daemon, startDaemon } from '../daemon/daemon.ts';
+import { readDaemonId } from '../daemon/daemon-id.ts';
+import type { Log } from '../log.ts';
+import { createRelayClient, type RelayClient } from '../relay-client.ts';
+import { version } from '../version.ts';
+import { type EmbeddedRelay, startEmbeddedRelay } from './embedded-relay.ts';
+import { phoneUrl } from './phone-key.ts';
+import { phonePages } from './phone-server.ts';
+import { startTelegramSim, type TelegramSim } from './telegram-sim/sim.ts';
+
+export interface StackOptions {
+  projectDir: string;
+  /** Holds state, config, relay storage; `runtimeDir` apart, because socket paths must be short. */
+  baseDir: string;
+  runtimeDir: string;
+  cacheDir: string;
+  workerScript: string;
+  platform: NodeJS.Platform;
+  home: string;
+  /** Where the bot's chat is; absent = the built-in simulator. */
+  telegram?: { token: string; apiRoot: string; chatId: string; userIds: string; secret: string };
+  phonePort?: number;
+  relayPort?: number;
+  log: Log;
+  say: (line: string) => void;
+}
+
+export interface Stack {
+  /** Only with the simulator. */
+  sim: TelegramSim | undefined;
+  relay: EmbeddedRelay;
+  relayClient: RelayClient;
+  daemon: Daemon;
+  mailbox: string;
+  /** The phone page, with the key that lets it type; only with the simulator. */
+  phoneUrl: string | undefined;
+  webhook: { url: string; secret: string };
+  /** What a coding agent or a launcher needs to reach this daemon and no other. */
+  env: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Errors: those of its parts; what was started is stopped again then. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step().catch(() => {});
+  };
+  try {
+    const key = await phoneKey(join(options.baseDir, 'phone-key'));
+    const sim = options.telegram ? undefined : await startSim(options, key);
+    if (sim) undo.push(() => sim.close());
+    const telegram = options.telegram ?? simAsTelegram(sim as TelegramSim);
+    const token = randomBytes(32).toString('base64url');
+    const relay = await startEmbeddedRelay({
+      workerScript: options.workerScript,
+      persistDir: join(options.baseDir, 'relay'),
+      cacheDir: options.cacheDir,
+      say: options.say,
+      ...(options.relayPort === undefined ? {} : { port: options.relayPort }),
+      vars: {
+        TELEGRAM_BOT_TOKEN: telegram.token,
+        TELEGRAM_API_ROOT: telegram.apiRoot,
+        TELEGRAM_CHAT_ID: telegram.chatId,
+        TELEGRAM_USER_IDS: telegram.userIds,
+        TELEGRAM_WEBHOOK_SECRET: telegram.secret,
+        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+      },
+      onLine: (line) => options.log('warn', 'relay', { line: line.slice(0, 300) }),
+    });
+    undo.push(() => relay.stop());
+    const relayUrl = relay.url.replace(/\/+$/, '');
+    const webhook = { url: `${relayUrl}/telegram/webhook`, secret: telegram.secret };
+    sim?.setWebhook(webhook.url, webhook.secret);
+
+    const env = {
+      WA_STATE_DIR: join(options.baseDir, 'state'),
+      WA_CONFIG_DIR: join(options.baseDir, 'config'),
+      WA_RUNTIME_DIR: options.runtimeDir,
+    };
+    const config = loadConfig({
+      env: { ...env, WA_RELAY_URL: relayUrl, WA_AGENT_TOKEN: token },
+      platform: options.platform,
+      home: options.home,
+    });
+    const relayClient = createRelayClient({ url: relayUrl, token });
+    undo.push(() => relayClient.close());
+    const daemon = await startDaemon({
+      config,
+      bindings: [{ dir: options.projectDir, mailbox: telegram.chatId, project: 0 }],
+      client: relayClient,
+      daemonId: await readDaemonId(config.dirs.config),
+      secrets: [token, telegram.token, telegram.secret],
+      version,
+      platform: options.platform,
+      clock: Date.now,
+      random: Math.random,
+      log: options.log,
+    });
+    undo.push(() => daemon.stop());
+    return {
+      sim,
+      relay,
+      relayClient,
+      daemon,
+      mailbox: telegram.chatId,
+      phoneUrl: sim && phoneUrl(sim.apiRoot, key),
+      webhook,
+      env,
+      stop,
+    };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}
+
+async function startSim(options: StackOptions, key: string): Promise<TelegramSim> {
+  return startTelegramSim({
+    pages: await phonePages({ key }),
+    ...(options.phonePort === undefined ? {} : { port: options.phonePort }),
+  });
+}
+
+function simAsTelegram(sim: TelegramSim): NonNullable<StackOptions['telegram']> {
+  return {
+    token: sim.token,
+    apiRoot: sim.apiRoot,
+    chatId: String(sim.ownerId),
+    userIds: String(sim.ownerId),
+    secret: randomBytes(24).toString('base64url'),
+  };
+}
+
+/** Kept, so that a tab survives a restart of dev. */
+async function phoneKey(path: string): Promise<string> {
+  const known = await readFile(path, 'utf8').catch(() => '');
+  if (/^[\w-]{20,}$/.test(known)) return known;
+  const key = randomBytes(18).toString('base64url');
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(path, key, { mode: 0o600 });
+  return key;
+}

@@ -1,0 +1,158 @@
+// Real Telegram without a public address: getUpdates here, each update posted to the relay's own webhook route.
+// An update is confirmed to Telegram only after the relay has committed it.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { Api, GrammyError, HttpError } from 'grammy';
+import { WaError } from '../../protocol/errors.ts';
+
+export interface TelegramPollOptions {
+  token: string;
+  apiRoot: string;
+  webhook: { url: string; secret: string };
+  /** Remove a webhook that is set, and put it back on stop. */
+  takeWebhook: boolean;
+  say(line: string): void;
+}
+
+export interface TelegramPoll {
+  stop(): Promise<void>;
+  /** Rejects when polling can never work: wrong token, another poller. */
+  readonly finished: Promise<void>;
+}
+
+const allowedUpdates = [
+  'message',
+  'edited_message',
+  'callback_query',
+  'my_chat_member',
+  'stopped_message_generation',
+] as const;
+const longPollSeconds = 25;
+const maxRetryMs = 30_000;
+
+/** Errors: `webhook_active` unless `takeWebhook`, `platform_unauthorized`, `platform_unreachable`. */
+export async function startTelegramPoll(options: TelegramPollOptions): Promise<TelegramPoll> {
+  const api = new Api(options.token, { apiRoot: options.apiRoot, timeoutSeconds: longPollSeconds + 15 });
+  const restore = await takeWebhook(api, options);
+  const stopping = new AbortController();
+  const finished = loop(api, options, stopping.signal);
+  finished.catch(() => {});
+  return {
+    finished,
+    async stop() {
+      stopping.abort();
+      await finished.catch(() => {});
+      await restore();
+    },
+  };
+}
+
+/** Gives what puts the webhook back. Its secret cannot be read from Telegram, so that the owner is told to set it again. */
+async function takeWebhook(api: Api, { takeWebhook: take, say }: TelegramPollOptions): Promise<() => Promise<void>> {
+  const info = await api.getWebhookInfo().catch((cause) => {
+    throw asWaError(cause);
+  });
+  if (!info.url) return async () => {};
+  const host = new URL(info.url).host;
+  if (!take) {
+    throw new WaError('webhook_active', `this bot has a webhook at ${host}, so that Telegram refuses getUpdates`, {
+      hint: 'Use another bot for dev, or add --take-webhook: it is removed while dev runs and put back on exit.',
+    });
+  }
+  await api.deleteWebhook({ drop_pending_updates: false });
+  say(`webhook at ${host} removed while dev runs`);
+  return async () => {
+    const secret = process.env.TELEGRAM_WEBHOOK_SECRET;
+    await api.setWebhook(info.url ?? '', {
+      ...(info.allowed_updates ? { allowed_updates: info.allowed_updates } : {}),
+      ...(info.max_connections ? { max_connections: info.max_connections } : {}),
+      ...(secret ? { secret_token: secret } : {}),
+    });
+    say(
+      `webhook at ${host} put back${secret ? '' : '; TELEGRAM_WEBHOOK_SECRET was not set here: run setWebhook with the secret again'}`,
+    );
+  };
+}
+
+async function loop(api: Api, options: TelegramPollOptions, signal: AbortSignal): Promise<void> {
+  let offset = 0;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const updates = await api.getUpdates(
+        { offset, timeout: longPollSeconds, allowed_updates: allowedUpdates },
+        forGrammy(signal),
+      );
+      failures = 0;
+      for (const update of updates) {
+        if (!(await forward(update, options, signal))) return;
+        offset = update.update_id + 1;
+      }
+    } catch (cause) {
+      if (signal.aborted) return;
+      const error = asWaError(cause);
+      if (!error.retryable) throw error;
+      failures += 1;
+      await delay(error.retryAfterMs ?? Math.min(500 * 2 ** failures, maxRetryMs), undefined, { signal }).catch(
+        () => {},
+      );
+    }
+  }
+}
+
+/** grammY's types are those of a polyfill; the objects are the same. */
+function forGrammy(signal: AbortSignal): NonNullable<Parameters<Api['getUpdates']>[1]> {
+  return signal as NonNullable<Parameters<Api['getUpdates']>[1]>;
+}
+
+/** False = stopped before the relay had it; Telegram gives it again. */
+async function forward(update: object, { webhook }: TelegramPollOptions, signal: AbortSignal): Promise<boolean> {
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    const status = await fetch(webhook.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': webhook.secret },
+      body: JSON.stringify(update),
+      signal,
+    }).then(
+      async (response) => {
+        await response.body?.cancel();
+        return response.status;
+      },
+      () => 0,
+    );
+    if (status >= 200 && status < 300) return true;
+    // Too large for the relay: as Telegram would, give up on this one alone.
+    if (status === 413) return true;
+    await delay(Math.min(500 * 2 ** attempt, maxRetryMs), undefined, { signal }).catch(() => {});
+  }
+  return false;
+}
+
+function asWaError(cause: unknown): WaError {
+  if (cause instanceof HttpError) {
+    return new WaError('platform_unreachable', 'Telegram does not answer', {
+      hint: 'Check the network, or TELEGRAM_API_ROOT.',
+      cause,
+    });
+  }
+  if (!(cause instanceof GrammyError)) return new WaError('internal', String(cause), { cause });
+  const { error_code: code, description } = cause;
+  if (code === 401 || code === 404) {
+    return new WaError('platform_unauthorized', 'Telegram does not know this bot token', {
+      hint: 'Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave.',
+      cause,
+    });
+  }
+  if (code === 409) {
+    return new WaError('platform_conflict', `Telegram: ${description}`, {
+      hint: 'Another program polls with this token: stop it, or use another bot for dev.',
+      cause,
+    });
+  }
+  const retryAfterMs = (cause.parameters.retry_after ?? 0) * 1000;
+  return new WaError('platform_error', `Telegram answered ${code}: ${description}`, {
+    retryable: code === 429 || code >= 500,
+    ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
+    cause,
+  });
+}

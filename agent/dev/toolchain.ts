@@ -1,0 +1,139 @@
+// Finds what the embedded relay runs on, a Node of at least `minimumNodeMajor` and Miniflare: here when they are installed
+// (the repository), else installed once into the cache directory. Never touches the project or a global installation.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+
+/** The only place that names them for an installed package; a test holds them to package.json. */
+export const toolchainVersions = { miniflare: '5.20261023.3-beta', node: '22.23.2' } as const;
+
+const minimumNodeMajor = 22;
+
+export interface Toolchain {
+  /** Absolute path of a Node binary. */
+  node: string;
+  /** Absolute path of Miniflare's main module. */
+  miniflare: string;
+}
+
+export interface ToolchainOptions {
+  cacheDir: string;
+  /** Told before something is downloaded. */
+  say: (line: string) => void;
+  /** The Node that may be used as it is. */
+  current?: { version: string; execPath: string };
+  /** A file or directory from which installed packages are looked up. */
+  from?: string;
+  install?: (dir: string, packages: string[]) => Promise<void>;
+}
+
+interface Found {
+  node: string | undefined;
+  miniflare: string | undefined;
+}
+
+/** @throws {WaError} needs_node_22 when neither here nor in the cache and the installation fails */
+export async function findToolchain(options: ToolchainOptions): Promise<Toolchain> {
+  const { cacheDir, say, current = { version: process.versions.node, execPath: process.execPath } } = options;
+  const { from = import.meta.url, install = npmInstall } = options;
+  const isNewEnough = Number.parseInt(current.version, 10) >= minimumNodeMajor;
+  const find = (place: string): Found => ({
+    node: isNewEnough ? current.execPath : nodeBinary(place),
+    miniflare: resolvePackage(place, 'miniflare'),
+  });
+  const here = find(from);
+  if (isComplete(here)) return here;
+  const dir = join(cacheDir, `embedded-${toolchainVersions.miniflare}`);
+  const inCache = () => {
+    const cached = find(join(dir, 'package.json'));
+    return { node: here.node ?? cached.node, miniflare: here.miniflare ?? cached.miniflare };
+  };
+  const cached = inCache();
+  if (isComplete(cached)) return cached;
+  const packages = [
+    ...(cached.miniflare ? [] : [`miniflare@${toolchainVersions.miniflare}`]),
+    ...(cached.node ? [] : [`node@${toolchainVersions.node}`]),
+  ];
+  say(`The embedded relay needs ${packages.join(' and ')}: installing into ${dir}, once.`);
+  // The whole set, so that a directory that is swapped in is complete.
+  const all = [`miniflare@${toolchainVersions.miniflare}`, ...(isNewEnough ? [] : [`node@${toolchainVersions.node}`])];
+  await installInto(dir, all, install);
+  const installed = inCache();
+  if (isComplete(installed)) return installed;
+  throw needsNode(`${installed.node ? 'miniflare' : 'node'} is not usable after its installation into ${dir}`);
+}
+
+function isComplete(found: Found): found is Toolchain {
+  return found.node !== undefined && found.miniflare !== undefined;
+}
+
+function resolvePackage(place: string, name: string): string | undefined {
+  try {
+    return createRequire(place).resolve(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The npm package `node` has its binary in `bin`, when its install script was allowed to run. */
+function nodeBinary(place: string): string | undefined {
+  const manifest = resolvePackage(place, 'node/package.json');
+  if (manifest === undefined) return undefined;
+  const names = process.platform === 'win32' ? ['node.exe'] : ['node'];
+  return names.map((name) => join(dirname(manifest), 'bin', name)).find((path) => existsSync(path));
+}
+
+/** Installs beside the target and renames, so that an interrupted or a second installation leaves no half directory. */
+async function installInto(
+  dir: string,
+  packages: string[],
+  install: (dir: string, packages: string[]) => Promise<void>,
+): Promise<void> {
+  await mkdir(dirname(dir), { recursive: true });
+  const fresh = await mkdtemp(`${dir}.new-`);
+  try {
+    await install(fresh, packages);
+    await rm(dir, { recursive: true, force: true });
+    await rename(fresh, dir);
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+function npmInstall(dir: string, packages: string[]): Promise<void> {
+  const args = [
+    'install',
+    '--prefix',
+    dir,
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--loglevel=error',
+    ...packages,
+  ];
+  return new Promise((resolve, reject) => {
+    const windows = process.platform === 'win32';
+    // On Windows npm is a script, which only a shell runs; no argument comes from outside, but the directory needs quotes.
+    const quoted = windows ? args.map((arg) => (arg.includes(' ') ? `"${arg}"` : arg)) : args;
+    const child = spawn('npm', quoted, { cwd: dir, shell: windows, stdio: ['ignore', 'ignore', 'pipe'] });
+    let complaint = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-500);
+    });
+    child.on('error', (cause) => reject(needsNode(`npm does not start: ${cause.message}`)));
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(needsNode(`npm install of ${packages.join(' ')} ended with code ${code}: ${complaint.trim()}`));
+    });
+  });
+}
+
+function needsNode(message: string): WaError {
+  return new WaError('needs_node_22', message, {
+    hint: `Check the network and run it again, or install Node ${minimumNodeMajor} or newer and use that.`,
+  });
+}

@@ -1,0 +1,114 @@
+// The installer's file system: atomic writes that keep a file's mode, and folders that remember who made them. Knows no content.
+
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { WaError } from '../../../protocol/errors.ts';
+
+/** The text of a file, or undefined where there is none. Throws `file_unusable` for everything else. */
+export function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw unusable('read', file, error);
+  }
+}
+
+/** Replaces a file whole, or not at all; through a symbolic link; a file that exists keeps its mode. Throws `file_unusable`. */
+export function writeWhole(file: string, bytes: string | Uint8Array, newMode = 0o644): void {
+  const target = followLink(file);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    const mode = modeOf(target) ?? newMode;
+    const fd = openSync(temporary, 'wx', mode);
+    try {
+      const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+      for (let at = 0; at < data.length; ) at += writeSync(fd, data, at);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    chmodSync(temporary, mode);
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw unusable('write', file, error);
+  }
+}
+
+/** Like `writeWhole`, but leaves a file alone that already has these bytes and this mode. */
+export function ensureFile(file: string, bytes: Uint8Array, mode: number): void {
+  try {
+    if (modeOf(file) === mode && readFileSync(file).equals(bytes)) return;
+    rmSync(file, { force: true });
+  } catch (error) {
+    throw unusable('replace', file, error);
+  }
+  writeWhole(file, bytes, mode);
+}
+
+/** Returns the topmost folder that had to be made, for `removeEmpty` later. */
+export function makeFolder(dir: string): string | undefined {
+  try {
+    return mkdirSync(dir, { recursive: true });
+  } catch (error) {
+    throw unusable('make', dir, error);
+  }
+}
+
+/** Removes `dir` and its parents up to and including `top` while they are empty; `top` undefined removes nothing. */
+export function removeEmpty(dir: string, top: string | undefined): void {
+  if (top === undefined) return;
+  for (let at = dir; at.startsWith(top); at = dirname(at)) {
+    try {
+      rmdirSync(at);
+    } catch (error) {
+      if (!isAbsent(error)) return;
+    }
+  }
+}
+
+export function removeTree(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    throw unusable('remove', path, error);
+  }
+}
+
+export function unusable(verb: string, path: string, cause: unknown): WaError {
+  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const hint = 'Make that place readable and writable for you, then run the command again.';
+  return new WaError('file_unusable', `Cannot ${verb} ${path}: ${reason}`, { hint, cause });
+}
+
+export function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+function followLink(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
+
+function modeOf(file: string): number | undefined {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  return mode === undefined ? undefined : mode & 0o7777;
+}

@@ -1,0 +1,138 @@
+// Our entries inside the text of a Gemini CLI settings file (or an extension's hooks.json). Pure; touches nothing that is not ours.
+
+import { isDeepStrictEqual } from 'node:util';
+import { append, type JsonNode, member, parsed, parseNodes, remove, replace } from './install-json-text.ts';
+import { isObject } from './install-record.ts';
+import { type HookEntry, hookEntry, hookTable, type LauncherPlace, ownNamePrefix } from './install-table.ts';
+
+/** Why a text cannot be edited, or undefined when it can. Comments count: what strips them would lose them. */
+export function settingsProblem(text: string): string | undefined {
+  let settings: unknown;
+  try {
+    settings = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    return 'it is not plain JSON (empty, damaged, or with comments)';
+  }
+  if (!isObject(settings)) return 'it is not a JSON object';
+  const { hooks } = settings;
+  if (hooks === undefined) return undefined;
+  if (!isObject(hooks)) return '"hooks" in it is not an object';
+  const odd = hookTable.find(({ event }) => hooks[event] !== undefined && !Array.isArray(hooks[event]));
+  return odd && `"hooks.${odd.event}" in it is not an array`;
+}
+
+/** The text with every row of the table, once and as it should be. Equal text when nothing is to be done. */
+export function withHooks(text: string | undefined, place: LauncherPlace): string {
+  if (text === undefined) {
+    const hooks = Object.fromEntries(hookTable.map((row) => [row.event, [{ hooks: [hookEntry(row, place)] }]]));
+    return `${JSON.stringify({ hooks }, null, 2)}\n`;
+  }
+  let edited = dropUnless(
+    text,
+    [],
+    (own, seen) => hookTable.some((row) => row.event === own.event) && !seen.has(own.event),
+  );
+  for (const row of hookTable) edited = placeEntry(edited, row.event, hookEntry(row, place));
+  return edited;
+}
+
+/** The text without any entry of ours and without what became empty by that, except the paths in `emptyBefore`. */
+export function withoutHooks(text: string, emptyBefore: readonly string[]): string {
+  return dropUnless(text, emptyBefore, () => false);
+}
+
+/** Paths of `hooks` and `hooks.<Event>` that hold nothing. */
+export function emptyPaths(text: string): string[] {
+  const hooks = member(parseNodes(text), 'hooks');
+  if (hooks === undefined) return [];
+  if (hooks.items.length === 0) return ['hooks'];
+  return hooks.items
+    .filter(({ value }) => value.kind === 'array' && value.items.length === 0)
+    .map(({ key }) => `hooks.${key}`);
+}
+
+export interface OwnEntry {
+  event: string;
+  entry: Partial<HookEntry>;
+}
+
+/** Our entries, in file order. */
+export function ownEntries(text: string): OwnEntry[] {
+  return locateOwn(text).map(({ event, node }) => ({ event, entry: parsed(text, node) as Partial<HookEntry> }));
+}
+
+interface Located {
+  event: string;
+  node: JsonNode;
+  root: JsonNode;
+  hooks: JsonNode;
+  list: JsonNode;
+  group: JsonNode;
+  siblings: JsonNode;
+}
+
+function locateOwn(text: string): Located[] {
+  const root = parseNodes(text);
+  const hooks = member(root, 'hooks');
+  if (hooks?.kind !== 'object') return [];
+  return hooks.items.flatMap(({ key: event = '', value: list }) =>
+    list.items.flatMap(({ value: group }) => {
+      const siblings = member(group, 'hooks');
+      if (list.kind !== 'array' || siblings?.kind !== 'array') return [];
+      return siblings.items
+        .map(({ value: node }) => ({ event, node, root, hooks, list, group, siblings }))
+        .filter(({ node }) => isOwn(parsed(text, node)));
+    }),
+  );
+}
+
+function isOwn(value: unknown): boolean {
+  return isObject(value) && typeof value.name === 'string' && value.name.startsWith(ownNamePrefix);
+}
+
+function placeEntry(text: string, event: string, entry: HookEntry): string {
+  const own = locateOwn(text).find((found) => found.event === event);
+  if (own !== undefined)
+    return isDeepStrictEqual(parsed(text, own.node), entry) ? text : replace(text, own.node, entry);
+  const root = parseNodes(text);
+  const hooks = member(root, 'hooks');
+  if (hooks === undefined) return append(text, root, 'hooks', { [event]: [{ hooks: [entry] }] });
+  const list = member(hooks, event);
+  if (list === undefined) return append(text, hooks, event, [{ hooks: [entry] }]);
+  return append(text, list, undefined, { hooks: [entry] });
+}
+
+// One entry at a time, because every edit moves the offsets of the rest.
+function dropUnless(
+  text: string,
+  emptyBefore: readonly string[],
+  keep: (own: Located, seen: ReadonlySet<string>) => boolean,
+): string {
+  for (let edited = text; ; ) {
+    const seen = new Set<string>();
+    const surplus = locateOwn(edited).find((own) => {
+      const kept = keep(own, seen);
+      seen.add(own.event);
+      return !kept;
+    });
+    if (surplus === undefined) return edited;
+    edited = dropEntry(edited, surplus, emptyBefore);
+  }
+}
+
+function dropEntry(
+  text: string,
+  { event, node, root, hooks, list, group, siblings }: Located,
+  emptyBefore: readonly string[],
+): string {
+  const without = (container: JsonNode, value: JsonNode) =>
+    remove(
+      text,
+      container,
+      container.items.findIndex((item) => item.value.start === value.start),
+    );
+  if (siblings.items.length > 1) return without(siblings, node);
+  if (list.items.length > 1 || emptyBefore.includes(`hooks.${event}`)) return without(list, group);
+  if (hooks.items.length > 1 || emptyBefore.includes('hooks')) return without(hooks, list);
+  return without(root, hooks);
+}

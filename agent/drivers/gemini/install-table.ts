@@ -1,0 +1,78 @@
+// What is installed into Gemini CLI: one row per event, and the command line of a row. Pure; reads and writes nothing.
+
+import type { HookEvent } from '../../../protocol/hook.ts';
+
+export interface HookRow {
+  event: HookEvent<'gemini'>;
+  /** Gemini CLI ends the hook after this long; it must stay below 2^31. */
+  timeoutMs: number;
+  /** Whether the daemon may keep the hook waiting; the launcher's own list of holding events must agree. */
+  mayHold: boolean;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Not AfterModel: it would run per streamed chunk. BeforeTool is the approval gate and comes with approvals. */
+export const hookTable: readonly HookRow[] = [
+  { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
+  { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },
+  { event: 'BeforeModel', timeoutMs: minuteMs, mayHold: false },
+  { event: 'AfterTool', timeoutMs: minuteMs, mayHold: false },
+  { event: 'AfterAgent', timeoutMs: dayMs, mayHold: true },
+  { event: 'Notification', timeoutMs: minuteMs, mayHold: false },
+  { event: 'SessionEnd', timeoutMs: minuteMs, mayHold: false },
+];
+
+/** Entries whose name starts so are ours, of whatever version. */
+export const ownNamePrefix = 'wa-sync-';
+
+/** One hook as Gemini CLI's settings spell it. */
+export interface HookEntry {
+  type: 'command';
+  name: string;
+  command: string;
+  timeout: number;
+}
+
+/** The folder that holds `wa-hook` and `wa-hook-fallback.cjs` of one version. */
+export interface LauncherPlace {
+  dir: string;
+  platform: NodeJS.Platform;
+}
+
+export const launcherName = 'wa-hook';
+export const fallbackName = 'wa-hook-fallback.cjs';
+
+export function hookEntry(row: HookRow, place: LauncherPlace): HookEntry {
+  return {
+    type: 'command',
+    name: `${ownNamePrefix}${row.event}`,
+    command: hookCommand(row, place),
+    timeout: row.timeoutMs,
+  };
+}
+
+// A missing program exits 127, which Gemini CLI takes as a deny: hence the guard. `exec`, so that a signal reaches the launcher.
+function hookCommand(row: HookRow, { dir, platform }: LauncherPlace): string {
+  const words = `gemini ${row.event} ${row.timeoutMs / 1000}`;
+  if (platform === 'win32') {
+    const file = `'${`${dir}\\${fallbackName}`.replaceAll("'", "''")}'`;
+    return `if (Test-Path -LiteralPath ${file}) { node ${file} ${words} 0 2>$null }; exit 0`;
+  }
+  const file = quote(`${dir}/${launcherName}`);
+  return `[ -x ${file} ] || exit 0; exec ${file} ${words}`;
+}
+
+// Gemini CLI replaces $NAME and ${NAME} in every string before a shell sees it; `$''` is the same word to the shell only.
+// Replacements are functions, because `$'` in a replacement string means something to JavaScript too.
+function quote(path: string): string {
+  return `'${path.replaceAll("'", () => `'\\''`).replaceAll('$', () => `$''`)}'`;
+}
+
+/** The launcher (on Windows: fallback) file that a command of ours runs, or undefined for a command that is not of our shape. */
+export function commandTarget(command: string): string | undefined {
+  const posix = /^\[ -x '.*' \] \|\| exit 0; exec '(.*)' gemini \w+ \d+$/s.exec(command)?.[1];
+  if (posix !== undefined) return posix.replaceAll(`$''`, () => '$').replaceAll(`'\\''`, "'");
+  return /^if \(Test-Path -LiteralPath '(.*)'\) \{ node /s.exec(command)?.[1]?.replaceAll("''", "'");
+}

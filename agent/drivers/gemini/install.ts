@@ -1,0 +1,195 @@
+// Installs, removes and lists our hooks in Gemini CLI, and keeps the launcher copies that they need. Takes every folder as an
+// argument; must leave no trace behind after an uninstall.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { WaError } from '../../../protocol/errors.ts';
+import {
+  extensionDir,
+  installExtension,
+  installedExtension,
+  uninstallExtension,
+  versionsIn,
+} from './install-extension.ts';
+import { ensureFile, makeFolder, removeEmpty, removeTree } from './install-files.ts';
+import { forgetTrust } from './install-memory.ts';
+import { entriesInProject, installInProject, projectFile, uninstallFromProject } from './install-project.ts';
+import { type InstallRecord, readRecord, removeRecord, writeRecord } from './install-record.ts';
+import type { OwnEntry } from './install-settings.ts';
+import {
+  commandTarget,
+  fallbackName,
+  hookEntry,
+  hookTable,
+  type LauncherPlace,
+  launcherName,
+} from './install-table.ts';
+
+export interface InstallDirs {
+  /** Holds Gemini CLI's `.gemini`: `GEMINI_CLI_HOME` or the home folder. */
+  home: string;
+  /** Our data directory. */
+  dataDir: string;
+  /** Absolute; used by the scope `project` and by `list`. */
+  projectDir: string;
+  /** Holds `wa-hook` and `wa-hook-fallback.cjs` of this version. */
+  packageDir: string;
+  version: string;
+  platform: NodeJS.Platform;
+}
+
+export type HookScope = 'extension' | 'project';
+
+/** One place where our hooks are, or could be. */
+export interface HookStatus {
+  agent: 'gemini';
+  scope: HookScope;
+  /** The extension's folder, or the settings file. */
+  place: string;
+  installed: boolean;
+  /** Of the launcher that the entries run. */
+  version: string | undefined;
+  launcher: string | undefined;
+  launcherExists: boolean;
+  /** Every event is there exactly as this version would install it. */
+  current: boolean;
+}
+
+/** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
+export function installHooks(dirs: InstallDirs, scope: HookScope): HookStatus {
+  const record = readRecord(dirs.dataDir);
+  const before = versionsInUse(dirs, record);
+  record.madeData = makeFolder(hooksDir(dirs)) ?? record.madeData;
+  try {
+    const place = copyLauncher(dirs);
+    if (scope === 'extension') {
+      record.madeExtension = installExtension(dirs, dirs.version, place) ?? record.madeExtension;
+    } else {
+      installInProject(dirs.projectDir, place, record.projects[dirs.projectDir], (project) => {
+        record.projects[dirs.projectDir] = project;
+        writeRecord(dirs.dataDir, record);
+      });
+    }
+    writeRecord(dirs.dataDir, record);
+  } finally {
+    // A Gemini CLI that runs now still calls the launcher it was started with; that version goes with the next change.
+    tidy(dirs, record, before);
+  }
+  return scope === 'extension' ? extensionStatus(dirs) : projectStatus(dirs, dirs.projectDir);
+}
+
+/** Removes one scope, or without one every place where we installed. Returns the places. Errors as `installHooks`, after the rest is done. */
+export function uninstallHooks(dirs: InstallDirs, scope: HookScope | undefined): string[] {
+  const record = readRecord(dirs.dataDir);
+  const removed: string[] = [];
+  const failures: unknown[] = [];
+  const attempt = (place: string, uninstall: () => boolean) => {
+    try {
+      if (uninstall()) removed.push(place);
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  if (scope !== 'project') {
+    attempt(extensionDir(dirs.home), () => uninstallExtension(dirs, record.madeExtension));
+    if (failures.length === 0) record.madeExtension = undefined;
+  }
+  const projects = scope === 'extension' ? [] : scope === 'project' ? [dirs.projectDir] : knownProjects(dirs, record);
+  for (const project of projects) {
+    attempt(projectFile(project), () => {
+      const found = uninstallFromProject(project, record.projects[project]);
+      delete record.projects[project];
+      forgetTrust(dirs.home, project);
+      return found;
+    });
+  }
+  if (failures.length > 0 || Object.keys(record.projects).length > 0 || installedExtension(dirs) !== undefined) {
+    writeRecord(dirs.dataDir, record);
+  } else {
+    removeRecord(dirs.dataDir);
+  }
+  tidy(dirs, record, new Set());
+  if (failures.length > 0) throw failures[0];
+  return removed;
+}
+
+/** The extension, the current project, and every other project that has entries of ours. */
+export function listHooks(dirs: InstallDirs): HookStatus[] {
+  const projects = knownProjects(dirs, readRecord(dirs.dataDir)).map((project) => projectStatus(dirs, project));
+  return [
+    extensionStatus(dirs),
+    ...projects.filter((status) => status.installed || status.place === projectFile(dirs.projectDir)),
+  ];
+}
+
+const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, 'hooks');
+
+function copyLauncher(dirs: InstallDirs): LauncherPlace {
+  const dir = join(hooksDir(dirs), dirs.version);
+  const files = [
+    { name: launcherName, mode: 0o755 },
+    { name: fallbackName, mode: 0o644 },
+  ].map((file) => ({ ...file, bytes: packaged(dirs, file.name) }));
+  makeFolder(dir);
+  for (const { name, mode, bytes } of files) ensureFile(join(dir, name), bytes, mode);
+  return { dir, platform: dirs.platform };
+}
+
+function packaged({ packageDir }: InstallDirs, name: string): Buffer {
+  try {
+    return readFileSync(join(packageDir, name));
+  } catch (cause) {
+    throw new WaError('file_unusable', `The package lacks ${join(packageDir, name)}`, {
+      hint: 'Install the package again: `npm install wa-sync`.',
+      cause,
+    });
+  }
+}
+
+function knownProjects({ projectDir }: InstallDirs, record: InstallRecord): string[] {
+  return [...new Set([projectDir, ...Object.keys(record.projects)])];
+}
+
+function versionsInUse(dirs: InstallDirs, record: InstallRecord): Set<string> {
+  const entries = knownProjects(dirs, record).flatMap(entriesInProject);
+  entries.push(...(installedExtension(dirs)?.entries ?? []));
+  const targets = entries.flatMap(({ entry }) => commandTarget(entry.command ?? '') ?? []);
+  return new Set(
+    targets.filter((file) => dirname(dirname(file)) === hooksDir(dirs)).map((file) => basename(dirname(file))),
+  );
+}
+
+// Launchers that nobody runs, and the folders that then hold nothing.
+function tidy(dirs: InstallDirs, record: InstallRecord, alsoInUse: ReadonlySet<string>): void {
+  const inUse = versionsInUse(dirs, record);
+  for (const version of versionsIn(hooksDir(dirs))) {
+    if (!inUse.has(version) && !alsoInUse.has(version)) removeTree(join(hooksDir(dirs), version));
+  }
+  removeEmpty(hooksDir(dirs), record.madeData ?? dirs.dataDir);
+}
+
+function extensionStatus(dirs: InstallDirs): HookStatus {
+  return status(dirs, 'extension', extensionDir(dirs.home), installedExtension(dirs)?.entries ?? []);
+}
+
+function projectStatus(dirs: InstallDirs, project: string): HookStatus {
+  return status(dirs, 'project', projectFile(project), entriesInProject(project));
+}
+
+function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntry[]): HookStatus {
+  const launcher = own.flatMap(({ entry }) => commandTarget(entry.command ?? '') ?? [])[0];
+  const here = { dir: join(hooksDir(dirs), dirs.version), platform: dirs.platform };
+  const wanted = hookTable.map((row) => ({ event: row.event as string, entry: hookEntry(row, here) }));
+  const byEvent = (a: OwnEntry, b: OwnEntry) => (a.event < b.event ? -1 : 1);
+  return {
+    agent: 'gemini',
+    scope,
+    place,
+    installed: own.length > 0,
+    version: launcher && basename(dirname(launcher)),
+    launcher,
+    launcherExists: launcher !== undefined && existsSync(launcher),
+    current: isDeepStrictEqual([...own].sort(byEvent), [...wanted].sort(byEvent)),
+  };
+}

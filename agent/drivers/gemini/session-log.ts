@@ -1,0 +1,49 @@
+// Reads the lines of a Gemini CLI session file (`.jsonl`, append-only with patches). Pure; the hook fallback bundles it.
+// Source: recorded files in test/fixtures/gemini-0.61.0.
+
+import type { TurnRecord } from '../hook-io.ts';
+
+interface SessionMessage {
+  type: string;
+  text: string;
+  toolResult: boolean;
+}
+
+/**
+ * `text` starts at a line boundary; a torn last line is ignored. Reads the lines as they were appended: after an API error the
+ * CLI rewrites its list (`$set`) without the prompt that failed, but that prompt did go to the model.
+ */
+export function readTurn(text: string): TurnRecord {
+  const messages = text.split('\n').flatMap((line) => toMessage(parse(line)) ?? []);
+  const isPrompt = (message: SessionMessage) => message.type === 'user' && !message.toolResult;
+  const after = messages.slice(messages.findLastIndex(isPrompt) + 1);
+  const find = (type: string) => after.findLast((message) => message.type === type && message.text.trim() !== '')?.text;
+  return {
+    prompts: messages.filter(isPrompt).map((message) => message.text),
+    answer: find('gemini'),
+    error: find('error'),
+    cancelled: after.some((message) => message.type === 'info' && message.text === 'Request cancelled.'),
+  };
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (line === '') return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function toMessage(value: unknown): SessionMessage | undefined {
+  if (!isObject(value) || typeof value.type !== 'string') return undefined;
+  const parts = Array.isArray(value.content) ? value.content : [{ text: value.content }];
+  const texts = parts.flatMap((part: unknown) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []));
+  const toolResult = parts.some((part: unknown) => isObject(part) && 'functionResponse' in part);
+  return { type: value.type, text: texts.join(''), toolResult };
+}

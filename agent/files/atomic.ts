@@ -1,0 +1,118 @@
+// Replaces a file whole: temporary name in the same folder, fsync, rename, fsync of the folder. Readers see old or new, never half.
+
+import { constants } from 'node:fs';
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { randomHex } from '../crypto.ts';
+import { isAlive } from '../process.ts';
+
+const temporaryPrefix = '.wa-tmp-';
+const abandonedAfterMs = 3_600_000;
+
+/** A name beside `path` that nobody else has. Not `wa_*.json.tmp`, which the scripts of others write. */
+export function temporaryPath(path: string): string {
+  return join(dirname(path), `${temporaryPrefix}${process.pid}-${randomHex(6)}`);
+}
+
+/** Errors: `file_unusable`; the old file is intact then. `beforeRename` may give the write up by returning false. */
+export async function writeAtomic(path: string, text: string, beforeRename?: () => Promise<boolean>): Promise<boolean> {
+  const temporary = temporaryPath(path);
+  try {
+    await writeDurably(temporary, text);
+    if (beforeRename && !(await beforeRename())) {
+      await rm(temporary, { force: true });
+      return false;
+    }
+    await renameOver(temporary, path);
+    await syncFolder(dirname(path));
+    return true;
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw cause instanceof WaError ? cause : fileUnusable(path, cause);
+  }
+}
+
+/** Whole like `writeAtomic`, but a power cut may bring the older content back: for what is only a hint. Errors: `file_unusable`. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = temporaryPath(path);
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await renameOver(temporary, path);
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw fileUnusable(path, cause);
+  }
+}
+
+/** A new file of mode 600, its content on the disk; the folder is not synced. Throws what the system says. */
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+  const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Windows refuses to replace a file that another process has open; that passes. */
+async function renameOver(from: string, to: string): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await rename(from, to);
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const passes = process.platform === 'win32' && (code === 'EPERM' || code === 'EBUSY' || code === 'EACCES');
+      if (!passes || attempt >= 10) throw cause;
+      await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** Math.min(attempt, 4)));
+    }
+  }
+}
+
+/** What a folder answers that cannot be opened or synced: the rename stands all the same, only its durability is the system's. */
+const unsyncable = new Set(['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF']);
+
+export async function syncFolder(dir: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  try {
+    const handle = await open(dir, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    if (!unsyncable.has((cause as NodeJS.ErrnoException).code ?? '')) throw cause;
+  }
+}
+
+/** Removes what writers that were killed left behind. */
+export async function sweepTemporary(dir: string, now: number): Promise<void> {
+  for (const name of await readdir(dir).catch(() => [])) {
+    if (!name.startsWith(temporaryPrefix)) continue;
+    // A writer that the machine's sleep stopped in the middle is old, and alive.
+    const pid = /^\d+/.exec(name.slice(temporaryPrefix.length))?.[0];
+    if (pid !== undefined && isAlive(Number(pid))) continue;
+    const path = join(dir, name);
+    const info = await stat(path).catch(() => undefined);
+    if (info && now - info.mtimeMs > abandonedAfterMs) await rm(path, { force: true }).catch(() => {});
+  }
+}
+
+const repairs: Record<string, (path: string) => string> = {
+  ENOSPC: () => 'Free some disk space; what waits is written then.',
+  EDQUOT: () => 'Free some of your disk quota; what waits is written then.',
+  EROFS: (path) =>
+    `${dirname(path)} is on a read-only disk: set WA_MAILBOX_DIR or WA_STATE_DIR to a folder that is not.`,
+  EACCES: (path) => `Give this user the right to read and write ${dirname(path)} and ${path}.`,
+  EPERM: (path) => `Give this user the right to read and write ${dirname(path)} and ${path}.`,
+  ELOOP: (path) => `${path} is a link, which is never followed: replace it by an ordinary file, or remove it.`,
+  ENOTDIR: (path) => `${dirname(path)} must be a folder: move away what stands in its place.`,
+};
+
+export function fileUnusable(path: string, cause: unknown): WaError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const hint = repairs[code ?? '']?.(path) ?? `Look at ${path}; it must be an ordinary file of this user.`;
+  return new WaError('file_unusable', `${path} cannot be used: ${code ?? message}`, { hint, cause });
+}

@@ -1,0 +1,10 @@
+// What both files hold, and when one of it is settled. Pure.
+
+import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
+
+export type MailboxKind = 'inbox' | 'outbox';
+export type Entry = InboxEntry | OutboxEntry;
+
+export function isSettled(entry: Entry, kind: MailboxKind): boolean {
+  return kind === 'inbox' ? entry.read === true : entry.sent === true;
+}

@@ -1,0 +1,37 @@
+// Reads one of the two files without a lock, whatever lies in its place.
+
+import { lstat } from 'node:fs/promises';
+import type { Entry, MailboxKind } from './entry.ts';
+import { type ParsedMailbox, parseMailbox } from './mailbox-json.ts';
+import { type RawFile, readRaw } from './raw-file.ts';
+
+export interface MailboxRead<E> {
+  state: 'missing' | ParsedMailbox['state'];
+  entries: E[];
+  /** True = an update would complete what entries lack. */
+  incomplete: boolean;
+}
+
+/** Errors: `file_unusable` for what exists and is no ordinary readable file. */
+export async function readMailbox<E extends Entry>(path: string, kind: MailboxKind): Promise<MailboxRead<E>> {
+  const file = await readRaw(path);
+  if (!file) return { state: 'missing', entries: [], incomplete: false };
+  const { state, entries, incomplete } = parseFile(file, kind);
+  return { state, entries: entries as E[], incomplete };
+}
+
+/** True = others may read it: an update restores the mode. Never throws. */
+export async function isExposedFile(path: string): Promise<boolean> {
+  const info = await lstat(path).catch(() => undefined);
+  return info?.isFile() === true && isExposed(info.mode & 0o777);
+}
+
+/** Windows has no such modes. */
+export function isExposed(mode: number): boolean {
+  return process.platform !== 'win32' && mode !== 0o600;
+}
+
+export function parseFile(file: RawFile, kind: MailboxKind): ParsedMailbox {
+  if (!file.oversized) return parseMailbox(file.bytes, kind, file.modifiedAtMs);
+  return { state: 'malformed', entries: [], incomplete: false, rest: { elements: [], fields: {} } };
+}

@@ -1,0 +1,87 @@
+// What hooks leave for the daemon when it is not there or a file cannot be written: one small file per record, in order of time.
+
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { fileUnusable, syncFolder, temporaryPath, writeDurably } from './atomic.ts';
+import { readRaw } from './raw-file.ts';
+
+export interface Spooled {
+  path: string;
+  record: unknown;
+}
+
+/** Errors: `file_unusable`. Durable when it resolves; a reader sees the whole record or none. */
+export async function writeSpool(dir: string, record: object): Promise<string> {
+  const temporary = temporaryPath(join(dir, 'record'));
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await writeDurably(temporary, JSON.stringify(record));
+    const path = await nameRecord(dir, temporary);
+    await syncFolder(dir);
+    return path;
+  } catch (cause) {
+    throw cause instanceof WaError ? cause : fileUnusable(dir, cause);
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
+  }
+}
+
+async function nameRecord(dir: string, temporary: string): Promise<string> {
+  const time = String(Date.now()).padStart(15, '0');
+  for (let number = 0; ; number += 1) {
+    const path = join(dir, `${time}-${process.pid}-${String(number).padStart(4, '0')}.json`);
+    try {
+      await link(temporary, path);
+      return path;
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'EEXIST') continue;
+      if (code === 'ENOSPC' || code === 'EIO') throw cause;
+      // A disk without links: no other process has our pid, and the look keeps us from our own records.
+      if (await readRaw(path)) continue;
+      await rename(temporary, path);
+      return path;
+    }
+  }
+}
+
+/**
+ * Oldest first. What is no JSON was torn by a crash; it is put into `broken/`, never removed. What cannot be read stays
+ * where it is and counts as broken. Errors: `file_unusable` when the folder cannot be read.
+ */
+export async function readSpool(dir: string): Promise<{ records: Spooled[]; broken: number }> {
+  const records: Spooled[] = [];
+  let broken = 0;
+  for (const name of (await namesIn(dir)).filter((each) => each.endsWith('.json')).sort()) {
+    const path = join(dir, name);
+    try {
+      const file = await readRaw(path);
+      if (file) records.push({ path, record: JSON.parse(file.bytes.toString('utf8')) });
+    } catch (cause) {
+      broken += 1;
+      if (cause instanceof SyntaxError) await setSpooledAside(path);
+    }
+  }
+  return { records, broken };
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw fileUnusable(dir, cause);
+  }
+}
+
+/** Into `broken/`: what cannot be used is never removed. */
+export async function setSpooledAside(path: string): Promise<void> {
+  const aside = join(dirname(path), 'broken');
+  await mkdir(aside, { recursive: true, mode: 0o700 }).catch(() => {});
+  await rename(path, join(aside, basename(path))).catch(() => {});
+}
+
+export async function removeSpooled(path: string): Promise<void> {
+  await rm(path, { force: true });
+}

@@ -1,0 +1,162 @@
+// Changes one of the two files: under our lock against ourselves, by reading again right before the rename against others.
+
+import { chmod, rm } from 'node:fs/promises';
+import { WaError } from '../../protocol/errors.ts';
+import { fileLimits, hookLimits } from '../../protocol/limits.ts';
+import { keepAside } from './aside.ts';
+import { writeAtomic } from './atomic.ts';
+import type { Entry, MailboxKind } from './entry.ts';
+import { withFileLock } from './lock.ts';
+import { type ParsedMailbox, serialiseMailbox } from './mailbox-json.ts';
+import { mergeByIdentity } from './merge.ts';
+import { type RawFile, readRaw, sameContent } from './raw-file.ts';
+import { isExposed, parseFile } from './read.ts';
+
+/** For whoever is not a hook: long enough for a loaded disk. */
+export const patientLockMs = 5_000;
+
+export interface UpdateOptions {
+  path: string;
+  kind: MailboxKind;
+  now: () => number;
+  /** Default: what a hook can wait. */
+  lockTimeoutMs?: number;
+}
+
+export interface UpdateResult<E> {
+  /** What stands in the file now. */
+  entries: E[];
+  changed: boolean;
+  /** Where malformed content was moved to, and how many entries of it were recovered. */
+  quarantined: { path: string; salvaged: number } | undefined;
+}
+
+/** What the file was before: `missing` and `malformed` mean that nothing can be concluded from what is not in it. */
+export type FileState = 'missing' | ParsedMailbox['state'];
+
+/** How often another program may get in between before we give up; it rewrites the file without end then. */
+const maxRounds = 20;
+
+/** A program that writes without a rename shows half a file for a moment: broken content must be this old to count. */
+const quietMs = 30;
+const quietTries = 3;
+
+const nothing: ParsedMailbox = {
+  state: 'empty',
+  entries: [],
+  incomplete: false,
+  rest: { elements: [], fields: {} },
+};
+
+/**
+ * `mutate` must be a pure function of what it is given (but for notes that each run makes anew): it runs again when another
+ * program wrote in between; `modifiedAtMs` is when the file was written, 0 when it is missing. Writes nothing when nothing changes. Errors: `lock_timeout`, `file_unusable`; the file is as it was then.
+ */
+export async function updateMailboxFile<E extends Entry = Entry>(
+  options: UpdateOptions,
+  mutate: (entries: readonly E[], state: FileState, modifiedAtMs: number) => readonly E[],
+): Promise<UpdateResult<E>> {
+  const { path, kind } = options;
+  return withFileLock(path, options.lockTimeoutMs ?? hookLimits.fileLockMs, async () => {
+    let rescued: Rescued<E> | undefined;
+    for (let round = 0; round < maxRounds; round += 1) {
+      const before = await readQuiet(path, kind);
+      const found = before ? parseFile(before, kind) : nothing;
+      const parsed = withRescued(found, rescued, kind);
+      if (parsed === found && found.state !== 'malformed') rescued = await forget(rescued);
+      const state = rescued ? 'malformed' : before ? parsed.state : 'missing';
+      const entries = [...mutate(parsed.entries as E[], state, before?.modifiedAtMs ?? 0)];
+      if (isUnchanged(parsed, entries)) {
+        if (before) await restoreMode(path, before);
+        return { entries, changed: false, quarantined: undefined };
+      }
+      const text = serialiseMailbox(entries, parsed.rest);
+      refuseOversized(path, text);
+      const { written, aside } = await replace(path, text, { before, state: found.state, now: options.now() });
+      if (aside) rescued = { entries: parsed.entries as E[], aside };
+      if (written) {
+        const quarantined = rescued && { path: rescued.aside, salvaged: rescued.entries.length };
+        return { entries, changed: true, quarantined };
+      }
+    }
+    throw new WaError('file_unusable', `${path} was rewritten by another program ${maxRounds} times in a row`, {
+      hint: `Find the program that writes ${path} without a pause; nothing is lost, it is tried again.`,
+    });
+  });
+}
+
+/** What was read of malformed content that another program replaced while we kept it aside. */
+interface Rescued<E> {
+  entries: E[];
+  aside: string;
+}
+
+/** The same object when the new content has all of it: the other program repaired it, or had not finished writing. */
+function withRescued(found: ParsedMailbox, rescued: Rescued<Entry> | undefined, kind: MailboxKind): ParsedMailbox {
+  if (!rescued) return found;
+  const entries = mergeByIdentity([...found.entries, ...rescued.entries], kind);
+  const hasAll = entries.length === found.entries.length && entries.every((entry, at) => entry === found.entries[at]);
+  return hasAll ? found : { ...found, entries: [...entries], incomplete: true };
+}
+
+async function forget(rescued: Rescued<Entry> | undefined): Promise<undefined> {
+  if (rescued) await rm(rescued.aside, { force: true }).catch(() => {});
+}
+
+interface Replacement {
+  before: RawFile | undefined;
+  state: ParsedMailbox['state'];
+  now: number;
+}
+
+/** Not written = another program wrote in between. `aside` = where malformed content is kept, written or not. */
+async function replace(
+  path: string,
+  text: string,
+  { before, state, now }: Replacement,
+): Promise<{ written: boolean; aside: string | undefined }> {
+  let aside: string | undefined;
+  try {
+    const written = await writeAtomic(path, text, async () => {
+      if (before && state === 'malformed') aside = await keepAside(path, before, now);
+      return sameContent(await readRaw(path), before);
+    });
+    return { written, aside };
+  } catch (cause) {
+    // The content still stands in its place, and every further try would add a copy.
+    const current = await readRaw(path).catch(() => undefined);
+    if (aside && sameContent(current, before)) await rm(aside, { force: true }).catch(() => {});
+    throw cause;
+  }
+}
+
+async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | undefined> {
+  for (let attempt = 0; ; attempt += 1) {
+    const file = await readRaw(path);
+    const isFresh = file && Date.now() - file.modifiedAtMs < quietMs;
+    if (!isFresh || attempt >= quietTries || parseFile(file, kind).state === 'ok') return file;
+    await new Promise((resolve) => setTimeout(resolve, quietMs));
+  }
+}
+
+function isUnchanged(parsed: ParsedMailbox, entries: readonly Entry[]): boolean {
+  if (parsed.state === 'malformed' || parsed.incomplete || entries.length !== parsed.entries.length) return false;
+  return entries.every((entry, index) => {
+    const before = parsed.entries[index];
+    return entry === before || JSON.stringify(entry) === JSON.stringify(before);
+  });
+}
+
+/** What we write we must be able to read again. */
+function refuseOversized(path: string, text: string): void {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes <= fileLimits.fileBytes) return;
+  throw new WaError('file_unusable', `${path} would grow to ${sizeBytes} bytes of at most ${fileLimits.fileBytes}`, {
+    hint: `Something fills ${path}: remove what nobody reads.`,
+  });
+}
+
+/** A foreign `mv` may leave the file readable for everybody. Of another user it stays as it is. */
+async function restoreMode(path: string, file: RawFile): Promise<void> {
+  if (isExposed(file.mode)) await chmod(path, 0o600).catch(() => {});
+}

@@ -1,0 +1,124 @@
+// Cuts rendered text into messages. Must never lose a visible character, break a character in two, or leave an entity
+// outside its part. Loads no package.
+//
+// Invariant: without the numbers, the parts in order are the text with only white space missing, and only at its two ends
+// and at cuts; every character that is not white space has the entities in its part that it has in the text.
+
+import type { TextEntity, TextPart } from '../../protocol/relay-api.ts';
+import type { Rendered } from './sheet.ts';
+import { byPlace, isSpace, trimRange } from './sheet.ts';
+
+export interface SplitLimits {
+  /** UTF-16 units of one part, its number included; at least 32. */
+  maxUnits?: number;
+  /** Entities of one part; at least 8, more than can begin at one place. */
+  maxEntities?: number;
+}
+
+interface Range {
+  start: number;
+  end: number;
+}
+
+/** No part for text without a visible character; one part without a number; else parts that begin with a line "(1/3)". */
+export function splitText(rendered: Rendered, limits: SplitLimits = {}): TextPart[] {
+  const { maxUnits = 4096, maxEntities = 100 } = limits;
+  const { text } = rendered;
+  const entities = [...rendered.entities].sort(byPlace);
+  const whole = trimRange(text, 0, text.length);
+  if (whole.end === whole.start) return [];
+  if (whole.end - whole.start <= maxUnits && entities.length <= maxEntities) return [partOf(text, entities, whole, '')];
+  // The number takes room, and how much depends on how many parts there are.
+  for (let digits = 1; ; digits++) {
+    const ranges = cut(text, entities, whole, maxUnits - numberOf(0, 0).length - 2 * (digits - 1), maxEntities);
+    if (String(ranges.length).length > digits) continue;
+    return ranges.map((range, i) => partOf(text, entities, range, numberOf(i + 1, ranges.length)));
+  }
+}
+
+// A line of its own in front: it also keeps the server from trimming the indentation of code that was cut.
+function numberOf(index: number, count: number): string {
+  return `(${index}/${count})\n`;
+}
+
+function cut(text: string, entities: TextEntity[], whole: Range, maxUnits: number, maxEntities: number): Range[] {
+  const ranges: Range[] = [];
+  let start = whole.start;
+  while (start < whole.end) {
+    const limit = windowEnd(entities, start, Math.min(start + maxUnits, whole.end), maxEntities);
+    const at = limit === whole.end ? limit : cutPoint(text, start, limit);
+    const end = trimRange(text, start, at).end;
+    if (end > start) ranges.push({ start, end });
+    start = nextStart(text, at, whole.end);
+  }
+  return ranges;
+}
+
+/** Where the entity begins that would be one too many, or `end`. */
+function windowEnd(entities: TextEntity[], start: number, end: number, maxEntities: number): number {
+  let count = 0;
+  for (const entity of entities) {
+    if (entity.offset >= end) break;
+    if (entity.offset + entity.length <= start) continue;
+    count++;
+    if (count > maxEntities && entity.offset > start) return entity.offset;
+  }
+  return end;
+}
+
+/** In the last half of the window: an empty line, else a newline, else a space; else between two characters. */
+function cutPoint(text: string, start: number, limit: number): number {
+  const earliest = start + Math.ceil((limit - start) / 2);
+  for (const gap of ['\n\n', '\n', ' ']) {
+    const at = text.lastIndexOf(gap, limit);
+    if (at >= earliest) return at;
+  }
+  return characterBoundary(text, start, limit);
+}
+
+/** The last place at or before `limit` that is not inside a grapheme; a grapheme longer than the window is cut. */
+function characterBoundary(text: string, start: number, limit: number): number {
+  // Graphemes depend on what stands before them: begin after an ASCII character, which ends any of them.
+  let from = limit - 1;
+  while (from > start && text.charCodeAt(from - 1) > 0x7f) from--;
+  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text.slice(from, limit + 64));
+  const boundary = from + (graphemes.containing(limit - from)?.index ?? 0);
+  if (boundary > start) return boundary;
+  const splitsPair = isHigh(text.charCodeAt(limit - 1)) && isLow(text.charCodeAt(limit));
+  return splitsPair ? limit - 1 : limit;
+}
+
+/** White space at the cut goes, but the indentation of the next line stays. */
+function nextStart(text: string, at: number, end: number): number {
+  let start = at;
+  let lineStart = at;
+  while (start < end && isSpace(text, start)) {
+    start++;
+    if (text[start - 1] === '\n') lineStart = start;
+  }
+  return lineStart > at ? lineStart : start;
+}
+
+function partOf(text: string, entities: TextEntity[], range: Range, number: string): TextPart {
+  const shift = number.length - range.start;
+  const inside: TextEntity[] = [];
+  for (const entity of entities) {
+    if (entity.offset >= range.end) break;
+    const start = Math.max(entity.offset, range.start);
+    const end = Math.min(entity.offset + entity.length, range.end);
+    const visible = trimRange(text, start, end);
+    if (visible.end <= visible.start) continue;
+    const isCode = entity.type === 'pre' || entity.type === 'code';
+    const kept = isCode ? { start, end } : visible;
+    inside.push({ ...entity, offset: kept.start + shift, length: kept.end - kept.start });
+  }
+  return { text: number + text.slice(range.start, range.end), entities: inside.sort(byPlace) };
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

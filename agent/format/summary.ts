@@ -1,0 +1,152 @@
+// The short status update of a long answer, still Markdown. Must never cut inside a code fence or a character.
+// Loads no package: the hook fallback bundles it.
+
+interface Block {
+  kind: 'prose' | 'fence';
+  text: string;
+  /** Lines of code between the fences. */
+  codeLines: number;
+}
+
+const mark = '…';
+const gap = '\n\n';
+
+/**
+ * At most `maxChars` UTF-16 units: text that fits is unchanged; else whole paragraphs from the beginning, the last one cut
+ * at a sentence or a word, and `…` where something is missing. Code that does not fit is named by its length.
+ */
+export function summarize(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const trimmed = text.trim();
+  if (trimmed.length <= maxChars) return trimmed;
+  if (maxChars <= mark.length) return mark.slice(0, Math.max(0, maxChars));
+
+  const kept: string[] = [];
+  let room = maxChars - gap.length - mark.length;
+  const blocks = blocksOf(trimmed);
+  for (const block of blocks) {
+    const before = kept.length === 0 ? 0 : gap.length;
+    const whole = fitting(block, room - before, maxChars);
+    if (whole !== null) {
+      kept.push(whole);
+      room -= before + whole.length;
+      continue;
+    }
+    const piece = block.kind === 'prose' ? cutProse(block.text, room - before) : '';
+    if (piece !== '') kept.push(piece);
+    break;
+  }
+  // A heading whose section is missing tells nothing.
+  while (kept.length > 1 && /^#{1,6} [^\n]*$/.test(kept.at(-1) ?? '')) kept.pop();
+  if (kept.length === 0) return blocks[0]?.kind === 'prose' ? hardCut(blocks[0].text, maxChars) : mark;
+  // After a closing fence or in a row of a table the mark would become part of it.
+  const needsOwnLine = /(?:^|\n)[ \t]*(?:`{3}|~{3}|\|)[^\n]*$/.test(kept.at(-1) ?? '');
+  return kept.join(gap) + (needsOwnLine ? gap : ' ') + mark;
+}
+
+/** The block, or for code that takes too much its length; null when neither fits. */
+function fitting(block: Block, room: number, maxChars: number): string | null {
+  if (block.kind === 'prose') return block.text.length <= room ? block.text : null;
+  // On a phone the words come first: code may take half at most.
+  if (block.text.length <= Math.min(room, maxChars / 2)) return block.text;
+  const named = `[code, ${block.codeLines} ${block.codeLines === 1 ? 'line' : 'lines'}]`;
+  return named.length <= room ? named : null;
+}
+
+/** Paragraphs and fenced code; an unclosed fence runs to the end. */
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  let lines: string[] = [];
+  let fence: string | null = null;
+  const flush = (kind: Block['kind'], codeLines = 0) => {
+    const joined = lines.join('\n').trimEnd();
+    if (joined.trim() !== '') blocks.push({ kind, text: joined, codeLines });
+    lines = [];
+  };
+  for (const line of text.split(/\r?\n/)) {
+    const marker = /^\s{0,12}(?:[-*+>]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence === null) {
+      if (marker !== undefined && !line.slice(line.indexOf(marker) + marker.length).includes('`')) {
+        flush('prose');
+        fence = marker;
+        lines.push(line);
+      } else if (line.trim() === '') {
+        flush('prose');
+      } else {
+        lines.push(line);
+      }
+      continue;
+    }
+    lines.push(line);
+    const closes = marker !== undefined && marker[0] === fence[0] && marker.length >= fence.length;
+    if (closes && line.trim() === marker) {
+      flush('fence', lines.length - 2);
+      fence = null;
+    }
+  }
+  if (fence === null) {
+    flush('prose');
+  } else {
+    // Closed here, so that a short one is kept as valid Markdown.
+    const codeLines = lines.length - 1;
+    lines.push(fence);
+    flush('fence', codeLines);
+  }
+  return blocks;
+}
+
+/** The longest beginning that ends at a sentence, an item or a line of a table, else at a word; '' when none fits. */
+function cutProse(text: string, room: number): string {
+  const atSentence = lastFitting(text, room, sentenceEnds(text, room));
+  if (atSentence.length >= room / 3) return atSentence;
+  const atWord = lastFitting(text, room, wordEnds(text, room));
+  return atWord.length > atSentence.length ? atWord : atSentence;
+}
+
+function lastFitting(text: string, room: number, ends: number[]): string {
+  for (let i = ends.length - 1; i >= 0; i--) {
+    const piece = text.slice(0, ends[i]).trimEnd();
+    const closed = piece + openMarkers(piece);
+    if (closed.length <= room && !opensFence(closed)) return closed;
+  }
+  return '';
+}
+
+function sentenceEnds(text: string, room: number): number[] {
+  const ends: number[] = [];
+  const end = /[.!?。！？](?:[)"'”’*_`\]]{0,4})(?=\s)|\n(?=\s*(?:[-*+|]|\d{1,9}[.)])\s?)/g;
+  for (const match of text.slice(0, room + 1).matchAll(end)) {
+    const at = match[0] === '\n' ? match.index : match.index + match[0].length;
+    const before = text.slice(Math.max(0, at - 12), at);
+    // Neither "e.g." nor the number of a list item ends a sentence.
+    if (!/(?:\b(?:e\.g|i\.e|etc|vs|cf|no|approx)|(?:^|\n)\s*\d+)\.$/i.test(before)) ends.push(at);
+  }
+  return ends;
+}
+
+function wordEnds(text: string, room: number): number[] {
+  return [...text.slice(0, room + 1).matchAll(/\s+/g)].map((match) => match.index).filter((at) => at > 0);
+}
+
+/** What closes inline code or bold text that the cut left open; otherwise the phone shows bare stars. */
+function openMarkers(piece: string): string {
+  const withoutCode = piece.replace(/`[^`]*`/g, '');
+  if (withoutCode.includes('`')) return '`';
+  return (withoutCode.split('**').length - 1) % 2 === 1 ? '**' : '';
+}
+
+/** Inline code between three backticks, cut in the middle, would turn what follows into code. */
+function opensFence(piece: string): boolean {
+  return /(?:^|\n)[^\S\n]*`{3,}[^`\n]*$/.test(piece);
+}
+
+/** One word longer than all the room. */
+function hardCut(text: string, maxChars: number): string {
+  let end = maxChars - mark.length;
+  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text.slice(0, end + 64));
+  // Undefined when the text ends before; 0 when its first character takes all the room.
+  end = graphemes.containing(end)?.index || end;
+  if (/[\ud800-\udbff]$/.test(text.slice(0, end))) end--;
+  const piece = text.slice(0, end);
+  return (opensFence(piece) ? '' : piece) + mark;
+}

@@ -1,0 +1,92 @@
+// The shortest list of records that gives the same state, less what nobody can ask for again. Pure.
+
+import { relayLimits } from '../../protocol/limits.ts';
+import type { JournalRecord, ProjectRecord } from './records.ts';
+import { journalVersion } from './records.ts';
+import type { HeldMessage, JournalState, OutboxKey, ProjectState } from './state.ts';
+
+/** Twice the relay's own memory, so that nothing it may still send is unknown here. */
+const knownKeptMs = 2 * relayLimits.logKeptMs;
+
+export function compact(state: JournalState, now: number): JournalRecord[] {
+  const records: JournalRecord[] = [{ t: 'journal', version: journalVersion }];
+  for (const project of state.values()) records.push(...compactProject(project, now));
+  return records;
+}
+
+function compactProject(project: ProjectState, now: number): ProjectRecord[] {
+  const p = project.key;
+  const records: ProjectRecord[] = [];
+  const known = new Map([...project.known].filter(([, at]) => now - at < knownKeptMs));
+  const kept: HeldMessage[] = [];
+  for (const message of project.messages.values()) {
+    if (message.phase !== 'ended' || project.receipts.has(message.row.id)) kept.push(message);
+    else if (now - (message.endedAt ?? 0) < knownKeptMs) known.set(message.row.id, message.endedAt ?? now);
+  }
+  kept.sort((a, b) => a.row.seq - b.row.seq);
+  for (const message of kept) records.push(...messageRecords(p, message, project, now));
+  for (const control of project.controls.values()) {
+    known.delete(control.id);
+    records.push({ t: 'row', p, at: now, row: control, ahead: true });
+  }
+  for (const [id, at] of known) records.push({ t: 'known', p, at, ids: [id] });
+  for (const [name, value] of project.settings) records.push({ t: 'setting', p, at: now, name, value });
+  for (const key of project.outbox.values()) records.push(...keyRecords(p, key, now));
+  if (project.epoch !== null) {
+    records.push({ t: 'epoch', p, at: now, epoch: project.epoch, cursor: project.cursor });
+  }
+  return records;
+}
+
+function messageRecords(p: string, message: HeldMessage, project: ProjectState, now: number): ProjectRecord[] {
+  const ids = [message.row.id];
+  const records: ProjectRecord[] = [];
+  // An edited message: its first text, then the edits, so that the dead identities stay known.
+  const texts = [...(project.replaced.get(message.row.id) ?? []), message.row.text];
+  records.push({ t: 'row', p, at: now, row: { ...message.row, text: texts[0] ?? '' }, ahead: true });
+  texts.slice(1).forEach((text, index) => {
+    const { seq, at, id } = message.row;
+    const row = { kind: 'edit', seq, at, id: `${id}#${index}`, editOf: id, text } as const;
+    records.push({ t: 'row', p, at: now, row, ahead: true });
+  });
+  if (message.row.files?.length && message.phase !== 'fetching') {
+    records.push({ t: 'fetched', p, at: now, id: message.row.id, lines: message.fileLines });
+  }
+  for (let attempt = 0; attempt < message.attempt; attempt += 1) records.push({ t: 'returned', p, at: now, ids });
+  if (message.filedAt !== undefined) records.push({ t: 'filed', p, at: message.filedAt, ids });
+  if (message.hand) {
+    const { session, transcript, offset, at } = message.hand;
+    records.push({ t: 'handed', p, at, ids, session, transcript, offset });
+  }
+  const injected = message.phase === 'injected' || project.receipts.get(message.row.id)?.state === 'injected';
+  if (injected) records.push({ t: 'proved', p, at: project.receipts.get(message.row.id)?.at ?? now, ids });
+  if (message.phase === 'injected' && !project.receipts.has(message.row.id)) {
+    records.push({
+      t: 'receipted',
+      p,
+      at: now,
+      receipts: [{ id: message.row.id, attempt: message.attempt, state: 'injected', at: now }],
+    });
+  }
+  if (message.ended) records.push({ t: 'ended', p, at: message.endedAt ?? now, ids, state: message.ended });
+  return records;
+}
+
+function keyRecords(p: string, key: OutboxKey, now: number): ProjectRecord[] {
+  const settled = key.state === 'sent' || key.state === 'dead';
+  if (settled && now - key.at > knownKeptMs) return [];
+  const { at } = key;
+  const records: ProjectRecord[] = [];
+  if (key.source.kind === 'file') {
+    const { answer, replyTo } = key.source;
+    records.push({ t: 'entry', p, at, key: key.key, answer, ...(replyTo === undefined ? {} : { replyTo }) });
+  } else if (key.source.kind === 'item') {
+    records.push({ t: 'item', p, at, key: key.key, item: key.source.item });
+  } else {
+    records.push({ t: 'document', p, at, key: key.key, document: key.source.document });
+  }
+  if (key.state !== 'open') {
+    records.push({ t: 'key', p, at, key: key.key, state: key.state, ...(key.error ? { error: key.error } : {}) });
+  }
+  return records;
+}

@@ -1,0 +1,162 @@
+// The journal file: append with one fsync for all that wait, compacted when opened. It has custody of every message
+// between the relay's cursor and the coding agent, so `append` resolves only after the disk has the lines.
+
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { compact } from './compact.ts';
+import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
+import { apply, emptyProject, type JournalState, type ProjectState } from './state.ts';
+
+export interface Journal {
+  /** Empty state for a project that the journal does not know yet. */
+  project(key: string): ProjectState;
+  /** Resolves when the records are fsynced and applied, in call order. Errors: `file_unusable`; then none of them applies. */
+  append(records: readonly JournalRecord[]): Promise<void>;
+  close(): Promise<void>;
+  /** Lines that could not be read at the start, apart from a torn last one. */
+  readonly unreadableLines: number;
+}
+
+interface Waiting {
+  records: readonly JournalRecord[];
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** Errors: `journal_too_new`, `file_unusable`. Only the holder of the daemon lock may call it. */
+export async function openJournal(path: string, clock: () => number): Promise<Journal> {
+  const { state: whole, unreadableLines } = await load(path);
+  const records = compact(whole, clock());
+  const state: JournalState = new Map();
+  for (const record of records) apply(state, record);
+  let handle: FileHandle;
+  try {
+    handle = await rewrite(path, records);
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
+  let length = (await handle.stat()).size;
+  let waiting: Waiting[] = [];
+  let flushing: Promise<void> | undefined;
+
+  async function flush(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      const bytes = Buffer.from(batch.flatMap((each) => each.records.map(toLine)).join(''));
+      try {
+        await writeAll(handle, bytes, length);
+        await handle.datasync();
+        length += bytes.length;
+      } catch (cause) {
+        // What may stand half-written behind `length` must not become the start of the next line.
+        await handle.truncate(length).catch(() => {});
+        const error = unusable(path, cause);
+        for (const each of batch) each.reject(error);
+        continue;
+      }
+      for (const each of batch) {
+        for (const record of each.records) apply(state, record);
+        each.resolve();
+      }
+    }
+    flushing = undefined;
+  }
+
+  return {
+    unreadableLines,
+    project(key) {
+      let project = state.get(key);
+      if (!project) {
+        project = emptyProject(key);
+        state.set(key, project);
+      }
+      return project;
+    },
+    append(records) {
+      if (records.length === 0) return Promise.resolve();
+      return new Promise((resolve, reject) => {
+        waiting.push({ records, resolve, reject });
+        flushing ??= flush();
+      });
+    },
+    async close() {
+      await flushing;
+      await handle.close();
+    },
+  };
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+  }
+}
+
+function toLine(record: JournalRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+function unusable(path: string, cause: unknown): WaError {
+  return new WaError('file_unusable', `${path} cannot be written: ${(cause as Error).message}`, {
+    hint: 'Free disk space or make the state directory writable; WA_STATE_DIR moves it.',
+    cause,
+  });
+}
+
+async function load(path: string): Promise<{ state: JournalState; unreadableLines: number }> {
+  const state: JournalState = new Map();
+  let text = '';
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(path, cause);
+  }
+  const lines = text.split('\n');
+  // What stands after the last newline was never promised to anybody.
+  lines.pop();
+  let unreadableLines = 0;
+  for (const line of lines) {
+    const record = parseRecord(line);
+    if (!record) {
+      unreadableLines += 1;
+      continue;
+    }
+    if (record.t === 'journal' && record.version > journalVersion) {
+      throw new WaError(
+        'journal_too_new',
+        `${path} has version ${record.version}, this wa-sync knows ${journalVersion}`,
+        {
+          hint: 'Update wa-sync: npm install -g wa-sync@latest. Nothing was changed.',
+        },
+      );
+    }
+    apply(state, record);
+  }
+  return { state, unreadableLines };
+}
+
+async function rewrite(path: string, records: JournalRecord[]): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.new`;
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+  await writeAll(handle, Buffer.from(records.map(toLine).join('')), 0);
+  await handle.sync();
+  await rename(temporary, path);
+  await syncDirectory(dirname(path));
+  return handle;
+}
+
+async function syncDirectory(dir: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

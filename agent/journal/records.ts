@@ -1,0 +1,74 @@
+// The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
+
+import type { Row } from '../../protocol/log.ts';
+import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
+import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+
+/** A newer journal is refused: an older daemon would drop what it does not know. */
+export const journalVersion = 1;
+
+/** An entry of the outbox file by its identity. */
+export interface FiledAnswer {
+  id: string;
+  timestamp: string;
+  text: string;
+}
+
+export interface StoredDocument {
+  path: string;
+  name: string;
+  caption: string;
+}
+
+/** `muted`: no typing, no progress message. */
+export type SettingName = 'muted';
+
+interface InProject {
+  /** `projectKey()` */
+  p: string;
+  /** Epoch milliseconds, local clock. */
+  at: number;
+}
+
+export type ProjectRecord = InProject &
+  (
+    | { t: 'epoch'; epoch: string; cursor: number }
+    /** `ahead`: a control handed out beyond the window; it does not move the cursor. */
+    | { t: 'row'; row: Row; ahead?: true }
+    /** These stand in the inbox file. */
+    | { t: 'filed'; ids: string[] }
+    /** Given to the coding agent; proof reads `transcript` from `offset` bytes. */
+    | { t: 'handed'; ids: string[]; session: string; transcript: string | null; offset: number }
+    | { t: 'proved'; ids: string[] }
+    /** The hand-over is known not to have reached the model: unread again, with the next attempt. */
+    | { t: 'returned'; ids: string[] }
+    | { t: 'ended'; ids: string[]; state: ReportedState }
+    /** The relay has these reports. */
+    | { t: 'receipted'; receipts: Receipt[] }
+    /** What became of a message's files: one line each, which its text in the inbox file ends with. */
+    | { t: 'fetched'; id: string; lines: string[] }
+    /** A switch that the phone set. */
+    | { t: 'setting'; name: SettingName; value: boolean }
+    /** These controls had their effect. */
+    | { t: 'spent'; ids: string[] }
+    /** Something for the phone: an entry of the outbox file, or an item that is in no file. */
+    | { t: 'entry'; key: string; answer: FiledAnswer; replyTo?: string }
+    | { t: 'item'; key: string; item: OutboxItem }
+    /** A file of ours for the phone: a copy in the state directory, removed with its outcome. */
+    | { t: 'document'; key: string; document: StoredDocument }
+    | { t: 'key'; key: string; state: KeyState; error?: { code: string; reason: string } }
+    /** Kept by compaction: a message that ended, so that it is dropped when it comes again. */
+    | { t: 'known'; ids: string[] }
+  );
+
+export type JournalRecord = { t: 'journal'; version: number } | ProjectRecord;
+
+/** A line that is no record of ours gives undefined; the caller decides whether that is the torn tail. */
+export function parseRecord(line: string): JournalRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 't' in value ? (value as JournalRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}

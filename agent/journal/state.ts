@@ -1,0 +1,276 @@
+// What the journal's lines add up to. `apply` is the only writer of this state; it is pure bookkeeping, without I/O or clock.
+
+import type { ControlRow, MessageRow, Row } from '../../protocol/log.ts';
+import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
+import { supersedes } from '../../protocol/receipts.ts';
+import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { FiledAnswer, JournalRecord, ProjectRecord, SettingName, StoredDocument } from './records.ts';
+
+export interface Hand {
+  session: string;
+  transcript: string | null;
+  offset: number;
+  at: number;
+}
+
+export interface HeldMessage {
+  row: MessageRow;
+  attempt: number;
+  /** `fetching`: its files are not here yet, so that nobody may see it. */
+  phase: 'fetching' | 'waiting' | 'handed' | 'injected' | 'ended';
+  /** What became of its files. */
+  fileLines: string[];
+  /** When we last wrote it to the inbox file; undefined = never. */
+  filedAt: number | undefined;
+  hand: Hand | undefined;
+  ended: ReportedState | undefined;
+  endedAt: number | undefined;
+}
+
+export interface OutboxKey {
+  key: string;
+  at: number;
+  state: KeyState | 'open';
+  error: { code: string; reason: string } | undefined;
+  source:
+    | { kind: 'file'; answer: FiledAnswer; replyTo: string | undefined }
+    | { kind: 'item'; item: OutboxItem }
+    | { kind: 'document'; document: StoredDocument };
+}
+
+export interface ProjectState {
+  readonly key: string;
+  epoch: string | null;
+  /** Highest seq whose line is in the journal; what the next poll acknowledges. */
+  cursor: number;
+  readonly messages: Map<string, HeldMessage>;
+  /** Those in phase `fetching`, in order. */
+  readonly fetching: Map<string, HeldMessage>;
+  /** Those in phase `waiting`, oldest first. */
+  readonly waiting: Map<string, HeldMessage>;
+  /** Messages whose text an edit replaced: the old text, which must not come back. */
+  readonly replaced: Map<string, string[]>;
+  /** Controls not yet spent, in order. */
+  readonly controls: Map<string, ControlRow>;
+  /** Ids of controls and ended messages, against a second delivery; value = when. */
+  readonly known: Map<string, number>;
+  /** Reports that the relay has not confirmed. */
+  readonly receipts: Map<string, Receipt>;
+  readonly outbox: Map<string, OutboxKey>;
+  /** Keys of `outbox` without an outcome. */
+  readonly openKeys: Set<string>;
+  readonly settings: Map<SettingName, boolean>;
+}
+
+export type JournalState = Map<string, ProjectState>;
+
+export function emptyProject(key: string): ProjectState {
+  return {
+    key,
+    epoch: null,
+    cursor: 0,
+    messages: new Map(),
+    fetching: new Map(),
+    waiting: new Map(),
+    replaced: new Map(),
+    controls: new Map(),
+    known: new Map(),
+    receipts: new Map(),
+    outbox: new Map(),
+    openKeys: new Set(),
+    settings: new Map(),
+  };
+}
+
+export function apply(state: JournalState, record: JournalRecord): void {
+  if (record.t === 'journal') return;
+  let project = state.get(record.p);
+  if (!project) {
+    project = emptyProject(record.p);
+    state.set(record.p, project);
+  }
+  applyToProject(project, record);
+}
+
+function applyToProject(project: ProjectState, record: ProjectRecord): void {
+  switch (record.t) {
+    case 'epoch':
+      project.epoch = record.epoch;
+      project.cursor = record.cursor;
+      return;
+    case 'row':
+      addRow(project, record.row, record.at);
+      if (!record.ahead && record.row.seq > project.cursor) project.cursor = record.row.seq;
+      return;
+    case 'filed':
+      for (const message of held(project, record.ids)) message.filedAt = record.at;
+      return;
+    case 'handed':
+      for (const message of held(project, record.ids)) {
+        const { session, transcript, offset, at } = record;
+        move(project, message, 'handed');
+        message.hand = { session, transcript, offset, at };
+      }
+      return;
+    case 'proved':
+      for (const message of held(project, record.ids)) {
+        move(project, message, 'injected');
+        report(project, message, 'injected', record.at);
+      }
+      return;
+    case 'returned':
+      for (const message of held(project, record.ids)) {
+        message.attempt += 1;
+        message.hand = undefined;
+        message.filedAt = undefined;
+        move(project, message, 'waiting');
+      }
+      return;
+    case 'ended':
+      for (const message of held(project, record.ids)) {
+        move(project, message, 'ended');
+        message.ended = record.state;
+        message.endedAt = record.at;
+        report(project, message, record.state, record.at);
+      }
+      return;
+    case 'receipted':
+      for (const receipt of record.receipts) {
+        const pending = project.receipts.get(receipt.id);
+        if (pending && !supersedes(pending, receipt)) project.receipts.delete(receipt.id);
+      }
+      return;
+    case 'fetched':
+      for (const message of held(project, [record.id])) {
+        if (message.phase !== 'fetching') continue;
+        message.fileLines = record.lines;
+        project.fetching.delete(record.id);
+        move(project, message, 'waiting');
+      }
+      return;
+    case 'setting':
+      project.settings.set(record.name, record.value);
+      return;
+    case 'spent':
+      for (const id of record.ids) project.controls.delete(id);
+      return;
+    case 'entry':
+      addKey(project, record.key, record.at, { kind: 'file', answer: record.answer, replyTo: record.replyTo });
+      return;
+    case 'item':
+      addKey(project, record.key, record.at, { kind: 'item', item: record.item });
+      return;
+    case 'document':
+      addKey(project, record.key, record.at, { kind: 'document', document: record.document });
+      return;
+    case 'key': {
+      const key = project.outbox.get(record.key);
+      if (!key) return;
+      key.state = record.state;
+      key.error = record.error;
+      if (record.state === 'sent' || record.state === 'dead') project.openKeys.delete(record.key);
+      else project.openKeys.add(record.key);
+      return;
+    }
+    case 'known':
+      for (const id of record.ids) project.known.set(id, record.at);
+      return;
+    default:
+      // A kind that only a newer minor version writes: the version line guards what must not be skipped.
+      record satisfies never;
+  }
+}
+
+function held(project: ProjectState, ids: string[]): HeldMessage[] {
+  return ids.flatMap((id) => project.messages.get(id) ?? []);
+}
+
+function addRow(project: ProjectState, row: Row, at: number): void {
+  if (isKnown(project, row.id)) return;
+  if (row.kind === 'control') {
+    project.controls.set(row.id, row);
+    project.known.set(row.id, at);
+    return;
+  }
+  if (row.kind === 'edit') {
+    addEdit(project, row.editOf, row.text, row, at);
+    return;
+  }
+  if (row.expired) return;
+  if (row.retryOf !== undefined) replaceByRetry(project, row.retryOf, at);
+  hold(project, row);
+}
+
+/** The owner sent it again: what still waits of the first one must not be given as well. The relay knows, so nothing is reported. */
+function replaceByRetry(project: ProjectState, id: string, at: number): void {
+  const first = project.messages.get(id);
+  if (first?.phase !== 'waiting' && first?.phase !== 'fetching') return;
+  move(project, first, 'ended');
+  first.endedAt = at;
+}
+
+/** Before the hand-over an edit replaces the text; afterwards it is a message of its own, a correction. */
+function addEdit(project: ProjectState, editOf: string, text: string, row: Row, at: number): void {
+  const target = project.messages.get(editOf);
+  project.known.set(row.id, at);
+  if (target?.phase === 'waiting' || target?.phase === 'fetching') {
+    project.replaced.set(editOf, [...(project.replaced.get(editOf) ?? []), target.row.text]);
+    target.row = { ...target.row, text };
+    target.filedAt = undefined;
+    return;
+  }
+  const expiresAt = target?.row.expiresAt ?? Number.MAX_SAFE_INTEGER;
+  hold(project, { seq: row.seq, id: row.id, at: row.at, kind: 'message', text, expiresAt, corrects: editOf });
+}
+
+function hold(project: ProjectState, row: MessageRow): void {
+  const message: HeldMessage = {
+    row,
+    attempt: 0,
+    phase: row.files?.length ? 'fetching' : 'waiting',
+    fileLines: [],
+    filedAt: undefined,
+    hand: undefined,
+    ended: undefined,
+    endedAt: undefined,
+  };
+  project.messages.set(row.id, message);
+  project[message.phase === 'fetching' ? 'fetching' : 'waiting'].set(row.id, message);
+}
+
+function move(project: ProjectState, message: HeldMessage, phase: HeldMessage['phase']): void {
+  const { id } = message.row;
+  message.phase = phase;
+  if (phase !== 'waiting') {
+    project.waiting.delete(id);
+    project.fetching.delete(id);
+    return;
+  }
+  // A returned message is older than what waits behind it, so the order is made anew; this is rare.
+  const ordered = [...project.waiting.values(), message].sort((a, b) => a.row.seq - b.row.seq);
+  project.waiting.clear();
+  for (const each of ordered) project.waiting.set(each.row.id, each);
+}
+
+function report(project: ProjectState, message: HeldMessage, state: ReportedState, at: number): void {
+  const receipt: Receipt = { id: message.row.id, attempt: message.attempt, state, at };
+  const pending = project.receipts.get(receipt.id);
+  if (!pending || supersedes(receipt, pending)) project.receipts.set(receipt.id, receipt);
+}
+
+function addKey(project: ProjectState, key: string, at: number, source: OutboxKey['source']): void {
+  if (project.outbox.has(key)) return;
+  project.outbox.set(key, { key, at, state: 'open', error: undefined, source });
+  project.openKeys.add(key);
+}
+
+/** True for a row that was journalled before: the relay sends again what it is not sure about. */
+export function isKnown(project: ProjectState, id: string): boolean {
+  return project.messages.has(id) || project.known.has(id);
+}
+
+/** What the coding agent reads: what was quoted, the owner's words, and where the files lie. `words` = an earlier version of them. */
+export function textOf({ row, fileLines }: HeldMessage, words: string = row.text): string {
+  const quoted = row.quote ? row.quote.split('\n').map((line) => `> ${line}`) : [];
+  return [...quoted, words, ...fileLines].filter((line) => line !== '').join('\n');
+}

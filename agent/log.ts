@@ -1,0 +1,46 @@
+// Structured log of the daemon: one JSON line per event with ids and sizes. Never a token, never the text of a message.
+
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** Values that are safe by construction: numbers, flags, ids, codes. */
+export type LogFields = Record<string, string | number | boolean | null | undefined>;
+
+export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
+
+/** One older file is kept beside the current one. */
+const maxLogBytes = 5 * 1024 * 1024;
+
+/** A log that cannot be written is given up silently: logging must never stop a delivery. */
+export function fileLog(path: string, clock: () => number, echo?: (line: string) => void): Log {
+  let bytes = 0;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  } catch {
+    // The first append fails the same way and is ignored there.
+  }
+  return (level, event, fields = {}) => {
+    const line = `${JSON.stringify({ time: new Date(clock()).toISOString(), level, event, ...fields })}\n`;
+    try {
+      if (bytes + line.length > maxLogBytes) {
+        renameSync(path, `${path}.1`);
+        bytes = 0;
+      }
+      appendFileSync(path, line, { mode: 0o600 });
+      bytes += line.length;
+    } catch {
+      // See above.
+    }
+    echo?.(`${level === 'info' ? '' : `${level}: `}${event}${describe(fields)}`);
+  };
+}
+
+function describe(fields: LogFields): string {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${value}`)
+    .join('');
+}

@@ -1,0 +1,80 @@
+// Where wa-sync keeps things on each OS, decided in this one place. Computes names; creates nothing.
+// The launcher (hooks/wa-hook) repeats only the rule for `runtime`, because a shell cannot import it.
+
+import { join } from 'node:path';
+
+export interface Directories {
+  /** config.json, daemon.id */
+  config: string;
+  /** journal, view, answers, log, lock, spool */
+  state: string;
+  /** hook socket, gates; mode 0700, of this user, never below /tmp */
+  runtime: string;
+  /** installed hooks, extension */
+  data: string;
+  /** tool chain of the embedded relay */
+  cache: string;
+}
+
+export interface PathsInput {
+  env: Record<string, string | undefined>;
+  platform: NodeJS.Platform;
+  home: string;
+}
+
+/** `WA_CONFIG_DIR`, `WA_STATE_DIR` and `WA_RUNTIME_DIR` each move one of them; the rest follows the OS. */
+export function directories({ env, platform, home }: PathsInput): Directories {
+  const base = platform === 'win32' ? windowsBase(env, home) : xdgBase(env, home);
+  return {
+    config: env.WA_CONFIG_DIR || join(base.config, 'wa-sync'),
+    state: env.WA_STATE_DIR || join(base.state, 'wa-sync'),
+    runtime: env.WA_RUNTIME_DIR || runtimeDirectory(env, platform, home),
+    data: join(base.data, 'wa-sync'),
+    cache: join(base.cache, 'wa-sync'),
+  };
+}
+
+function runtimeDirectory(env: PathsInput['env'], platform: NodeJS.Platform, home: string): string {
+  if (env.XDG_RUNTIME_DIR) return join(env.XDG_RUNTIME_DIR, 'wa-sync');
+  if (platform === 'darwin' && env.TMPDIR) return join(env.TMPDIR, 'wa-sync');
+  if (platform === 'win32') return join(windowsBase(env, home).state, 'wa-sync', 'run');
+  return join(home, '.local', 'state', 'wa-sync', 'run');
+}
+
+interface Base {
+  config: string;
+  state: string;
+  data: string;
+  cache: string;
+}
+
+function xdgBase(env: PathsInput['env'], home: string): Base {
+  return {
+    config: env.XDG_CONFIG_HOME || join(home, '.config'),
+    state: env.XDG_STATE_HOME || join(home, '.local', 'state'),
+    data: env.XDG_DATA_HOME || join(home, '.local', 'share'),
+    cache: env.XDG_CACHE_HOME || join(home, '.cache'),
+  };
+}
+
+function windowsBase(env: PathsInput['env'], home: string): Base {
+  const roaming = env.APPDATA || join(home, 'AppData', 'Roaming');
+  const local = env.LOCALAPPDATA || join(home, 'AppData', 'Local');
+  return { config: roaming, state: local, data: local, cache: join(local, 'Cache') };
+}
+
+/** Files inside the state directory. `key` is `projectKey()`: state belongs to mailbox and project, not to a path. */
+export function stateFiles(state: string) {
+  return {
+    journal: join(state, 'journal.jsonl'),
+    lock: join(state, 'daemon'),
+    log: join(state, 'wa-sync.log'),
+    spool: join(state, 'spool'),
+    answers: join(state, 'answers'),
+    /** Copies of files on their way to the phone. */
+    documents: join(state, 'documents'),
+    /** The folders that a daemon without config.json serves, for the hook fallback. */
+    bound: join(state, 'bound.json'),
+    view: (key: string) => join(state, 'view', `${key}.json`),
+  };
+}

@@ -1,0 +1,166 @@
+// Brings the files of a phone message into `<mailbox folder>/wa_files/` before the message may be seen. Never follows a link,
+// never overwrites, never takes a name from the phone as a path.
+
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { fileLimits, relayLimits } from '../../protocol/limits.ts';
+import type { PhoneFile } from '../../protocol/log.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { HeldMessage, ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import type { Address, RelayClient } from '../relay-client.ts';
+import { createBackoff, pause } from './backoff.ts';
+import { createCoalesced } from './coalesce.ts';
+
+export interface AttachmentsOptions {
+  project: ProjectState;
+  address: Address;
+  journal: Journal;
+  client: RelayClient;
+  /** `wa_files` beside the two files. */
+  dir: string;
+  /** How the coding agent names that folder, e.g. `.gemini/wa_files`. */
+  shownDir: string;
+  prepare(): Promise<void>;
+  /** A message became visible. */
+  onFetched(): void;
+  clock: () => number;
+  random: () => number;
+  log: Log;
+}
+
+export interface Attachments {
+  /** Fetches what waits; resolves when nothing waits any more. Never rejects. */
+  fetch(): Promise<void>;
+  prune(): Promise<void>;
+  stop(): void;
+}
+
+/** A message must not wait for ever for its picture. */
+const giveUpAfterMs = 10 * 60_000;
+
+export function createAttachments(options: AttachmentsOptions): Attachments {
+  const { project, journal, clock, log } = options;
+  const stopping = new AbortController();
+  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+  const since = new Map<string, number>();
+
+  const fetch = createCoalesced(async () => {
+    while (project.fetching.size > 0 && !stopping.signal.aborted) {
+      const [message] = project.fetching.values();
+      if (message && !(await fetchMessage(message))) await pause(backoff.next(), stopping.signal);
+      else backoff.reset();
+    }
+  });
+
+  /** False = try again later. */
+  async function fetchMessage(message: HeldMessage): Promise<boolean> {
+    const { id, files = [] } = message.row;
+    const startedAt = since.get(id) ?? clock();
+    since.set(id, startedAt);
+    const lines: string[] = [];
+    for (const [index, file] of files.entries()) {
+      const name = `${id}${files.length > 1 ? `-${index + 1}` : ''}-${safeName(file.name)}`;
+      try {
+        await fetchFile(file, name);
+        lines.push(`[${file.kind}: ${options.shownDir}/${name}]`);
+      } catch (cause) {
+        const error = cause instanceof WaError ? cause : undefined;
+        const late = clock() - startedAt > giveUpAfterMs;
+        if (stopping.signal.aborted) return false;
+        if ((error?.retryable ?? true) && !late) {
+          log('warn', 'file not fetched', { project: project.key, id, code: error?.code ?? 'internal' });
+          return false;
+        }
+        lines.push(`[${file.kind} ${file.name}: could not be fetched, ${error?.message ?? 'unknown error'}]`);
+      }
+    }
+    try {
+      await journal.append([{ t: 'fetched', p: project.key, at: clock(), id, lines }]);
+    } catch {
+      return false;
+    }
+    since.delete(id);
+    log('info', 'files fetched', { project: project.key, id, files: files.length });
+    options.onFetched();
+    return true;
+  }
+
+  async function fetchFile(file: PhoneFile, name: string): Promise<void> {
+    await makeFolder();
+    const path = join(options.dir, name);
+    // Left by a fetch that was cut: its name is ours alone.
+    await rm(path, { force: true });
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+    const handle = await open(path, flags, 0o600).catch((cause) => {
+      throw unusable(path, cause);
+    });
+    let bytes = 0;
+    try {
+      for await (const chunk of await options.client.download(options.address, file.id)) {
+        bytes += chunk.length;
+        if (bytes > relayLimits.fileDownBytes) {
+          throw new WaError('body_too_large', `it is larger than ${relayLimits.fileDownBytes} bytes`);
+        }
+        await handle.writeFile(chunk).catch((cause) => {
+          throw unusable(path, cause);
+        });
+      }
+      if (file.bytes !== undefined && bytes < file.bytes) {
+        throw new WaError('relay_bad_answer', `it ended after ${bytes} of ${file.bytes} bytes`);
+      }
+      await handle.sync();
+    } catch (cause) {
+      await rm(path, { force: true });
+      throw cause instanceof WaError ? cause : new WaError('relay_unreachable', 'the file was cut', { cause });
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async function makeFolder(): Promise<void> {
+    await options.prepare();
+    await mkdir(options.dir, { mode: 0o700 }).catch((cause) => {
+      if (cause.code !== 'EEXIST') throw unusable(options.dir, cause);
+    });
+    if (!(await lstat(options.dir)).isDirectory()) {
+      throw new WaError('outside_project', `${options.dir} is a link, not a folder`, {
+        hint: `Remove ${options.dir}.`,
+      });
+    }
+  }
+
+  return {
+    fetch,
+    stop: () => stopping.abort(),
+    async prune() {
+      for (const name of await readdir(options.dir).catch(() => [])) {
+        const path = join(options.dir, name);
+        const info = await stat(path).catch(() => undefined);
+        if (info?.isFile() && clock() - info.mtimeMs > fileLimits.filesKeptMs) await rm(path, { force: true });
+      }
+    },
+  };
+}
+
+function unusable(path: string, cause: unknown): WaError {
+  return new WaError('file_unusable', `${path} cannot be written: ${(cause as NodeJS.ErrnoException).code}`, {
+    hint: 'Free some disk space and make the folder writable.',
+    cause,
+  });
+}
+
+/** Letters, digits, dot, dash and underscore of any script; no leading dot; the extension survives the cut. */
+export function safeName(name: string): string {
+  const flat = name
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '_')
+    .replace(/\.{2,}/g, '.')
+    .replace(/^[._-]+/, '');
+  const dot = flat.lastIndexOf('.');
+  const extension = dot > 0 && flat.length - dot <= 12 ? flat.slice(dot) : '';
+  const stem = flat.slice(0, flat.length - extension.length).slice(0, 60);
+  return `${stem}${extension}` || 'file';
+}

@@ -1,0 +1,61 @@
+// What the phone asks of the daemon itself: buttons and commands. Answers with something for the phone; a control is
+// spent only when its answer is journalled.
+
+import type { ControlRow } from '../../protocol/log.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { SettingName } from '../journal/records.ts';
+import type { NewDocument } from './documents.ts';
+import { countParts, fullAnswerPrefix, type Redact, renderParts } from './render.ts';
+
+export interface ControlOptions {
+  fullAnswer(id: string): Promise<string | undefined>;
+  redact: Redact;
+  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+}
+
+export type ControlReply = { setting?: { name: SettingName; value: boolean } } & (
+  | { kind: 'item'; item: OutboxItem }
+  | { kind: 'document'; document: NewDocument }
+);
+
+/** A longer answer is read better as a file. */
+const maxAnswerParts = 5;
+
+/** One reply per control; its key is made of the control's id, so that a second delivery answers nothing twice. */
+export async function answerControl({ id, control }: ControlRow, options: ControlOptions): Promise<ControlReply> {
+  const key = `reply_${id}`;
+  if (control.type === 'button' && control.action.startsWith(fullAnswerPrefix)) {
+    return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+  }
+  if (control.type === 'command' && control.name === 'mute') return mute(key, control.args);
+  const name =
+    control.type === 'command' ? `/${control.name}` : control.type === 'button' ? 'This button' : `/${control.type}`;
+  return plain(
+    key,
+    `${name} is not supported by this version of wa-sync. Send a message and the coding agent reads it with its next turn; Ctrl+C at the desk stops it.`,
+  );
+}
+
+async function fullAnswer(key: string, text: string | undefined, options: ControlOptions): Promise<ControlReply> {
+  if (text === undefined) {
+    return plain(key, 'This answer is no longer kept (7 days); it stands in the session of the coding agent.');
+  }
+  if ((await countParts(text, options.redact)) > maxAnswerParts) {
+    const document = await options.keepText('answer.md', options.redact(text), 'Full answer');
+    return { kind: 'document', document };
+  }
+  return { kind: 'item', item: { key, class: 'answer', parts: await renderParts(text, options.redact) } };
+}
+
+/** `/mute`, `/mute on`, `/mute off`. */
+function mute(key: string, args: string): ControlReply {
+  const value = args.trim().toLowerCase() !== 'off';
+  const text = value
+    ? 'Muted: no typing and no progress while a turn runs. Answers come as before. /mute off shows them again.'
+    : 'Progress is shown again.';
+  return { ...plain(key, text), setting: { name: 'muted', value } };
+}
+
+function plain(key: string, text: string): ControlReply {
+  return { kind: 'item', item: { key, class: 'reply', parts: [{ text, entities: [] }] } };
+}

@@ -1,0 +1,94 @@
+// Files of ours for the phone: a copy is kept in the state directory from the moment it is accepted until its outcome is
+// known, so that a later change or removal of the original does not matter.
+
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { constants, copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { relayLimits } from '../../protocol/limits.ts';
+import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { StoredDocument } from '../journal/records.ts';
+import type { Address, RelayClient } from '../relay-client.ts';
+
+export interface NewDocument {
+  key: string;
+  document: StoredDocument;
+}
+
+/** Errors: `bad_arguments` for what is no file, empty or too large, `file_unusable`. */
+export async function keepDocument(dir: string, path: string, caption: string): Promise<NewDocument> {
+  const info = await stat(path).catch((cause) => {
+    throw new WaError('bad_arguments', `${path} cannot be read: ${cause.code}`, {
+      hint: 'Name an existing file.',
+      cause,
+    });
+  });
+  if (!info.isFile())
+    throw new WaError('bad_arguments', `${path} is not a file`, { hint: 'Name a file, not a folder.' });
+  if (info.size === 0)
+    throw new WaError('bad_arguments', `${path} is empty`, { hint: 'Telegram takes no empty files.' });
+  if (info.size > relayLimits.fileUpBytes) {
+    throw new WaError('bad_arguments', `${path} has ${info.size} bytes, the phone takes ${relayLimits.fileUpBytes}`, {
+      hint: 'Send a smaller file, or a link to it.',
+    });
+  }
+  return keep(dir, basename(path), caption, (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
+}
+
+export function keepText(dir: string, name: string, text: string, caption: string): Promise<NewDocument> {
+  return keep(dir, name, caption, (copy) => writeFile(copy, text, { mode: 0o600, flag: 'wx' }));
+}
+
+async function keep(
+  dir: string,
+  name: string,
+  caption: string,
+  write: (copy: string) => Promise<void>,
+): Promise<NewDocument> {
+  const key = randomUUID();
+  const copy = join(dir, key);
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await write(copy);
+  } catch (cause) {
+    throw new WaError(
+      'file_unusable',
+      `${name} could not be copied to ${dir}: ${(cause as NodeJS.ErrnoException).code}`,
+      {
+        hint: 'Free some disk space, or make the state directory writable.',
+        cause,
+      },
+    );
+  }
+  return { key, document: { path: copy, name, caption } };
+}
+
+/** Errors: those of `upload`; a copy that is gone is an outcome, because no try can bring it back. */
+export async function uploadDocument(
+  client: RelayClient,
+  address: Address,
+  { key, document }: NewDocument,
+): Promise<OutboxOutcome[]> {
+  const info = await stat(document.path).catch(() => undefined);
+  if (!info)
+    return [{ key, state: 'dead', error: { code: 'not_found', reason: 'its copy is gone from the state directory' } }];
+  try {
+    const { name, caption, path } = document;
+    const { items } = await client.upload(address, {
+      key,
+      name,
+      caption,
+      bytes: info.size,
+      content: createReadStream(path),
+    });
+    return items;
+  } catch (cause) {
+    if (!(cause instanceof WaError) || cause.retryable || cause.code === 'unauthorized') throw cause;
+    return [{ key, state: 'dead', error: { code: cause.code, reason: cause.message } }];
+  }
+}
+
+export async function dropDocument({ path }: StoredDocument): Promise<void> {
+  await rm(path, { force: true }).catch(() => {});
+}

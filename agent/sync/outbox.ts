@@ -1,0 +1,263 @@
+// Carries what the outbox file holds to the phone: journal first, then the relay, then `sent:true` when the relay knows
+// the outcome. The relay drops a key that it has, so posting again is always safe.
+
+import { createHash } from 'node:crypto';
+import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
+import { fileLimits, relayLimits } from '../../protocol/limits.ts';
+import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
+import { pruneSettled } from '../files/merge.ts';
+import { isExposedFile, readMailbox } from '../files/read.ts';
+import { patientLockMs, updateMailboxFile } from '../files/update.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectRecord } from '../journal/records.ts';
+import type { OutboxKey, ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import type { RelayClient } from '../relay-client.ts';
+import { createBackoff, pause } from './backoff.ts';
+import { createCoalesced } from './coalesce.ts';
+import { dropDocument, type NewDocument, uploadDocument } from './documents.ts';
+
+export interface OutboxOptions {
+  project: ProjectState;
+  address: { mailbox: string; project: number };
+  journal: Journal;
+  client: RelayClient;
+  path: string;
+  prepare(): Promise<void>;
+  /** A status update as the phone shows it. */
+  /** Undefined = nothing to post: a document. */
+  render(key: OutboxKey): Promise<OutboxItem | undefined>;
+  /** The file was no mailbox; what it held lies aside. */
+  onQuarantined(aside: { path: string; salvaged: number }): void;
+  clock: () => number;
+  random: () => number;
+  log: Log;
+}
+
+export interface OutboxSync {
+  /** Takes new entries of the file into the journal and posts what is open. Never rejects. */
+  scan(): Promise<void>;
+  /** Adds a status update of ours to journal and file; to one of them when the other is full or cannot be written, and keeps
+   * it in memory while neither can. */
+  report(entry: OutboxEntry, replyTo: string | undefined): Promise<void>;
+  /** Queues something that is in no file; the key makes it once. */
+  send(item: OutboxItem): Promise<void>;
+  sendDocument(document: NewDocument): Promise<void>;
+  /** The relay may know new outcomes. */
+  postOpen(): void;
+  trouble(): string | undefined;
+  /** Resolves when it no longer writes the file. */
+  stop(): Promise<void>;
+}
+
+export function outboxKey(entry: { id: string; timestamp: string; text: string }): string {
+  return createHash('sha256').update(identityOf(entry)).digest('hex');
+}
+
+export function createOutbox(options: OutboxOptions): OutboxSync {
+  const { project, journal, client, path, clock, log } = options;
+  const stopping = new AbortController();
+  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+  let trouble: string | undefined;
+  let scanning: Promise<void> = Promise.resolve();
+  let marking: Promise<void> = Promise.resolve();
+
+  const scanOnce = createCoalesced(async () => {
+    try {
+      await takeFromFile();
+      trouble = undefined;
+    } catch (cause) {
+      const { message } = cause as Error;
+      if (message !== trouble) log('error', 'outbox not read', { project: project.key, error: message });
+      trouble = message;
+    }
+    post();
+  });
+
+  function scan(): Promise<void> {
+    scanning = scanOnce();
+    return scanning;
+  }
+
+  const post = createCoalesced(async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await postAll();
+        backoff.reset();
+        return;
+      } catch (cause) {
+        log('warn', 'outbox not posted', { project: project.key, error: (cause as Error).message });
+        await pause(backoff.next(), stopping.signal);
+      }
+    }
+  });
+
+  async function takeFromFile(): Promise<void> {
+    const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
+    if (state === 'missing') return;
+    const stale = (entry: OutboxEntry) => !entry.sent && isSettled(project.outbox.get(outboxKey(entry)));
+    if (state === 'malformed' || incomplete || entries.some(stale) || (await isExposedFile(path))) {
+      await mark();
+      return takeEntries((await readMailbox<OutboxEntry>(path, 'outbox')).entries);
+    }
+    await takeEntries(entries);
+  }
+
+  async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
+    const records: ProjectRecord[] = [];
+    for (const entry of entries) {
+      const key = outboxKey(entry);
+      if (entry.sent || project.outbox.has(key) || entry.text.trim() === '') continue;
+      const replyTo = typeof entry.replyTo === 'string' ? entry.replyTo : undefined;
+      records.push(entryRecord(key, entry, replyTo));
+    }
+    await journal.append(records);
+  }
+
+  function entryRecord(key: string, { id, timestamp, text }: OutboxEntry, replyTo: string | undefined): ProjectRecord {
+    const answer = { id, timestamp, text };
+    return { t: 'entry', p: project.key, at: clock(), key, answer, ...(replyTo === undefined ? {} : { replyTo }) };
+  }
+
+  /** Writes the known outcomes into the file. */
+  function mark(): Promise<void> {
+    const mine = markFile();
+    marking = mine.catch(() => {});
+    return mine;
+  }
+
+  async function markFile(): Promise<void> {
+    await options.prepare();
+    const { quarantined } = await updateMailboxFile(
+      { path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs },
+      (entries) =>
+        pruneSettled(
+          (entries as OutboxEntry[]).map((entry) => settleEntry(entry, project.outbox.get(outboxKey(entry)))),
+          'outbox',
+          clock(),
+        ),
+    );
+    if (quarantined) options.onQuarantined(quarantined);
+  }
+
+  async function postAll(): Promise<void> {
+    const open = [...project.openKeys];
+    for (let start = 0; start < open.length; start += relayLimits.outboxItemsPerCall) {
+      const keys = open.slice(start, start + relayLimits.outboxItemsPerCall);
+      const rendered = await Promise.all(keys.flatMap((key) => project.outbox.get(key) ?? []).map(options.render));
+      const items = rendered.filter((item) => item !== undefined);
+      if (stopping.signal.aborted) return;
+      if (items.length === 0) continue;
+      const { items: outcomes } = await client.outbox({ ...options.address, items });
+      if (stopping.signal.aborted) return;
+      await takeOutcomes(outcomes);
+    }
+    for (const key of open) {
+      const { source, state } = project.outbox.get(key) ?? {};
+      if (source?.kind !== 'document' || state !== 'open' || stopping.signal.aborted) continue;
+      await takeOutcomes(await uploadDocument(client, options.address, { key, document: source.document }));
+    }
+  }
+
+  async function takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void> {
+    const changed = outcomes.filter(({ key, state }) => {
+      const known = project.outbox.get(key);
+      return known && known.state !== state;
+    });
+    const at = clock();
+    await journal.append(
+      changed.map(({ key, state, error }) => ({
+        t: 'key',
+        p: project.key,
+        at,
+        key,
+        state,
+        ...(error ? { error } : {}),
+      })),
+    );
+    const settled = changed.filter(({ key }) => isSettled(project.outbox.get(key)));
+    for (const { state, error } of settled) {
+      if (state === 'dead')
+        log('error', 'not delivered', { project: project.key, code: error?.code, reason: error?.reason });
+    }
+    for (const { key } of settled) {
+      const source = project.outbox.get(key)?.source;
+      if (source?.kind === 'document') await dropDocument(source.document);
+    }
+    const inFile = settled.some(({ key }) => project.outbox.get(key)?.source.kind === 'file');
+    if (inFile) await mark().catch((cause) => log('warn', 'outbox not marked', { error: (cause as Error).message }));
+  }
+
+  return {
+    scan,
+    trouble: () => trouble,
+    postOpen() {
+      if (project.openKeys.size > 0) post();
+    },
+    async report(entry, replyTo) {
+      const stored = replyTo === undefined ? entry : { ...entry, replyTo };
+      // Journal first: another program may rewrite the file without having seen the entry.
+      const record = entryRecord(outboxKey(entry), entry, replyTo);
+      const inJournal = await journal.append([record]).then(
+        () => true,
+        () => false,
+      );
+      const inFile = await appendToFile(stored).catch((cause) => {
+        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message });
+        return false;
+      });
+      if (!inJournal && !inFile) return keepTrying(record);
+      scan();
+    },
+    async send(item) {
+      await journal.append([{ t: 'item', p: project.key, at: clock(), key: item.key, item }]);
+      post();
+    },
+    async sendDocument({ key, document }) {
+      await journal.append([{ t: 'document', p: project.key, at: clock(), key, document }]);
+      post();
+    },
+    async stop() {
+      stopping.abort();
+      await scanning;
+      await marking;
+    },
+  };
+
+  /** A full disk: there is no other place than our memory until something is freed. */
+  function keepTrying(record: ProjectRecord): void {
+    const retry = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+    const attempt = async () => {
+      while (!stopping.signal.aborted) {
+        await pause(retry.next(), stopping.signal);
+        const isKept = await journal.append([record]).then(
+          () => true,
+          () => false,
+        );
+        if (isKept) return void scan();
+      }
+    };
+    void attempt();
+  }
+
+  /** False = the file holds as many unsent entries as it may. */
+  async function appendToFile(entry: OutboxEntry): Promise<boolean> {
+    await options.prepare();
+    let room = true;
+    await updateMailboxFile({ path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs }, (entries) => {
+      const kept = pruneSettled(entries as OutboxEntry[], 'outbox', clock());
+      room = kept.filter((each) => !each.sent).length < fileLimits.entries;
+      return room ? pruneSettled([...kept, entry], 'outbox', clock()) : kept;
+    });
+    return room;
+  }
+}
+
+function isSettled(key: OutboxKey | undefined): boolean {
+  return key?.state === 'sent' || key?.state === 'dead';
+}
+
+function settleEntry(entry: OutboxEntry, key: OutboxKey | undefined): OutboxEntry {
+  if (entry.sent || !isSettled(key)) return entry;
+  return { ...entry, sent: true, ...(key?.state === 'dead' && key.error ? { error: key.error.code } : {}) };
+}

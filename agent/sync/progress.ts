@@ -1,0 +1,124 @@
+// What the phone shows while a turn runs: typing, then one message edited in place with what the coding agent does.
+// Kept nowhere: a lost edit is made good by the next one.
+
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Log } from '../log.ts';
+
+export interface ProgressOptions {
+  /** Not journalled. */
+  send(item: OutboxItem): Promise<void>;
+  typing(): Promise<void>;
+  muted(): boolean;
+  clock: () => number;
+  log: Log;
+}
+
+export interface Progress {
+  started(): void;
+  tool(name: string): void;
+  ended(failed: boolean): void;
+}
+
+const tickMs = 1_000;
+/** Telegram shows typing for five seconds. */
+const typingEveryMs = 4_000;
+/** A turn that is shorter needs no message. */
+const firstShownAfterMs = 8_000;
+/** Below the 20 edits a minute that a group allows, with room for answers. */
+const editEveryMs = 5_000;
+/** Nothing new happens: the clock alone is worth an edit this often. */
+const idleEditEveryMs = 30_000;
+const shownTools = 4;
+
+interface Turn {
+  slot: string;
+  rev: number;
+  startedAt: number;
+  typedAt: number;
+  shownAt: number;
+  /** Tools since the start, in order. */
+  tools: string[];
+  shownTools: number;
+  timer: NodeJS.Timeout;
+}
+
+export function createProgress(options: ProgressOptions): Progress {
+  const { clock, log } = options;
+  let turn: Turn | undefined;
+  let busy = false;
+
+  function tick(): void {
+    if (!turn || options.muted()) return;
+    const now = clock();
+    const shown = turn.shownAt > 0;
+    if (!shown && now - turn.typedAt >= typingEveryMs) {
+      turn.typedAt = now;
+      options.typing().catch(() => {});
+    }
+    const news = turn.tools.length > turn.shownTools;
+    const due = shown
+      ? now - turn.shownAt >= (news ? editEveryMs : idleEditEveryMs)
+      : now - turn.startedAt >= firstShownAfterMs;
+    if (due) show(turn, describe(turn, now));
+  }
+
+  /** One edit under way at a time; what happens meanwhile is in the next one. */
+  function show(current: Turn, text: string): void {
+    if (busy) return;
+    busy = true;
+    current.rev += 1;
+    current.shownAt = clock();
+    current.shownTools = current.tools.length;
+    const { slot, rev } = current;
+    options
+      .send({ key: `${slot}_${rev}`, class: 'progress', slot, rev, parts: [{ text, entities: [] }] })
+      .catch((cause) => log('info', 'progress not sent', { error: (cause as Error).message }))
+      .finally(() => {
+        busy = false;
+      });
+  }
+
+  return {
+    started() {
+      if (turn) clearInterval(turn.timer);
+      const now = clock();
+      const timer = setInterval(tick, tickMs);
+      timer.unref();
+      const slot = `turn_${now.toString(36)}`;
+      turn = { slot, rev: 0, startedAt: now, typedAt: 0, shownAt: 0, tools: [], shownTools: 0, timer };
+      tick();
+    },
+    tool(name) {
+      turn?.tools.push(name);
+    },
+    ended(failed) {
+      if (!turn) return;
+      clearInterval(turn.timer);
+      const ended = turn;
+      turn = undefined;
+      if (ended.shownAt === 0 || options.muted()) return;
+      busy = false;
+      show(
+        ended,
+        `${failed ? 'Failed' : 'Done'} after ${elapsed(clock() - ended.startedAt)}, ${toolCalls(ended.tools.length)}.`,
+      );
+    },
+  };
+}
+
+function describe({ tools, startedAt }: Turn, now: number): string {
+  const last = tools.slice(-shownTools);
+  const counted = tools.length > last.length ? `… ${last.join(', ')}` : last.join(', ');
+  return `Working, ${elapsed(now - startedAt)}${last.length > 0 ? `\n${toolCalls(tools.length)}: ${counted}` : ''}`;
+}
+
+function toolCalls(count: number): string {
+  return `${count} ${count === 1 ? 'tool call' : 'tool calls'}`;
+}
+
+function elapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
