@@ -1,0 +1,67 @@
+// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds> <socketTried> <pid>`, payload on stdin;
+// pid = the coding agent's, when a launcher stands between.
+// Tries the socket where the launcher could not, then works on the files alone. Prints one JSON object, exits 0, always.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { hookJson, isHookEvent, isTool, type Tool } from '../protocol/hook.ts';
+import { hookLimits } from '../protocol/limits.ts';
+import { askSocket } from './socket.ts';
+import { actOnFiles } from './without-daemon.ts';
+
+/** From the start of this process; the launcher may have spent `answerMs` on the socket before. */
+const deadlineAfterSocketMs = 120;
+const deadlineMs = 400;
+/** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
+const turnEndDeadlineMs = 5_000;
+const turnEnds = ['AfterAgent', 'Stop'];
+
+const [tool = '', event = '', maxSeconds = '60', socketTried = '0', parent] = process.argv.slice(2);
+const pid = Number(parent) || process.ppid;
+
+function finish(answer: string): void {
+  try {
+    // Synchronous: making the stream of stdout costs milliseconds.
+    writeFileSync(1, `${answer}\n`);
+  } catch {
+    // Nobody reads any more.
+  }
+  process.exit(0);
+}
+
+function deadlineOf(name: string): number {
+  if (turnEnds.includes(name)) return turnEndDeadlineMs;
+  return socketTried === '1' ? deadlineAfterSocketMs : deadlineMs;
+}
+
+function giveUp(): void {
+  finish('{}');
+}
+
+async function run(knownTool: Tool): Promise<string> {
+  const stdin = await readStdin();
+  const world = { env: process.env, platform: process.platform, home: homedir() };
+  if (socketTried === '0') {
+    const answer = await askSocket(world, { tool, event, maxSeconds, stdin, pid });
+    if (answer !== undefined) return answer;
+  }
+  return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin, pid }));
+}
+
+async function readStdin(): Promise<Buffer> {
+  // The launcher hands over a pipe that ends; without a launcher (Windows) a host may leave it open, against the deadline.
+  if (process.platform !== 'win32') return readFileSync(0).subarray(0, hookLimits.stdinBytes);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length;
+    if (bytes <= hookLimits.stdinBytes) chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+process.on('uncaughtException', giveUp);
+process.on('unhandledRejection', giveUp);
+setTimeout(giveUp, deadlineOf(event)).unref();
+if (isTool(tool) && isHookEvent(tool, event)) run(tool).then(finish, giveUp);
+else giveUp();

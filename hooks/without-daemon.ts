@@ -1,0 +1,237 @@
+// A hook's work when there is no daemon: the same rules on the files alone. Injects, writes the status update, and leaves
+// in the spool what it did; expansion and everything else of the journal stay with the daemon.
+
+import { stat } from 'node:fs/promises';
+import { type Config, loadConfig } from '../agent/config.ts';
+import { randomHex } from '../agent/crypto.ts';
+import { hookIoOf, type TurnRecord } from '../agent/drivers/hook-io.ts';
+import { readJsonFile } from '../agent/files/json-file.ts';
+import { ensureMailbox, locateMailbox, type MailboxPlace } from '../agent/files/location.ts';
+import { pruneSettled } from '../agent/files/merge.ts';
+import { readMailbox } from '../agent/files/read.ts';
+import { findServed } from '../agent/files/served.ts';
+import { readSpool, writeSpool } from '../agent/files/spool.ts';
+import { readFrom } from '../agent/files/tail.ts';
+import { updateMailboxFile } from '../agent/files/update.ts';
+import { summarize } from '../agent/format/summary.ts';
+import { type PathsInput, stateFiles } from '../agent/paths.ts';
+import { isAlive } from '../agent/process.ts';
+import { decide } from '../agent/turns/rules.ts';
+import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
+import { parseStoredView, type StoredView, type TurnPlace, type WaitingMessage } from '../agent/turns/view.ts';
+import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
+import type { Tool } from '../protocol/hook.ts';
+import { projectKey } from '../protocol/ids.ts';
+import { fileLimits, hookLimits } from '../protocol/limits.ts';
+import type { HookCall } from '../protocol/turn-events.ts';
+
+/** From a report of the daemon to the hook that finds it dead; its time is cut to seconds. */
+const toldWithinMs = 3_000;
+
+/** Every hook reads the spool, so what also stands in the file is kept there only while there are few. */
+const spooledRecords = 50;
+
+export interface FallbackCall {
+  tool: Tool;
+  event: string;
+  stdin: Buffer;
+  /** The coding agent's process. */
+  pid: number;
+}
+
+interface Alone {
+  tool: Tool;
+  config: Config;
+  key: string;
+  place: MailboxPlace;
+  projectDir: string;
+  view: StoredView | undefined;
+  spooled: SpoolRecord[];
+  now: number;
+}
+
+/** The tool's own answer; `{}` whenever something is missing. */
+export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }: FallbackCall): Promise<object> {
+  const io = hookIoOf(tool);
+  const call = io?.readCall(event, parseJson(stdin));
+  if (!io || !call || call.event.type === 'other') return {};
+  const alone = await lookAround(loadConfig(world), call, tool);
+  if (!alone) return {};
+  const { waiting, further } = call.event.type === 'turnStart' ? await unread(alone) : { waiting: [], further: 0 };
+  const turn = currentTurn(alone, tool, call);
+  const viewed = alone.view?.bound;
+  // As in the daemon: /clear and resume give the same process a new session id, and the binding moves with the process.
+  const bound = viewed?.pid === pid ? { id: call.session, pid } : viewed;
+  const decision = decide(
+    call,
+    {
+      now: alone.now,
+      bound,
+      boundAlive: bound?.pid !== undefined && isAlive(bound.pid),
+      waiting,
+      further,
+      carried: turn.ids,
+      turnRuns: false,
+      degraded: true,
+    },
+    randomHex(4),
+  );
+  for (const effect of decision.effects) {
+    if (effect.type === 'hand' && !(await hand(alone, call, effect.messages))) return {};
+    if (effect.type === 'turnEnded') await endTurn(alone, turn, effect.answer);
+  }
+  return io.writeAnswer(event, decision.answer);
+}
+
+function parseJson(stdin: Buffer): unknown {
+  try {
+    return JSON.parse(stdin.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined = no folder of ours. The bindings of config.json, or the project for which a mailbox exists already. */
+async function lookAround(config: Config, call: HookCall, tool: Tool): Promise<Alone | undefined> {
+  const files = stateFiles(config.dirs.state);
+  const binding = await findServed(call.cwd, config);
+  if (!binding) return undefined;
+  const key = projectKey(binding.mailbox, binding.project);
+  const { records } = await readSpool(files.spool);
+  return {
+    tool,
+    config,
+    key,
+    projectDir: binding.dir,
+    place: await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir }),
+    view: parseStoredView(await readJsonFile(files.view(key))),
+    spooled: records
+      .map(({ record }) => record)
+      .filter(isSpooled)
+      .filter((record) => record.project === key),
+    now: Date.now(),
+  };
+}
+
+async function unread({ place, view, spooled, now }: Alone): Promise<{ waiting: WaitingMessage[]; further: number }> {
+  const entries = await readEntries(place.inbox);
+  const owner = new Set(view?.owner ?? []);
+  const handed = new Set(view?.handed ?? []);
+  for (const record of spooled) if (record.kind === 'handed') for (const each of record.identities) handed.add(each);
+  const waiting: WaitingMessage[] = [];
+  for (const entry of entries) {
+    const identity = identityOf(entry);
+    if (entry.read || entry.parked || entry.control || handed.has(identity)) continue;
+    if (typeof entry.expiresAt === 'number' && entry.expiresAt <= now) continue;
+    waiting.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner: owner.has(identity) });
+  }
+  return { waiting: waiting.sort((a, b) => a.at - b.at), further: 0 };
+}
+
+/** With ids that stand in the file: an entry of another program may lack them. */
+async function readEntries(path: string): Promise<readonly InboxEntry[]> {
+  const { entries, incomplete } = await readMailbox<InboxEntry>(path, 'inbox');
+  if (!incomplete) return entries;
+  const options = { path, kind: 'inbox', now: Date.now, lockTimeoutMs: hookLimits.fileLockMs } as const;
+  return (await updateMailboxFile<InboxEntry>(options, (each) => each)).entries;
+}
+
+interface Turn {
+  ids: string[];
+  place: TurnPlace;
+}
+
+/** What this session's turn carries: what a fallback handed over, else what the daemon did before it went away. */
+function currentTurn({ spooled, view }: Alone, tool: Tool, call: HookCall): Turn {
+  const last = spooled.findLast((record) => record.kind !== 'answer');
+  if (last?.kind === 'handed' && last.session === call.session) {
+    return { ids: last.ids, place: { tool, transcript: last.transcript ?? undefined, offset: last.offset } };
+  }
+  const nothing = { tool, transcript: call.transcript, offset: 0 };
+  if (last?.kind === 'settled' || !view?.turnRuns || view.bound?.id !== call.session)
+    return { ids: [], place: nothing };
+  return { ids: [...view.carried], place: view.place ?? nothing };
+}
+
+/** Both at once, for the time of a hook: either of them keeps a message from being given twice, and both tell the daemon. */
+async function hand(alone: Alone, call: HookCall, messages: readonly WaitingMessage[]): Promise<boolean> {
+  const identities = messages.map((message) => identityOf(message.entry));
+  const offset = call.transcript ? ((await stat(call.transcript).catch(() => undefined))?.size ?? 0) : 0;
+  const record: SpoolRecord = {
+    kind: 'handed',
+    project: alone.key,
+    at: alone.now,
+    ids: messages.filter((message) => message.fromOwner).map((message) => message.entry.id),
+    identities,
+    tool: alone.tool,
+    session: call.session,
+    transcript: call.transcript ?? null,
+    offset,
+  };
+  const [spooled, marked] = await Promise.all([
+    spool(alone, record),
+    update(alone.place.inbox, 'inbox', (entries) =>
+      entries.map((entry) => (identities.includes(identityOf(entry)) ? { ...entry, read: true } : entry)),
+    ),
+  ]);
+  return spooled || marked;
+}
+
+async function endTurn(alone: Alone, turn: Turn, hostAnswer: string | undefined): Promise<void> {
+  const record = await turnRecord(turn.place);
+  const proved = turn.ids.filter((id) => record?.prompts.some((text) => text.includes(id)));
+  const failed = hostAnswer === undefined && (record?.answer === undefined || record.error !== undefined);
+  if (turn.ids.length > 0) {
+    const unproved = turn.ids.filter((id) => !proved.includes(id));
+    await spool(alone, { kind: 'settled', project: alone.key, at: alone.now, proved, unproved, failed });
+  }
+  if (failed && record?.cancelled && turn.ids.length === 0) return;
+  const full = failed ? (record?.error ?? 'The turn ended without an answer.') : (record?.answer ?? hostAnswer ?? '');
+  const text = `${failed ? 'Failed: ' : ''}${summarize(full, alone.config.summaryMaxChars)}`;
+  const id = `resp_${alone.now.toString(36)}_${randomHex(4)}`;
+  const entry: OutboxEntry = { id, timestamp: isoSeconds(alone.now), from: 'agent', text, sent: false };
+  if (await isTold(alone, text)) return;
+  const answer = { id, timestamp: entry.timestamp, text };
+  const keep = () => spool(alone, { kind: 'answer', project: alone.key, at: alone.now, answer });
+  // Another program may rewrite the file without having seen the entry; the daemon knows by its identity that it is the same.
+  const isKept = alone.spooled.length < spooledRecords && (await keep());
+  await ensureMailbox(alone.place, alone.projectDir).catch(() => {});
+  let room = true;
+  const written = await update<OutboxEntry>(alone.place.outbox, 'outbox', (entries) => {
+    room = entries.filter((each) => !each.sent).length < fileLimits.entries;
+    return room ? [...entries, entry] : [...entries];
+  });
+  if (!isKept && !(written && room)) await keep();
+}
+
+/** A daemon that was killed between its report and its answer to the hook has told this already. */
+async function isTold({ place, now }: Alone, text: string): Promise<boolean> {
+  const { entries } = await readMailbox<OutboxEntry>(place.outbox, 'outbox').catch(() => ({ entries: [] }));
+  const isOurs = (entry: OutboxEntry) => entry.id.startsWith('resp_') && entry.text === text;
+  return entries.some((entry) => isOurs(entry) && now - Date.parse(entry.timestamp) < toldWithinMs);
+}
+
+async function turnRecord({ tool, transcript, offset }: TurnPlace): Promise<TurnRecord | undefined> {
+  if (!transcript) return undefined;
+  const text = await readFrom(transcript, offset).catch(() => undefined);
+  return text === undefined ? undefined : hookIoOf(tool)?.readTurn(text);
+}
+
+async function spool({ config }: Alone, record: SpoolRecord): Promise<boolean> {
+  return writeSpool(stateFiles(config.dirs.state).spool, record).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function update<E extends InboxEntry | OutboxEntry>(
+  path: string,
+  kind: 'inbox' | 'outbox',
+  change: (entries: readonly E[]) => E[],
+): Promise<boolean> {
+  const options = { path, kind, now: Date.now, lockTimeoutMs: hookLimits.fileLockMs };
+  return updateMailboxFile(options, (entries) => pruneSettled(change(entries as E[]), kind, Date.now())).then(
+    () => true,
+    () => false,
+  );
+}
