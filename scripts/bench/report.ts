@@ -1,0 +1,199 @@
+// The rows of the table: what each number means, its target and whether it was reached. The only place that knows targets.
+
+import type { BenchResult } from './result.ts';
+import type { Spread } from './stats.ts';
+import { round } from './stats.ts';
+
+interface Row {
+  key: string;
+  value: (result: BenchResult) => string | undefined;
+  meaning: string;
+  target?: (result: BenchResult) => Target | undefined;
+}
+
+interface Target {
+  text: string;
+  ok: boolean;
+}
+
+const limits = {
+  messageShare: 1 / 4,
+  emptyShare: 1 / 2,
+  overEmptyNodeMs: 15,
+  inboundMs: 25,
+  outboundMs: 50,
+  acceptPerSecond: 300,
+  backlogGrowth: 1.5,
+  idleCpuPercent: 1,
+  rowsWritten: 5,
+} as const;
+
+const rows: Row[] = [
+  {
+    key: 'hook.message',
+    value: ({ hook }) => ms(hook?.message),
+    meaning: 'BeforeAgent hook, daemon runs, one message waits: from start to exit',
+    target: ({ hook, baseline }) =>
+      hook && baseline && share(hook.message, baseline.bashJqMessage, limits.messageShare, 'bash + jq'),
+  },
+  {
+    key: 'hook.empty',
+    value: ({ hook }) => ms(hook?.empty),
+    meaning: 'the same, nothing waits',
+    target: ({ hook, baseline }) =>
+      hook && baseline && share(hook.empty, baseline.bashJqEmpty, limits.emptyShare, 'bash + jq'),
+  },
+  {
+    key: 'hook.fallback',
+    value: ({ hook }) => ms(hook?.fallback),
+    meaning: 'no daemon, one message waits: launcher and Node fallback, spool and file written durably',
+    target: ({ hook, baseline }) => hook && baseline && overNode(hook.fallback, baseline.node),
+  },
+  {
+    key: 'hook.fallbackEmpty',
+    value: ({ hook }) => ms(hook?.fallbackEmpty),
+    meaning: 'no daemon, nothing waits',
+    target: ({ hook, baseline }) => hook && baseline && overNode(hook.fallbackEmpty, baseline.node),
+  },
+  {
+    key: 'hook.late',
+    value: ({ hook }) => hook && `${hook.late}`,
+    meaning: 'hooks that gave up at their deadline, the message kept for the next: a busy machine',
+  },
+  {
+    key: 'baseline.bashJqMessage',
+    value: ({ baseline }) => ms(baseline?.bashJqMessage),
+    meaning: 'bash + jq on a copy of the same file, one message waits (three jq)',
+  },
+  {
+    key: 'baseline.bashJqEmpty',
+    value: ({ baseline }) => ms(baseline?.bashJqEmpty),
+    meaning: 'bash + jq, nothing waits (one jq)',
+  },
+  { key: 'baseline.sh', value: ({ baseline }) => ms(baseline?.sh), meaning: "sh -c 'echo {}': the floor" },
+  { key: 'baseline.node', value: ({ baseline }) => ms(baseline?.node), meaning: 'an empty Node script' },
+  {
+    key: 'inbound',
+    value: ({ inbound }) => ms(inbound),
+    meaning: 'webhook POST to the line in wa_inbox.json, daemon parked in its poll',
+    target: ({ inbound }) => inbound && atMost(inbound.p50Ms, limits.inboundMs, 'ms'),
+  },
+  {
+    key: 'outbound',
+    value: ({ outbound }) => ms(outbound),
+    meaning: 'wa_outbox.json renamed into place to the Bot API call',
+    target: ({ outbound }) => outbound && atMost(outbound.p50Ms, limits.outboundMs, 'ms'),
+  },
+  {
+    key: 'accept.perSecond',
+    value: ({ accept }) => accept && `${accept.perSecond}/s`,
+    meaning: 'webhooks committed in one mailbox, 16 connections through Miniflare',
+    target: ({ accept }) =>
+      accept && { text: `>= ${limits.acceptPerSecond}/s`, ok: accept.perSecond >= limits.acceptPerSecond },
+  },
+  {
+    key: 'drain.perSecond',
+    value: ({ drain }) => drain && `${drain.perSecond}/s`,
+    meaning: '3,000 messages in the journal, a scripted reader marks read what stands in the file',
+  },
+  ...[1, 100, 1_000, 10_000].map(backlogRow),
+  {
+    key: 'backlog without start',
+    value: (result) => {
+      const [few, many] = [afterFirst(result, 1_000), afterFirst(result, 10_000)];
+      return few === undefined || many === undefined ? undefined : `${round(few)} -> ${round(many)} ms/msg`;
+    },
+    meaning:
+      '1,000 -> 10,000 waiting, from the first message in the file: backlog.100 is nearly all start of the process',
+    target: (result) => {
+      const [few, many] = [afterFirst(result, 1_000), afterFirst(result, 10_000)];
+      return few === undefined || many === undefined ? undefined : growth(few, many, 'that at 1,000');
+    },
+  },
+  {
+    key: 'idle.cpuPercent',
+    value: ({ idle }) => idle && `${idle.cpuPercent} %`,
+    meaning: 'of one core, daemon parked, 15 s',
+    target: ({ idle }) => idle && { text: `< ${limits.idleCpuPercent} %`, ok: idle.cpuPercent < limits.idleCpuPercent },
+  },
+  { key: 'idle.rssMb', value: ({ idle }) => idle && `${idle.rssMb} MB`, meaning: 'memory of that daemon' },
+  {
+    key: 'relay.rowsWrittenPerMessage',
+    value: ({ relay }) => relay && `${relay.rowsWrittenPerMessage}`,
+    meaning: "webhook + delivery + delete, by the relay's counters (delete: stored times moved back 31 days)",
+    target: ({ relay }) => relay && atMost(relay.rowsWrittenPerMessage, limits.rowsWritten, ''),
+  },
+  {
+    key: 'relay.rowsWrittenByDelete',
+    value: ({ relay }) => relay && `${relay.rowsWrittenByDelete}`,
+    meaning: 'the part of it that the deletion writes',
+  },
+  {
+    key: 'relay.rowsReadPerMessage',
+    value: ({ relay }) => relay && `${relay.rowsReadPerMessage}`,
+    meaning: 'rows read for the same',
+  },
+];
+
+function backlogRow(count: number): Row {
+  const key = String(count);
+  return {
+    key: `backlog.${key}`,
+    value: ({ backlog }) => (backlog?.[key] === undefined ? undefined : `${backlog[key]} ms/msg`),
+    meaning: `${count} waiting: start of the daemon's process until a reader took the last, per message`,
+    ...(count === 10_000 && {
+      target: ({ backlog }: BenchResult) => {
+        const [few, many] = [backlog?.['100'], backlog?.['10000']];
+        if (few === undefined || many === undefined) return undefined;
+        return growth(few, many, 'backlog.100');
+      },
+    }),
+  };
+}
+
+/** What each message costs once the daemon runs; 100 stand in the file at once, so below 1,000 this says nothing. */
+function afterFirst({ backlog, backlogFirstMs }: BenchResult, count: number): number | undefined {
+  const [perMessage, firstMs] = [backlog?.[count], backlogFirstMs?.[count]];
+  return perMessage === undefined || firstMs === undefined ? undefined : (perMessage * count - firstMs) / count;
+}
+
+function growth(few: number, many: number, name: string): Target {
+  const found = many / few;
+  return { text: `${round(found)} of ${name}, at most ${limits.backlogGrowth}`, ok: found <= limits.backlogGrowth };
+}
+
+function ms(value: Spread | undefined): string | undefined {
+  return value && `${value.p50Ms} ms (p95 ${value.p95Ms})`;
+}
+
+function share(ours: Spread, theirs: Spread, most: number, name: string): Target {
+  const found = ours.p50Ms / theirs.p50Ms;
+  return { text: `${round(found)} of ${name}, at most ${most}`, ok: found <= most };
+}
+
+function overNode(ours: Spread, node: Spread): Target {
+  const over = ours.p50Ms - node.p50Ms;
+  return {
+    text: `${round(over)} ms over an empty Node script, at most ${limits.overEmptyNodeMs}`,
+    ok: over <= limits.overEmptyNodeMs,
+  };
+}
+
+function atMost(value: number, most: number, unit: string): Target {
+  return { text: `<= ${most} ${unit}`.trimEnd(), ok: value <= most };
+}
+
+/** Lines for people; rows that were not measured are left out. */
+export function table(result: BenchResult): string[] {
+  const cells = rows.flatMap((row) => {
+    const value = row.value(result);
+    if (!value) return [];
+    const target = row.target?.(result);
+    const verdict = target ? `${target.ok ? 'ok' : 'MISSED'}: ${target.text}` : '';
+    return [[row.key, value, verdict, row.meaning] as const];
+  });
+  const width = (column: 0 | 1 | 2) => Math.max(0, ...cells.map((cell) => cell[column].length));
+  return cells.map((cell) =>
+    [cell[0].padEnd(width(0)), cell[1].padEnd(width(1)), cell[2].padEnd(width(2)), cell[3]].join('  ').trimEnd(),
+  );
+}

@@ -1,0 +1,25 @@
+// What the measurements give: nested numbers, the keys of `--json`. A part fills its own keys; issue by issue more are added.
+
+import type { Lab } from './lab.ts';
+import type { Spread } from './stats.ts';
+
+export interface BenchResult {
+  hook?: { message: Spread; empty: Spread; fallback: Spread; fallbackEmpty: Spread; late: number };
+  baseline?: { bashJqMessage: Spread; bashJqEmpty: Spread; sh: Spread; node: Spread };
+  inbound?: Spread;
+  outbound?: Spread;
+  accept?: { perSecond: number };
+  drain?: { perSecond: number };
+  /** Milliseconds per message, by the number of messages that waited. */
+  backlog?: Record<string, number>;
+  /** Milliseconds from the start of the daemon's process to the first message in the file, by the same number. */
+  backlogFirstMs?: Record<string, number>;
+  idle?: { cpuPercent: number; rssMb: number };
+  relay?: { rowsWrittenPerMessage: number; rowsReadPerMessage: number; rowsWrittenByDelete: number };
+}
+
+/** One measurement. Must stop by itself and leave nothing running. */
+export interface Part {
+  name: string;
+  run(lab: Lab): Promise<BenchResult>;
+}

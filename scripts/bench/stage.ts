@@ -1,0 +1,218 @@
+// One world for one measurement: simulated Telegram here, the real Worker in workerd, the real daemon as a process of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
+import { startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
+import { askDaemon } from '../../agent/local-client.ts';
+import type { Lab } from './lab.ts';
+
+export interface DaemonProcess {
+  readonly pid: number;
+  /** Messages that the journal holds for the coding agent. */
+  waiting(): Promise<number>;
+  /** Resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+export interface Stage {
+  readonly sim: TelegramSim;
+  readonly dir: string;
+  readonly projectDir: string;
+  readonly inbox: string;
+  readonly outbox: string;
+  readonly relayDir: string;
+  /** What a launcher needs to reach this daemon. */
+  readonly env: Record<string, string>;
+  /** One webhook POST of a message with this text; throws unless the relay has committed it. */
+  post(text: string): Promise<void>;
+  /** `count` messages over `webhookConnections` connections; stops early at `untilMs`. Returns how many and how long. */
+  flood(count: number, untilMs?: number): Promise<{ accepted: number; tookMs: number }>;
+  metrics(): Promise<Record<string, number>>;
+  /** Resolves when it runs, and polls unless `awaitPoll` is false. */
+  startDaemon(options?: { awaitPoll: boolean }): Promise<DaemonProcess>;
+  stopRelay(): Promise<void>;
+  startRelay(): Promise<void>;
+}
+
+const webhookConnections = 16;
+const deadlineMs = 20_000;
+
+/** Everything is stopped when `work` ends, however it ends. */
+export async function withStage<T>(lab: Lab, work: (stage: Stage) => Promise<T>): Promise<T> {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    return await work(await openStage(lab, undo));
+  } finally {
+    for (const step of undo.reverse()) await step().catch(() => {});
+  }
+}
+
+async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<Stage> {
+  const dir = await mkdtemp(join(lab.baseDir, 's-'));
+  const projectDir = join(dir, 'project');
+  const configDir = join(dir, 'config');
+  const relayDir = join(dir, 'relay');
+  await mkdir(join(projectDir, '.gemini'), { recursive: true, mode: 0o700 });
+  await mkdir(configDir, { mode: 0o700 });
+  const sim = await startTelegramSim();
+  undo.push(() => sim.close());
+  const mailbox = String(sim.ownerId);
+  const token = randomBytes(32).toString('base64url');
+  const secret = randomBytes(24).toString('base64url');
+
+  let relay: Awaited<ReturnType<typeof startEmbeddedRelay>> | undefined;
+  let port = 0;
+  const startRelay = async () => {
+    relay = await startEmbeddedRelay({
+      workerScript: join(lab.distDir, 'worker.js'),
+      port,
+      persistDir: relayDir,
+      cacheDir: lab.cacheDir,
+      say: lab.say,
+      vars: {
+        TELEGRAM_BOT_TOKEN: sim.token,
+        TELEGRAM_API_ROOT: sim.apiRoot,
+        TELEGRAM_CHAT_ID: mailbox,
+        TELEGRAM_USER_IDS: mailbox,
+        TELEGRAM_WEBHOOK_SECRET: secret,
+        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+      },
+    });
+    port = Number(new URL(relay.url).port);
+  };
+  const stopRelay = async () => {
+    await relay?.stop();
+    relay = undefined;
+  };
+  await startRelay();
+  undo.push(stopRelay);
+  const url = `http://127.0.0.1:${port}`;
+
+  await writeFile(
+    join(configDir, 'config.json'),
+    JSON.stringify({ bindings: [{ dir: projectDir, mailbox, project: 0 }] }),
+    { mode: 0o600 },
+  );
+  const env = {
+    ...lab.env,
+    WA_STATE_DIR: join(dir, 'state'),
+    WA_CONFIG_DIR: configDir,
+    WA_RUNTIME_DIR: join(dir, 'run'),
+  };
+  const http = new Agent({ connections: webhookConnections, pipelining: 1 });
+  undo.push(() => http.destroy());
+
+  let lastId = 1000;
+  async function post(text: string): Promise<void> {
+    lastId += 1;
+    const chat = { id: sim.ownerId, type: 'private', first_name: 'Owner' };
+    const from = { id: sim.ownerId, is_bot: false, first_name: 'Owner', language_code: 'en' };
+    const date = Math.floor(Date.now() / 1000);
+    const response = await request(`${url}/telegram/webhook`, {
+      method: 'POST',
+      dispatcher: http,
+      headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
+      body: JSON.stringify({ update_id: lastId, message: { message_id: lastId, from, chat, date, text } }),
+    });
+    await response.body.dump();
+    if (response.statusCode !== 200) throw new Error(`the webhook answered ${response.statusCode}`);
+  }
+
+  async function metrics(): Promise<Record<string, number>> {
+    const response = await request(`${url}/v1/metrics`, {
+      dispatcher: http,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const lines = (await response.body.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+    );
+  }
+
+  return {
+    sim,
+    dir,
+    projectDir,
+    inbox: join(projectDir, '.gemini', 'wa_inbox.json'),
+    outbox: join(projectDir, '.gemini', 'wa_outbox.json'),
+    relayDir,
+    env,
+    post,
+    metrics,
+    startRelay,
+    stopRelay,
+    async flood(count, untilMs = Number.POSITIVE_INFINITY) {
+      let started = 0;
+      let accepted = 0;
+      const startedAt = performance.now();
+      const one = async () => {
+        while (started < count && performance.now() - startedAt < untilMs) {
+          started += 1;
+          await post(`Please look at failing test number ${started} and tell me what you find.`);
+          accepted += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: webhookConnections }, one));
+      return { accepted, tookMs: performance.now() - startedAt };
+    },
+    async startDaemon({ awaitPoll } = { awaitPoll: true }) {
+      const polls = awaitPoll ? ((await metrics()).wa_polls_total ?? 0) : 0;
+      const child = spawn(process.execPath, [join(lab.distDir, 'wa-sync.js'), 'start', '--quiet'], {
+        cwd: projectDir,
+        env: { ...env, WA_RELAY_URL: url, WA_AGENT_TOKEN: token },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const daemon = daemonProcess(child, env.WA_RUNTIME_DIR);
+      undo.push(daemon.stop);
+      if (awaitPoll) {
+        await until('the daemon polls', async () => ((await metrics()).wa_polls_total ?? 0) > polls, daemon.failed);
+      }
+      return daemon;
+    },
+  };
+}
+
+function daemonProcess(child: ChildProcess, runtimeDir: string): DaemonProcess & { failed: () => string | undefined } {
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-500);
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const isGone = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    pid: child.pid as number,
+    failed: () => (isGone() ? `the daemon ended with ${child.exitCode ?? child.signalCode}: ${complaint}` : undefined),
+    async waiting() {
+      const { projects } = (await askDaemon(runtimeDir, 'GET', '/status')) as { projects: { waiting: number }[] };
+      return projects[0]?.waiting ?? 0;
+    },
+    async stop() {
+      if (isGone()) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Asks every few milliseconds until it holds. Not for what is timed: there a change of the file is awaited. */
+export async function until(
+  what: string,
+  holds: () => Promise<boolean>,
+  failed: () => string | undefined = () => undefined,
+  withinMs = deadlineMs,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    if (await holds().catch(() => false)) return;
+    const why = failed() ?? (performance.now() > deadline ? `not within ${withinMs / 1000} s: ${what}` : undefined);
+    if (why) throw new Error(why);
+    await delay(5);
+  }
+}

@@ -1,0 +1,207 @@
+// Counts by identity: what the phone and the agent said, where each text was seen, and what that adds up to at the end.
+// Knows no file and no process; the verdict is pure.
+
+/** m = a message of the phone, a = an answer of the coding agent, n = a note of another program in the inbox, s = its status update. */
+export type TokenKind = 'm' | 'a' | 'n' | 's';
+
+/** From when to when it happened, epoch milliseconds: the moment itself lies in another process. */
+export interface Span {
+  fromAt: number;
+  toAt: number;
+}
+
+interface Item {
+  token: string;
+  kind: TokenKind;
+  history: { at: number; what: string }[];
+  given: Span[];
+  taken: Span[];
+  /** A fault destroyed the only place that knew better, so one more sight of it is nobody's mistake. */
+  excused: boolean;
+  /** Nobody has to bring it: its only copy was in a process or a file that the lab destroyed. */
+  optional: boolean;
+}
+
+export interface Ledger {
+  /** Makes the next token of its kind; it must stand in the text as it is. */
+  issue(kind: TokenKind, what: string): string;
+  note(token: string, what: string): void;
+  given(text: string, span: Span, what: string): void;
+  taken(token: string, span: Span): void;
+  excuse(token: string, why: string): void;
+  waive(token: string, why: string): void;
+  tokens(kind: TokenKind): string[];
+  isGivenOrTaken(token: string): boolean;
+  /** Nobody waits for it any more. */
+  isSettledOtherwise(token: string): boolean;
+  /** Said less than this long ago. */
+  isYoung(token: string, ms: number): boolean;
+  /** Something that concerns all: a fault, a restart. */
+  mark(what: string): void;
+  /** A fault after which a message may come twice. */
+  stateLost(): void;
+  /** Another program rewrote the inbox from what it had read at `fromAt`. */
+  foreignWrite(span: Span): void;
+  verdict(end: EndState): Verdict;
+  /** The history of one token between the faults of its time. */
+  story(token: string): string[];
+}
+
+/** What the lab finds when everything is healed and quiet. */
+export interface EndState {
+  /** Tokens of the phone that stand unread in the file, the journal or the relay. */
+  waiting: ReadonlySet<string>;
+  /** Token -> how many messages on the phone show it. */
+  onPhone: ReadonlyMap<string, number>;
+  /** Tokens of answers whose Bot API call was cut: sent, and the answer to the call lost. */
+  cut: ReadonlySet<string>;
+  /** Tokens of answers that the platform refused for good and that are kept as letters. */
+  refused: ReadonlySet<string>;
+}
+
+export interface Verdict {
+  in: number;
+  out: number;
+  lost: string[];
+  duplicatedInbox: string[];
+  /** On the phone more than once although no Bot API call was cut. */
+  duplicatedPhoneUncut: string[];
+  duplicatedPhone: number;
+  takenByForeign: number;
+  waiting: number;
+  /** Seen twice after a state directory was deleted or the file that knew was destroyed: allowed, counted apart. */
+  afterStateLoss: number;
+  /** Another program and a hook read the same unread entry at the same time: nobody locks for the other. */
+  racedForeign: number;
+  deadLetters: number;
+}
+
+const pattern = /\bwa-([mans])\d+\b/g;
+
+/** Every token in a text, each once. */
+export function tokensIn(text: string): string[] {
+  return [...new Set(text.match(pattern) ?? [])];
+}
+
+export function createLedger(clock: () => number): Ledger {
+  const items = new Map<string, Item>();
+  const marks: { at: number; what: string }[] = [];
+  const stateLosses: number[] = [];
+  const foreignWrites: Span[] = [];
+  let last = 0;
+
+  const find = (token: string): Item => {
+    const item = items.get(token);
+    if (!item) throw new Error(`nobody said ${token}`);
+    return item;
+  };
+  const add = (token: string, what: string) => find(token).history.push({ at: clock(), what });
+
+  return {
+    issue(kind, what) {
+      last += 1;
+      const token = `wa-${kind}${last}`;
+      const history = [{ at: clock(), what }];
+      items.set(token, { token, kind, history, given: [], taken: [], excused: false, optional: false });
+      return token;
+    },
+    note: add,
+    given(text, span, what) {
+      for (const token of tokensIn(text)) {
+        const item = items.get(token);
+        if (!item || (item.kind !== 'm' && item.kind !== 'n')) continue;
+        item.given.push(span);
+        add(token, what);
+      }
+    },
+    taken(token, span) {
+      find(token).taken.push(span);
+      add(token, 'taken by another program');
+    },
+    excuse(token, why) {
+      find(token).excused = true;
+      add(token, why);
+    },
+    waive(token, why) {
+      find(token).optional = true;
+      add(token, why);
+    },
+    tokens: (kind) => [...items.values()].filter((item) => item.kind === kind).map(({ token }) => token),
+    isGivenOrTaken(token) {
+      const { given, taken } = find(token);
+      return given.length + taken.length > 0;
+    },
+    isSettledOtherwise: (token) => find(token).optional,
+    isYoung: (token, ms) => clock() - (find(token).history[0]?.at ?? 0) < ms,
+    mark: (what) => marks.push({ at: clock(), what }),
+    stateLost: () => stateLosses.push(clock()),
+    foreignWrite: (span) => foreignWrites.push(span),
+    verdict: (end) => judge([...items.values()], end, { stateLosses, foreignWrites }),
+    story(token) {
+      const { history } = find(token);
+      const from = (history[0]?.at ?? 0) - 2_000;
+      const to = (history.at(-1)?.at ?? 0) + 5_000;
+      const around = marks
+        .filter(({ at }) => at >= from && at <= to)
+        .map(({ at, what }) => ({ at, what: `  ${what}` }));
+      return [...history.map(({ at, what }) => ({ at, what: `${token} ${what}` })), ...around]
+        .sort((a, b) => a.at - b.at)
+        .map(({ at, what }) => `${new Date(at).toISOString().slice(11, 23)} ${what}`);
+    },
+  };
+}
+
+function judge(
+  items: readonly Item[],
+  end: EndState,
+  { stateLosses, foreignWrites }: { stateLosses: readonly number[]; foreignWrites: readonly Span[] },
+): Verdict {
+  const verdict: Verdict = {
+    in: 0,
+    out: 0,
+    lost: [],
+    duplicatedInbox: [],
+    duplicatedPhoneUncut: [],
+    duplicatedPhone: 0,
+    takenByForeign: 0,
+    waiting: 0,
+    afterStateLoss: 0,
+    racedForeign: 0,
+    deadLetters: 0,
+  };
+  for (const item of items) {
+    if (item.kind === 'm' || item.kind === 'n') judgeInbound(item);
+    else judgeOutbound(item);
+  }
+  return verdict;
+
+  function judgeInbound(item: Item): void {
+    const seen = [...item.given, ...item.taken];
+    if (item.kind === 'm') {
+      verdict.in += 1;
+      if (item.taken.length > 0 && item.given.length === 0) verdict.takenByForeign += 1;
+      if (seen.length === 0 && end.waiting.has(item.token)) verdict.waiting += 1;
+      else if (seen.length === 0) verdict.lost.push(item.token);
+    }
+    if (seen.length < 2) return;
+    const from = Math.min(...seen.map(({ fromAt }) => fromAt));
+    const to = Math.max(...seen.map(({ toAt }) => toAt));
+    if (item.excused || stateLosses.some((at) => at >= from && at <= to)) verdict.afterStateLoss += 1;
+    else if (seen.some((span) => foreignWrites.some((write) => overlap(write, span)))) verdict.racedForeign += 1;
+    else verdict.duplicatedInbox.push(item.token);
+  }
+
+  function judgeOutbound(item: Item): void {
+    const shown = end.onPhone.get(item.token) ?? 0;
+    if (!item.optional || shown > 0) verdict.out += 1;
+    if (shown === 0 && end.refused.has(item.token)) verdict.deadLetters += 1;
+    else if (shown === 0 && !item.optional) verdict.lost.push(item.token);
+    if (shown < 2) return;
+    verdict.duplicatedPhone += 1;
+    if (!end.cut.has(item.token)) verdict.duplicatedPhoneUncut.push(item.token);
+  }
+}
+
+function overlap(a: Span, b: Span): boolean {
+  return a.fromAt <= b.toAt && b.fromAt <= a.toAt;
+}

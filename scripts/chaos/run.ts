@@ -1,0 +1,199 @@
+// One run: faults while everybody acts, then peace until nothing moves any more, then the count.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
+import type { Lab } from '../bench/lab.ts';
+import { type Actors, createActors, entriesOf } from './actors.ts';
+import { faults } from './faults.ts';
+import { createLedger, type EndState, type Ledger, tokensIn, type Verdict } from './ledger.ts';
+import { createRandom } from './random.ts';
+import { openStage, readJournal, type Stage } from './stage.ts';
+
+export interface ChaosResult {
+  cycles: number;
+  faults: number;
+  verdict: Verdict;
+  /** The histories of what went wrong. */
+  stories: string[];
+  skipped: string[];
+}
+
+/**
+ * Nothing new for this long after the faults, although everything is up: what is not there now will not come. Longer than a
+ * call of the Bot API may hang, and than the relay waits for one that died with its object.
+ */
+const quietMs = 75_000;
+const drainMs = 480_000;
+/** A turn without a message of ours also ends one that a killed hook left open. */
+const idleTurnEveryMs = 10_000;
+const shortPauseMs = 5_000;
+
+export async function runChaos(
+  lab: Lab,
+  options: { seconds: number; seed: number; signal: AbortSignal; only?: string | undefined },
+): Promise<ChaosResult> {
+  const ledger = createLedger(Date.now);
+  const stage = await openStage(lab, (what) => ledger.mark(what));
+  try {
+    const random = createRandom(options.seed);
+    const actors = createActors({ stage, ledger, random: random.fork() });
+    const chosen = faults.filter(({ name }) => options.only === undefined || name.includes(options.only));
+    if (chosen.length === 0) throw new Error(`no fault is named like "${options.only}"`);
+    await stage.daemon.up();
+    actors.start();
+    let cycles = 0;
+    let done = 0;
+    const endAt = performance.now() + options.seconds * 1000;
+    while (performance.now() < endAt && !options.signal.aborted) {
+      cycles += 1;
+      const planned = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => random.weighted(chosen));
+      const pauseMs = random.int(100, 1_500);
+      lab.say(`${cycles}: ${planned.map(({ name }) => name).join(' + ')}`);
+      // One after the other: what one heals the next must not break under it.
+      for (const fault of planned) {
+        ledger.mark(`FAULT ${fault.name}`);
+        await fault.run({ stage, ledger, actors, random: random.fork() });
+        ledger.mark(`over: ${fault.name}`);
+        done += 1;
+      }
+      await stage.daemon.up();
+      await delay(pauseMs);
+    }
+    ledger.mark('PEACE');
+    lab.say('peace');
+    await actors.finish();
+    await heal(stage);
+    await drain(stage, ledger, actors, options.signal);
+    const verdict = ledger.verdict(await endState(stage));
+    const wrong = [...verdict.lost, ...verdict.duplicatedInbox, ...verdict.duplicatedPhoneUncut];
+    const stories = await Promise.all(wrong.map((token) => storyOf(stage, ledger, token)));
+    if (wrong.length > 0) stories.push(await relayStory(stage));
+    return {
+      cycles,
+      faults: done,
+      verdict,
+      stories,
+      skipped: stage.disk.small ? [] : ['full disk (needs root and mount)'],
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Everything is up, and no hours have to be waited for. */
+async function heal(stage: Stage): Promise<void> {
+  stage.line.heal();
+  stage.gate.heal();
+  stage.relay.thaw();
+  stage.daemon.thaw();
+  await stage.disk.free();
+  await passPauses(stage);
+  // What hooks left in the spool is read at a start.
+  await stage.daemon.stop();
+  await stage.daemon.up();
+}
+
+async function passPauses(stage: Stage): Promise<void> {
+  await stage.relay.kill9();
+  stage.endPauses();
+  await stage.relay.up();
+}
+
+async function isPaused(stage: Stage): Promise<boolean> {
+  const { mailboxes } = await stage.client.status().catch(() => ({ mailboxes: [] }));
+  return mailboxes.some(({ paused }) => paused !== undefined && paused.untilAt - Date.now() > shortPauseMs);
+}
+
+async function drain(stage: Stage, ledger: Ledger, actors: Actors, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + drainMs;
+  let quietSince = performance.now();
+  let idleSince = quietSince;
+  let before = '';
+  while (performance.now() < deadline && !signal.aborted) {
+    await retryLetters(stage);
+    // A scripted refusal that nobody had met yet.
+    if (await isPaused(stage)) await passPauses(stage);
+    const waits = (await entriesOf<InboxEntry>(stage.inboxFile)).some((entry) => !entry.read);
+    if (waits) await actors.turn();
+    const end = await endState(stage);
+    const missing = [
+      ...[...ledger.tokens('m')].filter((token) => !ledger.isGivenOrTaken(token)),
+      ...[...ledger.tokens('a'), ...ledger.tokens('s')].filter((token) => !end.onPhone.has(token)),
+    ].filter((token) => !ledger.isSettledOtherwise(token));
+    if (missing.length === 0 && stage.sim.pendingUpdates() === 0) return;
+    const sends = stage.sim.calls.filter(({ method }) => method === 'sendMessage').length;
+    const now = `${missing.join()} ${stage.sim.pendingUpdates()} ${sends}`;
+    if (now !== before) quietSince = performance.now();
+    before = now;
+    if (performance.now() - quietSince > quietMs) return;
+    if (!waits && performance.now() - idleSince > idleTurnEveryMs) {
+      await actors.idleTurn();
+      idleSince = performance.now();
+    }
+    await delay(500);
+  }
+}
+
+/** What the platform refused for good goes out when the owner asks for it again. */
+async function retryLetters(stage: Stage): Promise<void> {
+  const address = { mailbox: stage.mailbox, project: 0 };
+  const { letters } = await stage.client.letters(address).catch(() => ({ letters: [] }));
+  for (const { id, direction } of letters) {
+    if (direction === 'out') await stage.client.actOnLetter(id, { ...address, action: 'retry' }).catch(() => {});
+  }
+}
+
+async function endState(stage: Stage): Promise<EndState> {
+  const onPhone = new Map<string, number>();
+  for (const message of stage.sim.messages()) {
+    if (message.from !== 'bot') continue;
+    for (const token of tokensIn(message.text)) onPhone.set(token, (onPhone.get(token) ?? 0) + 1);
+  }
+  const cut = new Set<string>();
+  const refused = new Set<string>();
+  for (const { method, params, at, answer } of stage.sim.calls) {
+    if (method !== 'sendMessage') continue;
+    const underWay = stage.relayKills.some((killedAt) => killedAt >= at - 1_000 && killedAt <= at + 5_000);
+    for (const token of tokensIn(String(params.text))) {
+      if (answer.status === 0 || answer.status >= 500 || underWay) cut.add(token);
+      if (answer.status === 400 || answer.status === 403) refused.add(token);
+    }
+  }
+  const entries = await entriesOf<InboxEntry>(stage.inboxFile);
+  const waiting = new Set(entries.filter((entry) => !entry.read).flatMap((entry) => tokensIn(entry.text)));
+  return { onPhone, cut, refused, waiting };
+}
+
+/** Beside what the lab saw, what the journal, the files and the phone say about it. */
+async function storyOf(stage: Stage, ledger: Ledger, token: string): Promise<string> {
+  const names = (text: string) => tokensIn(text).includes(token);
+  const journal = (await readJournal(stage)).split('\n');
+  const entries = await entriesOf<InboxEntry>(stage.inboxFile);
+  const sent = await entriesOf<OutboxEntry>(stage.outboxFile);
+  const ids = journal
+    .filter((line) => names(line))
+    .flatMap((line) => line.match(/"(?:id|key)":"([\w#]+)"/g) ?? [])
+    .map((match) => match.split('"')[3] ?? '');
+  const lines = journal.filter((line) => names(line) || ids.some((id) => line.includes(`"${id}"`)));
+  const files = [...entries, ...sent].filter((entry) => names(entry.text));
+  const calls = stage.sim.calls.filter(({ params }) => names(String(params.text ?? '')));
+  return [
+    `--- ${token}`,
+    ...ledger.story(token),
+    ...lines.map((line) => `journal ${line.slice(0, 300)}`),
+    ...files.map((entry) => `file ${JSON.stringify(entry).slice(0, 300)}`),
+    ...calls.map(
+      (call) => `call ${new Date(call.at).toISOString().slice(11, 23)} ${call.method} -> ${call.answer.status}`,
+    ),
+  ].join('\n');
+}
+
+/** What the relay says about itself at the end, and what it last asked the platform. */
+async function relayStory(stage: Stage): Promise<string> {
+  const status = await stage.client.status().catch((error: Error) => ({ failed: error.message }));
+  const calls = stage.sim.calls.slice(-12).map(({ at, method, params, answer }) => {
+    const text = String(params.text ?? '').slice(0, 60);
+    return `call ${new Date(at).toISOString().slice(11, 23)} ${method} -> ${answer.status} ${text}`;
+  });
+  return ['--- relay', JSON.stringify(status), ...calls, ...stage.relayRows()].join('\n');
+}
