@@ -1,0 +1,353 @@
+// The built program as people run it: what it prints, its exit codes, and never a stack.
+
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Running, runProgram, until } from '../../helpers/daemon.ts';
+import { type FarSide, startFarSide } from '../../helpers/stack.ts';
+
+let far: FarSide;
+let dir: string;
+let project: string;
+let env: Record<string, string>;
+const running: Running[] = [];
+beforeAll(async () => {
+  // One chat only, as most people have.
+  far = await startFarSide({ chats: 0 });
+});
+afterAll(() => far.close());
+beforeEach(async () => {
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-cli-')));
+  project = join(dir, 'project');
+  await mkdir(join(project, '.git'), { recursive: true });
+  env = {
+    HOME: dir,
+    WA_CONFIG_DIR: join(dir, 'config'),
+    WA_STATE_DIR: join(dir, 'state'),
+    WA_RUNTIME_DIR: join(dir, 'run'),
+    WA_RELAY_URL: far.url,
+    WA_AGENT_TOKEN: far.token,
+  };
+  // The relay serves one workstation at a time: each test is a later start of the same one.
+  await mkdir(env.WA_CONFIG_DIR ?? '');
+  await writeFile(join(env.WA_CONFIG_DIR ?? '', 'daemon.id'), 'a-workstation-of-tests\n');
+});
+afterEach(async () => {
+  for (const each of running.splice(0)) {
+    each.child.kill('SIGKILL');
+    await each.exited;
+  }
+  await rm(dir, { recursive: true, force: true });
+});
+
+function start(args: string[] = ['start'], changes: Record<string, string> = {}, cwd = project, stdin = ''): Running {
+  const started = runProgram(args, { ...env, ...changes }, cwd, stdin);
+  running.push(started);
+  return started;
+}
+const run = (args: string[], changes?: Record<string, string>, cwd?: string, stdin?: string) =>
+  start(args, changes, cwd, stdin).exited;
+async function daemon(changes?: Record<string, string>, cwd?: string): Promise<Running> {
+  const started = start(['start'], changes, cwd);
+  await until('the daemon runs', () => {
+    if (started.child.exitCode !== null) throw new Error(started.stderr());
+    return started.stdout().includes('is running');
+  });
+  return started;
+}
+const config = (text: string) => writeFile(join(env.WA_CONFIG_DIR ?? '', 'config.json'), text);
+
+describe('a failure prints what happened, the command that repairs it, and no stack', () => {
+  interface Case {
+    prepare?: () => Promise<unknown>;
+    args?: string[];
+    env?: () => Record<string, string>;
+    code: number;
+    error: string;
+    says: RegExp;
+    hint: RegExp;
+  }
+  const long = 'x'.repeat(100);
+  const cases: Record<string, Case> = {
+    'no relay is configured': {
+      env: () => ({ WA_RELAY_URL: '', WA_AGENT_TOKEN: '' }),
+      code: 2,
+      error: 'not_configured',
+      says: /no relay is configured/,
+      hint: /npx wa-sync dev.*WA_RELAY_URL/,
+    },
+    'half of the pair is set': {
+      env: () => ({ WA_AGENT_TOKEN: '' }),
+      code: 1,
+      error: 'bad_config',
+      says: /WA_AGENT_TOKEN is not set/,
+      hint: /Set WA_AGENT_TOKEN/,
+    },
+    'the relay address has credentials': {
+      env: () => ({ WA_RELAY_URL: 'https://user:secret@example.org' }),
+      code: 1,
+      error: 'bad_config',
+      says: /WA_RELAY_URL is not an https address/,
+      hint: /wrangler deploy/,
+    },
+    'the relay address is plain http to another machine': {
+      env: () => ({ WA_RELAY_URL: 'http://example.org' }),
+      code: 1,
+      error: 'bad_config',
+      says: /not an https address/,
+      hint: /wrangler deploy/,
+    },
+    'nobody answers at the relay address': {
+      env: () => ({ WA_RELAY_URL: 'http://127.0.0.1:9' }),
+      code: 1,
+      error: 'relay_unreachable',
+      says: /did not answer/,
+      hint: /WA_RELAY_URL/,
+    },
+    'the relay does not know the token': {
+      env: () => ({ WA_AGENT_TOKEN: 'a'.repeat(43) }),
+      code: 1,
+      error: 'unauthorized',
+      says: /token/,
+      hint: /WA_AGENT_TOKEN/,
+    },
+    'config.json is no JSON': {
+      prepare: () => config('{"relay":{"token":"secret-token"'),
+      code: 1,
+      error: 'bad_config',
+      says: /config\.json is not a JSON object/,
+      hint: /Repair or remove/,
+    },
+    'config.json has a wrong type': {
+      prepare: () => config('{"bindings":[{"dir":7,"mailbox":"1"}]}'),
+      code: 1,
+      error: 'bad_config',
+      says: /"bindings\[0\]\.dir" must be a text, found a number/,
+      hint: /Correct "bindings\[0\]\.dir"/,
+    },
+    'config.json has a pattern that is none': {
+      prepare: () => config('{"redact":{"patterns":[{"name":"ticket","source":"("}]}}'),
+      code: 1,
+      error: 'bad_config',
+      says: /ticket|pattern/,
+      hint: /redact\.patterns/,
+    },
+    'the journal is of a newer version': {
+      prepare: async () => {
+        await mkdir(env.WA_STATE_DIR ?? '');
+        await writeFile(join(env.WA_STATE_DIR ?? '', 'journal.jsonl'), '{"t":"journal","version":99}\n');
+      },
+      code: 1,
+      error: 'journal_too_new',
+      says: /version 99/,
+      hint: /npm install -g wa-sync@latest/,
+    },
+    'the socket path is too long': {
+      env: () => ({ WA_RUNTIME_DIR: join(dir, long) }),
+      code: 1,
+      error: 'socket_path_too_long',
+      says: /bytes, at most 100 work/,
+      hint: /WA_RUNTIME_DIR/,
+    },
+    'the runtime directory is a link': {
+      prepare: () => symlink(dir, env.WA_RUNTIME_DIR ?? ''),
+      code: 1,
+      error: 'runtime_dir_unusable',
+      says: /is not a real directory/,
+      hint: /WA_RUNTIME_DIR/,
+    },
+    'the runtime directory is a file': {
+      prepare: () => writeFile(env.WA_RUNTIME_DIR ?? '', ''),
+      code: 1,
+      error: 'runtime_dir_unusable',
+      says: /EEXIST|not a directory|is not a real directory/,
+      hint: /WA_RUNTIME_DIR/,
+    },
+    'the state directory is a file': {
+      prepare: () => writeFile(env.WA_STATE_DIR ?? '', ''),
+      code: 1,
+      error: 'file_unusable',
+      says: /ENOTDIR|EEXIST/,
+      hint: /./,
+    },
+    '.gemini leaves the project by a link': {
+      prepare: () => symlink(tmpdir(), join(project, '.gemini')),
+      code: 1,
+      error: 'outside_project',
+      says: /is a link that leaves the project/,
+      hint: /WA_MAILBOX_DIR/,
+    },
+    'status finds no daemon': {
+      args: ['status'],
+      code: 1,
+      error: 'daemon_not_running',
+      says: /no daemon answers/,
+      hint: /npx wa-sync/,
+    },
+    'down finds no daemon': {
+      args: ['down'],
+      code: 1,
+      error: 'daemon_not_running',
+      says: /no daemon answers/,
+      hint: /npx wa-sync/,
+    },
+    'there is nothing to send': {
+      args: ['send', '  '],
+      code: 2,
+      error: 'bad_arguments',
+      says: /no text/,
+      hint: /wa-sync send/,
+    },
+    'the command is unknown': {
+      args: ['strat'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /./,
+      hint: /--help/,
+    },
+    'an option is unknown': {
+      args: ['status', '--jsno'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /--jsno.*Did you mean --json/,
+      hint: /--help/,
+    },
+    'dev is given a folder that is none': {
+      args: ['dev', '--project', '/nowhere/at/all'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /\/nowhere\/at\/all is not a folder/,
+      hint: /existing folder/,
+    },
+    'dev with the real Telegram has no bot': {
+      args: ['dev', '--telegram', 'poll'],
+      code: 2,
+      error: 'not_configured',
+      says: /TELEGRAM_BOT_TOKEN and TELEGRAM_CHAT_ID not set/,
+      hint: /--telegram/,
+    },
+    'the agent of hooks is unknown': {
+      args: ['hooks', 'install', '--agent', 'vim'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /vim/,
+      hint: /--agent gemini/,
+    },
+  };
+  it.each(Object.entries(cases))(
+    'when %s',
+    async (_, { prepare, args = ['start', '-q'], env: changes, ...expected }) => {
+      await prepare?.();
+      const { code, stdout, stderr } = await run(args, changes?.());
+      expect({ code, stdout: stdout.replace(/^serving .*\n/, '') }).toEqual({ code: expected.code, stdout: '' });
+      const [first = '', ...hint] = stderr.trimEnd().split('\n');
+      expect(first).toMatch(new RegExp(`^wa-sync: .*\\(${expected.error}\\)$`));
+      expect(first).toMatch(expected.says);
+      expect(hint.join('\n')).toMatch(expected.hint);
+      expect(stderr).not.toMatch(/\n\s+at |secret/);
+      expect(await readdir(project)).toEqual((await readdir(project)).filter((name) => /^\.(git|gemini)$/.test(name)));
+    },
+  );
+});
+
+describe('the daemon', () => {
+  it('without a config serves the git root of where it was started for the only chat, and says so', async () => {
+    const inside = join(project, 'src', 'deep');
+    await mkdir(inside, { recursive: true });
+    const started = await daemon({}, inside);
+    const chat = String(far.sim.ownerId);
+    expect(started.stdout().split('\n')[0]).toBe(
+      `serving ${project} for chat ${chat}, project 0 (the folder where it was started; config.json can bind others)`,
+    );
+    const status = JSON.parse((await run(['status', '--json'])).stdout);
+    expect(status.daemon.projects).toMatchObject([{ dir: project, mailbox: chat, project: 0 }]);
+    expect(status.relay.mailboxes).toHaveLength(1);
+  });
+
+  it('is shown by status, refuses a second one, and ends by down with exit code 0', async () => {
+    const first = await daemon();
+    await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
+    const shown = (await run(['status'])).stdout;
+    expect(shown).toMatch(
+      new RegExp(`^wa-sync \\S+, pid ${first.pid}, since \\S+\n${project} \\(chat \\d+, project 0\\)\n`),
+    );
+    expect(shown).toMatch(/ {2}relay {6}connected\n {2}waiting {4}0 for the coding agent, 0 for the phone\n/);
+    const second = await run(['start', '-q']);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(
+      new RegExp(
+        `^wa-sync: a daemon of this user already runs: .* process ${first.pid} on .*\\(daemon_running\\)\n.*wa-sync down`,
+      ),
+    );
+    expect(await run(['down'])).toMatchObject({ code: 0, stderr: '' });
+    expect((await first.exited).code).toBe(0);
+    expect(await readdir(env.WA_RUNTIME_DIR ?? '')).toEqual([]);
+    expect((await run(['status'])).code).toBe(1);
+  });
+
+  it('ends with exit code 0 by Ctrl+C, and can be started again at once', async () => {
+    const first = await daemon();
+    process.kill(first.pid, 'SIGINT');
+    expect((await first.exited).code).toBe(0);
+    await daemon();
+  });
+
+  it('takes the place of one that was killed: its lock and its socket are no obstacle', async () => {
+    const first = await daemon();
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+    expect(await readdir(env.WA_RUNTIME_DIR ?? '')).toEqual(['hook.sock']);
+    const second = await daemon();
+    expect(JSON.parse((await run(['status', '--json'])).stdout).daemon.pid).toBe(second.pid);
+  });
+
+  it('makes a runtime directory that others may enter private', async () => {
+    await mkdir(env.WA_RUNTIME_DIR ?? '');
+    await chmod(env.WA_RUNTIME_DIR ?? '', 0o777);
+    await daemon();
+    expect((await stat(env.WA_RUNTIME_DIR ?? '')).mode & 0o777).toBe(0o700);
+    expect((await stat(join(env.WA_RUNTIME_DIR ?? '', 'hook.sock'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('that a later start of it elsewhere supersedes ends with exit code 3 and says why', async () => {
+    const first = await daemon();
+    // The same configuration, as on a copied home: another state, another socket, the same name.
+    await daemon({ WA_STATE_DIR: join(dir, 'state2'), WA_RUNTIME_DIR: join(dir, 'run2') });
+    const { code, stderr } = await first.exited;
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/wa-sync: another start of this daemon took over .*\(superseded\)\n.*wa-sync down/);
+  });
+
+  it('does not repeat its log with --quiet, and never shows token or text', async () => {
+    const loud = await daemon();
+    await far.sim.say('a private text');
+    await until('it arrives', () => loud.stderr().includes('received'));
+    expect(loud.stderr()).not.toMatch(/private text/);
+    expect(loud.stderr() + loud.stdout()).not.toContain(far.token);
+  });
+});
+
+describe('send', () => {
+  it('puts a text, or stdin, into the outbox, and the daemon sends it', async () => {
+    await daemon();
+    expect(await run(['send', 'Tests pass.'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['send', '-'], {}, project, 'From\nstdin.\n')).toMatchObject({ code: 0, stderr: '' });
+    const texts = () => far.sim.messages().map((message) => message.text);
+    await until('both are on the phone', () => texts().includes('Tests pass.') && texts().includes('From\nstdin.'));
+  });
+});
+
+describe('help and version', () => {
+  it('go to stdout with exit code 0', async () => {
+    expect(await run(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: '',
+    });
+    const help = await run(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['start', 'status', 'down', 'send', 'hooks', 'dev', 'demo'])
+      expect(help.stdout).toContain(`  ${command}`);
+  });
+});

@@ -1,0 +1,196 @@
+// The daemon's own rules: one per user, who may reach it, what it says when the relay refuses it.
+
+import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../agent/config.ts';
+import { resolveBindings } from '../../../agent/daemon/bindings.ts';
+import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
+import { createRelayClient } from '../../../agent/relay-client.ts';
+import { hookHeaders } from '../../../protocol/hook.ts';
+import { hookLimits } from '../../../protocol/limits.ts';
+import { createWorkstation, until, type Workstation } from '../../helpers/daemon.ts';
+import { startAgent } from '../../helpers/launcher.ts';
+import { type FarSide, startFarSide } from '../../helpers/stack.ts';
+
+let far: FarSide;
+let ws: Workstation;
+beforeAll(async () => {
+  far = await startFarSide();
+});
+afterAll(() => far.close());
+beforeEach(async () => {
+  ws = await createWorkstation(far);
+});
+afterEach(() => ws.close());
+
+const socket = () => join(ws.runtimeDir, 'hook.sock');
+const code = (expected: string, message: RegExp) =>
+  expect.objectContaining({ code: expected, message: expect.stringMatching(message), hint: expect.any(String) });
+
+describe('one daemon', () => {
+  it('refuses a second one, and names the process that runs and the command that stops it', async () => {
+    await ws.start();
+    await expect(ws.start()).rejects.toEqual(
+      expect.objectContaining({
+        code: 'daemon_running',
+        message: expect.stringContaining(`process ${process.pid}`),
+        hint: 'See it with `wa-sync status`, stop it with `wa-sync down`.',
+      }),
+    );
+  });
+
+  it('leaves nothing held when its start fails', async () => {
+    await mkdir(ws.runtimeDir);
+    await mkdir(socket());
+    await writeFile(join(socket(), 'in-the-way'), '');
+    await expect(ws.start()).rejects.toThrow();
+    expect((await readdir(ws.stateDir)).filter((name) => name.endsWith('.lock'))).toEqual([]);
+  });
+
+  it.runIf(process.getuid?.() === 0)('uses no runtime directory of another user', async () => {
+    await mkdir(ws.runtimeDir, { mode: 0o700 });
+    await chown(ws.runtimeDir, 12_345, 12_345);
+    await expect(ws.start()).rejects.toEqual(code('runtime_dir_unusable', /belongs to user 12345/));
+  });
+
+  it('serves its socket to this user alone and removes it at the end', async () => {
+    const daemon = await ws.start();
+    expect((await stat(ws.runtimeDir)).mode & 0o777).toBe(0o700);
+    expect((await stat(socket())).mode & 0o777).toBe(0o600);
+    await daemon.stop();
+    expect(await readdir(ws.runtimeDir)).toEqual([]);
+    expect(await daemon.finished).toBe('stopped');
+  });
+});
+
+describe('when the relay does not know the token', () => {
+  it('status names the repair, it is logged once without the token, and the hooks go on', async () => {
+    const daemon = await ws.start({ token: 'b'.repeat(43) });
+    const project = () => (daemon.status() as { projects: [Record<string, unknown>] }).projects[0];
+    await until('the refusal is known', () => project().relay === 'failing');
+    expect(project()).toMatchObject({ error: 'unauthorized', hint: expect.stringContaining('WA_AGENT_TOKEN') });
+    const failures = ws.log.filter((line) => line.event === 'poll failed');
+    expect(failures).toEqual([
+      {
+        level: 'warn',
+        event: 'poll failed',
+        fields: expect.objectContaining({ code: 'unauthorized', hint: expect.any(String) }),
+      },
+    ]);
+    expect(JSON.stringify(ws.log)).not.toContain('b'.repeat(43));
+    await ws.foreignWrite(ws.inboxFile, { messages: [{ text: 'from a script' }] });
+    const agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
+    expect(await agent.turn('ok')).toContain('from a script');
+    await agent.kill();
+  });
+});
+
+describe('the spool', () => {
+  it('is taken before anything else; what is no record is put aside, never removed', async () => {
+    const spool = join(ws.stateDir, 'spool');
+    await mkdir(spool, { recursive: true });
+    const project = `${ws.chat.mailbox}.0`;
+    const answer = { id: 'resp_x', timestamp: '2026-02-15T14:30:15Z', text: 'from the spool' };
+    await writeFile(join(spool, '001.json'), JSON.stringify({ kind: 'answer', project, at: Date.now(), answer }));
+    await writeFile(join(spool, '002.json'), '{"kind":"ans');
+    await writeFile(join(spool, '003.json'), '{"kind":"of the future","project":"x","at":1}');
+    await ws.start();
+    await until('it is on the phone', () => ws.chat.fromBot().length > 0);
+    expect(ws.chat.fromBot().map((message) => message.text)).toEqual(['from the spool']);
+    expect(await readdir(spool)).toEqual(['broken']);
+    expect((await readdir(join(spool, 'broken'))).sort()).toEqual(['002.json', '003.json']);
+    expect(await readFile(join(spool, 'broken', '002.json'), 'utf8')).toBe('{"kind":"ans');
+    expect(ws.log.filter((line) => line.level === 'error').map((line) => line.event)).toEqual([
+      'spool record unknown',
+      'spool files unreadable',
+    ]);
+  });
+});
+
+describe('the name of the workstation', () => {
+  it('is made once, also by two first starts at the same time', async () => {
+    const dir = join(ws.root, 'fresh');
+    const ids = await Promise.all(Array.from({ length: 8 }, () => readDaemonId(dir)));
+    expect(new Set(ids).size).toBe(1);
+    expect(await readDaemonId(dir)).toBe(ids[0]);
+    expect(await readdir(dir)).toEqual(['daemon.id']);
+  });
+
+  it('is not made again over a broken one', async () => {
+    await writeFile(join(ws.root, 'daemon.id'), '!');
+    await expect(readDaemonId(ws.root)).rejects.toEqual(code('file_unusable', /daemon\.id/));
+  });
+});
+
+describe('without a binding', () => {
+  it('a relay of several chats is an error that shows what to write', async () => {
+    const config = loadConfig({
+      env: { ...ws.env, WA_CONFIG_DIR: join(ws.root, 'none') },
+      platform: process.platform,
+      home: ws.root,
+    });
+    const client = createRelayClient({ url: far.url, token: far.token });
+    await expect(resolveBindings(config, ws.project, client)).rejects.toEqual(
+      expect.objectContaining({
+        code: 'not_bound',
+        hint: expect.stringContaining(`{"bindings":[{"dir":"${ws.project}"`),
+      }),
+    );
+    await client.close();
+  });
+});
+
+describe('the local socket', () => {
+  const post = (path: string, body: string | Buffer, headers: Record<string, string | number> = {}) =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const call = request({ socketPath: socket(), method: 'POST', path, headers }, async (response) => {
+        let text = '';
+        for await (const chunk of response.setEncoding('utf8')) text += chunk;
+        resolve({ status: response.statusCode, text });
+      });
+      call.on('error', reject);
+      call.end(body);
+    });
+  const nothing = { status: 200, text: '{}\n' };
+  const turn = (nonce: number) =>
+    JSON.stringify({ session_id: 's', transcript_path: '', cwd: ws.project, prompt: 'x', nonce });
+
+  it('answers one empty object to everything that is no hook', async () => {
+    await ws.start();
+    const large = Buffer.alloc(hookLimits.stdinBytes + 1, '{');
+    expect(await post('/hook/gemini/BeforeAgent', '')).toEqual(nothing);
+    expect(await post('/hook/gemini/BeforeAgent', large)).toEqual(nothing);
+    expect(await post('/hook/gemini/Nothing', turn(0))).toEqual(nothing);
+    expect(await post('/hook/vim/BeforeAgent', turn(0))).toEqual(nothing);
+    expect(await post('/no/such/route', '{}')).toEqual(nothing);
+  });
+
+  it('gives no message to a hook whose process is gone', async () => {
+    await ws.foreignWrite(ws.inboxFile, { messages: [{ id: 'a', text: 'precious' }] });
+    await ws.start();
+    // No process has the highest pid that Linux knows.
+    const dead = { [hookHeaders.launcherPid]: 4_194_303 };
+    expect(await post('/hook/gemini/BeforeAgent', turn(1), dead)).toEqual(nothing);
+    expect((await ws.inbox())[0]?.read).not.toBe(true);
+    const alive = { [hookHeaders.launcherPid]: process.pid };
+    expect((await post('/hook/gemini/BeforeAgent', turn(2), alive)).text).toContain('precious');
+    expect((await ws.inbox())[0]?.read).toBe(true);
+  });
+
+  it('gives JSON in ASCII, which no reader can cut in a character', async () => {
+    await ws.foreignWrite(ws.inboxFile, { messages: [{ id: 'a', text: 'größer 🚀 \u2028' }] });
+    await ws.start();
+    const { text } = await post('/hook/gemini/BeforeAgent', turn(1));
+    expect(text).toMatch(/^[ -~]+\n$/);
+    expect(JSON.parse(text).additionalContext).toContain('größer 🚀 \u2028');
+  });
+
+  it('has no route that answers an approval', async () => {
+    await ws.start();
+    for (const path of ['/approve', '/approvals', '/answer', '/control']) {
+      expect(await post(path, '{"verdict":"approve"}')).toEqual(nothing);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { append, member, parseNodes, remove, replace } from '../../../../agent/drivers/gemini/install-json-text.ts';
+
+describe('editing JSON as text', () => {
+  it('finds every value where JSON.parse finds it', () => {
+    const text = '\ufeff { "a\\"}" : [ 1, -2.5e3 ,true,null, "\\\\", {} , [ ] ], "b":{"c":"],}"},"b" : 2 }\n';
+    const root = parseNodes(text);
+    const texts = (node: ReturnType<typeof parseNodes>): unknown =>
+      node.items.map(({ key, value }) => [
+        key,
+        value.items.length > 0 ? texts(value) : text.slice(value.start, value.end),
+      ]);
+    expect(texts(root)).toEqual([
+      ['a"}', ['1', '-2.5e3', 'true', 'null', '"\\\\"', '{}', '[ ]'].map((value) => [undefined, value])],
+      ['b', [['c', '"],}"']]],
+      ['b', '2'],
+    ]);
+    expect(text.slice(member(root, 'b')?.start, member(root, 'b')?.end)).toBe('2');
+  });
+
+  it('appends in the style of the file', () => {
+    const add = (text: string) => append(text, parseNodes(text), 'k', { x: [1] });
+    expect(add('{}')).toBe('{\n  "k": {\n    "x": [\n      1\n    ]\n  }\n}');
+    expect(add('{"a":1}')).toBe('{"a":1,"k":{"x":[1]}}');
+    expect(add('{\r\n\t"a": 1\r\n}\r\n')).toBe(
+      '{\r\n\t"a": 1,\r\n\t"k": {\r\n\t\t"x": [\r\n\t\t\t1\r\n\t\t]\r\n\t}\r\n}\r\n',
+    );
+    const nested = '{\n    "list": ["a"],\n    "none": []\n}';
+    const list = (text: string, key: string) => member(parseNodes(text), key) ?? parseNodes('[]');
+    expect(append(nested, list(nested, 'list'), undefined, { x: 1 })).toBe(
+      '{\n    "list": ["a", {"x":1}],\n    "none": []\n}',
+    );
+    expect(append(nested, list(nested, 'none'), undefined, { x: 1 })).toBe(
+      '{\n    "list": ["a"],\n    "none": [\n        {\n            "x": 1\n        }\n    ]\n}',
+    );
+  });
+
+  it('replaces a value and nothing around it', () => {
+    const text = '{\n  "a": {\n    "b": 1\n  }, "c": {"d":2}\n}';
+    const at = (key: string) => member(parseNodes(text), key) ?? parseNodes('[]');
+    expect(replace(text, at('a'), { e: 3 })).toBe('{\n  "a": {\n    "e": 3\n  }, "c": {"d":2}\n}');
+    expect(replace(text, at('c'), { e: 3 })).toBe('{\n  "a": {\n    "b": 1\n  }, "c": {"e":3}\n}');
+  });
+
+  it('gives the bytes back when what was appended is removed, whatever the document and its indentation', () => {
+    const document = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
+    fc.assert(
+      fc.property(document, fc.constantFrom(undefined, 1, 2, 4, '\t'), fc.jsonValue(), (value, indent, added) => {
+        const text = JSON.stringify(value, null, indent);
+        const key = Array.isArray(value) ? undefined : 'wa added';
+        const longer = append(text, parseNodes(text), key, added);
+        const expected = Array.isArray(value) ? [...value, added] : { ...value, 'wa added': added };
+        // Compared as JSON has it, which knows no -0.
+        expect(JSON.parse(longer)).toEqual(JSON.parse(JSON.stringify(expected)));
+        const root = parseNodes(longer);
+        expect(remove(longer, root, root.items.length - 1)).toBe(text);
+      }),
+    );
+  });
+});

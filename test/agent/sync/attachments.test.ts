@@ -1,0 +1,149 @@
+import { mkdir, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import { textOf } from '../../../agent/journal/state.ts';
+import { createRelayClient, type RelayClient } from '../../../agent/relay-client.ts';
+import { type Attachments, createAttachments, safeName } from '../../../agent/sync/attachments.ts';
+import { relayLimits } from '../../../protocol/limits.ts';
+import type { PhoneFile } from '../../../protocol/log.ts';
+
+const p = '1000001.0';
+const id = 'msg_e_0_1';
+const now = 1_790_000_000_000;
+const photo: PhoneFile = { id: 'f1', kind: 'photo', name: 'photo.jpg', bytes: 4 };
+
+let root: string;
+let dir: string;
+let server: Server;
+let answers: (() => { status: number; body: Buffer | string; cut?: true })[];
+let journal: Journal;
+let client: RelayClient;
+let attachments: Attachments;
+let clock = now;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'wa-attach-'));
+  dir = join(root, 'wa_files');
+  clock = now;
+  answers = [];
+  server = createServer((_, response) => {
+    const { status, body, cut } = (answers.length > 1 ? answers.shift() : answers[0])?.() ?? { status: 500, body: '' };
+    response.writeHead(status, cut ? { 'content-length': Buffer.byteLength(body) + 10 } : {});
+    response.write(body, () => (cut ? response.destroy() : response.end()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = createRelayClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 't' });
+  journal = await openJournal(join(root, 'journal.jsonl'), () => clock);
+  attachments = createAttachments({
+    project: journal.project(p),
+    address: { mailbox: '1000001', project: 0 },
+    journal,
+    client,
+    dir,
+    shownDir: '.gemini/wa_files',
+    prepare: async () => {},
+    onFetched: () => {},
+    clock: () => clock,
+    random: () => 0,
+    log: () => {},
+  });
+});
+
+afterEach(async () => {
+  attachments.stop();
+  await client.close();
+  await journal.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+async function receive(...files: PhoneFile[]): Promise<string | undefined> {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'look', expiresAt: now + 1e9, files } as const;
+  await journal.append([{ t: 'row', p, at: now, row: { ...row, files: [...files] } }]);
+  expect(journal.project(p).waiting.size).toBe(0);
+  await attachments.fetch();
+  const message = journal.project(p).waiting.get(id);
+  return message && textOf(message);
+}
+
+describe('a message with files', () => {
+  it('is seen by nobody before its files lie in the project, and then names their paths', async () => {
+    answers = [() => ({ status: 200, body: 'JPEG' })];
+    expect(await receive(photo)).toBe(`look\n[photo: .gemini/wa_files/${id}-photo.jpg]`);
+    const path = join(dir, `${id}-photo.jpg`);
+    expect(await readFile(path, 'utf8')).toBe('JPEG');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps the order of an album and tells its parts apart', async () => {
+    answers = [() => ({ status: 200, body: 'JPEG' })];
+    expect(await receive(photo, { ...photo, id: 'f2' })).toBe(
+      `look\n[photo: .gemini/wa_files/${id}-1-photo.jpg]\n[photo: .gemini/wa_files/${id}-2-photo.jpg]`,
+    );
+  });
+
+  it('is fetched again when the line was cut, and nothing half is left', async () => {
+    answers = [() => ({ status: 200, body: 'JP', cut: true }), () => ({ status: 200, body: 'JPEG' })];
+    expect(await receive(photo)).toContain('wa_files');
+    expect(await readdir(dir)).toEqual([`${id}-photo.jpg`]);
+    expect(await readFile(join(dir, `${id}-photo.jpg`), 'utf8')).toBe('JPEG');
+  });
+
+  it('is fetched again when it ended early without a word', async () => {
+    answers = [() => ({ status: 200, body: 'JP' }), () => ({ status: 200, body: 'JPEG' })];
+    expect(await receive(photo)).toContain('wa_files');
+    expect(await readFile(join(dir, `${id}-photo.jpg`), 'utf8')).toBe('JPEG');
+  });
+
+  it('comes without the file, and says so, when the platform no longer has it', async () => {
+    const error = { code: 'not_found', message: 'the file is gone' };
+    answers = [() => ({ status: 404, body: JSON.stringify({ error }) })];
+    expect(await receive(photo)).toBe('look\n[photo photo.jpg: could not be fetched, the file is gone]');
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('comes without a file that is larger than it may be', async () => {
+    answers = [() => ({ status: 200, body: Buffer.alloc(relayLimits.fileDownBytes + 1) })];
+    expect(await receive({ ...photo, bytes: 4 })).toContain('could not be fetched, it is larger than');
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('never goes through a link in place of the folder, nor over a file that a link names', async () => {
+    const outside = join(root, 'outside');
+    await mkdir(outside);
+    await symlink(outside, dir);
+    answers = [() => ({ status: 200, body: 'JPEG' })];
+    expect(await receive(photo)).toContain('could not be fetched');
+    expect(await readdir(outside)).toEqual([]);
+  });
+
+  it('replaces a link in place of the file instead of writing through it', async () => {
+    const victim = join(root, 'victim');
+    await writeFile(victim, 'mine');
+    await mkdir(dir);
+    await symlink(victim, join(dir, `${id}-photo.jpg`));
+    answers = [() => ({ status: 200, body: 'JPEG' })];
+    await receive(photo);
+    expect(await readFile(victim, 'utf8')).toBe('mine');
+  });
+});
+
+describe('a file name of the phone', () => {
+  it.each([
+    ['../../etc/passwd', 'etc_passwd'],
+    ['..\\..\\boot.ini', 'boot.ini'],
+    ['.bashrc', 'bashrc'],
+    ['a b\u0000c\n.txt', 'a_b_c_.txt'],
+    ['-rf', 'rf'],
+    ['日本語 ✅.md', '日本語_.md'],
+    [`${'x'.repeat(300)}.tar.gz`, `${'x'.repeat(60)}.gz`],
+    ['///', 'file'],
+    ['\u202Egpj.exe', 'gpj.exe'],
+  ])('%j becomes %j', (name, safe) => {
+    expect(safeName(name)).toBe(safe);
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expandSlashText } from '../../../agent/workflows/expand.ts';
+
+let root: string;
+let dirs: { project: string; home: string };
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'wa-workflows-'));
+  dirs = { project: join(root, 'project'), home: join(root, 'home') };
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function files(contents: Record<string, string>): Promise<void> {
+  for (const [path, text] of Object.entries(contents)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+}
+const expand = async (text: string) => (await expandSlashText(text, dirs))?.text;
+
+describe('a slash text', () => {
+  it('becomes the text of the file that it names, wherever the tools keep them', async () => {
+    const places = [
+      'project/.agents/workflows/w1.md',
+      'project/.agent/workflows/w2.md',
+      'project/.gemini/commands/w3.toml',
+      'project/.claude/commands/w4.md',
+      'project/.agents/skills/w5/SKILL.md',
+      'project/.gemini/skills/w6/SKILL.md',
+      'project/.claude/skills/w7/SKILL.md',
+      'home/.gemini/antigravity/global_workflows/w8.md',
+      'home/.gemini/commands/w9.toml',
+      'home/.claude/commands/w10.md',
+      'home/.gemini/skills/w11/SKILL.md',
+      'home/.claude/skills/w12/SKILL.md',
+    ];
+    const content = (path: string) => (path.endsWith('.toml') ? `prompt = "from ${path}"` : `from ${path}`);
+    await files(Object.fromEntries(places.map((path) => [path, content(path)])));
+    const texts = await Promise.all(places.map((_, index) => expand(`/w${index + 1}`)));
+    expect(texts).toEqual(places.map((path) => `from ${path}`));
+  });
+
+  it('takes the project’s own before the user’s', async () => {
+    await files({ 'home/.gemini/commands/x.toml': 'prompt = "user"', 'project/.claude/commands/x.md': 'project' });
+    expect(await expand('/x')).toBe('project');
+  });
+
+  it('gives the name as it was called', async () => {
+    await files({ 'project/.gemini/commands/git/commit.toml': 'prompt = "Commit."' });
+    expect(await expandSlashText('/git:commit', dirs)).toEqual({ name: '/git:commit', text: 'Commit.' });
+  });
+
+  const table: [string, string, string, string | undefined][] = [
+    ['front matter is left out', '---\ntitle: x\n---\nDo it.', '/w', 'Do it.'],
+    ['front matter with CRLF is left out', '---\r\ntitle: x\r\n---\r\nDo it.\r\n', '/w', 'Do it.'],
+    ['a rule in the text is no front matter', 'Do it.\n---\nThen this.', '/w', 'Do it.\n---\nThen this.'],
+    ['a BOM is no part of the text', '\uFEFFDo it.', '/w', 'Do it.'],
+    ['arguments follow the text', 'Do it.', '/w now  please', 'Do it.\n\nArguments: now  please'],
+    ['arguments may have lines', 'Do it.', '/w one\ntwo', 'Do it.\n\nArguments: one\ntwo'],
+    ['$ARGUMENTS is where they go', 'Do $ARGUMENTS and $ARGUMENTS.', '/w a $& b', 'Do a $& b and a $& b.'],
+    ['$ARGUMENTS without any is empty', 'Do [$ARGUMENTS].', '/w', 'Do [].'],
+    ['the case of a phone keyboard does not matter', 'Do it.', '/W', 'Do it.'],
+    ['space around it does not matter', 'Do it.', '  /w  ', 'Do it.'],
+    ['an empty file is no workflow', '---\ntitle: x\n---\n', '/w', undefined],
+    ['another name is ordinary text', 'Do it.', '/other', undefined],
+    ['two slashes are not ours', 'Do it.', '//w', undefined],
+    ['a path is ordinary text', 'Do it.', '/w/../w', undefined],
+    ['a text that only contains it is ordinary', 'Do it.', 'please /w', undefined],
+    ['a slash alone is ordinary', 'Do it.', '/', undefined],
+  ];
+  it.each(table)('%s', async (_, content, text, expected) => {
+    await files({ 'project/.agents/workflows/w.md': content });
+    expect(await expand(text)).toBe(expected);
+  });
+
+  const toml: [string, string, string, string | undefined][] = [
+    ['the prompt is the text', 'description = "d"\nprompt = """\nDo it.\n"""', '/w', 'Do it.'],
+    ['{{args}} is where arguments go', 'prompt = "Fix {{args}}, {{args}}."', '/w #1 $1', 'Fix #1 $1, #1 $1.'],
+    ['arguments follow the prompt', 'prompt = "Fix it."', '/w now', 'Fix it.\n\nnow'],
+    ['a broken file is ordinary text', 'prompt = ', '/w', undefined],
+    ['a file without a prompt is ordinary text', 'description = "d"', '/w', undefined],
+  ];
+  it.each(toml)('of a custom command: %s', async (_, content, text, expected) => {
+    await files({ 'project/.gemini/commands/w.toml': content });
+    expect(await expand(text)).toBe(expected);
+  });
+
+  it('runs and reads nothing of a command: the agent is told to, with its own tools', async () => {
+    await files({ 'project/.gemini/commands/w.toml': 'prompt = "Look: !{git diff} @{README.md}"' });
+    expect(await expand('/w')).toMatch(/^Look: !\{git diff\} @\{README\.md\}\n\n\(wa-sync has not run what stands in/);
+  });
+
+  it('never leaves the folders of workflows', async () => {
+    await files({ 'project/.agents/secret.md': 'no', 'secret.md': 'no' });
+    for (const text of ['/../secret', '/..:secret', '/..:..:..:secret', '/.:secret', '/%2e%2e:secret']) {
+      expect(await expand(text)).toBeUndefined();
+    }
+  });
+
+  it('reads no folder and nothing huge', async () => {
+    await files({ 'project/.agents/workflows/dir.md/x': '', 'project/.agents/workflows/huge.md': 'x'.repeat(300_000) });
+    expect([await expand('/dir'), await expand('/huge')]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,189 @@
+// A message between the workstation's journal and the model: whoever dies there, it is given, and given once.
+
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { acquireLock } from '../../agent/files/lock.ts';
+import { createWorkstation, type Running, until, type Workstation } from '../helpers/daemon.ts';
+import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
+import { type FarSide, startFarSide } from '../helpers/stack.ts';
+
+/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
+const onBusyMachine = { retry: 2 };
+
+let far: FarSide;
+let ws: Workstation;
+const agents: AgentProcess[] = [];
+beforeAll(async () => {
+  far = await startFarSide();
+});
+afterAll(() => far.close());
+beforeEach(async () => {
+  ws = await createWorkstation(far);
+});
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await agent.kill();
+  await ws.close();
+});
+
+async function newAgent(name: string): Promise<AgentProcess> {
+  const agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, name) });
+  agents.push(agent);
+  return agent;
+}
+
+async function startProgram(): Promise<Running> {
+  const daemon = ws.run('start', '--quiet');
+  await until('the daemon runs', () => {
+    if (daemon.child.exitCode !== null) throw new Error(daemon.stderr());
+    return daemon.stdout().includes('is running');
+  });
+  return daemon;
+}
+
+async function arrives(text: string): Promise<void> {
+  await ws.chat.say(text);
+  await until('it stands in the inbox', async () => (await ws.inbox()).some((entry) => entry.text === text));
+}
+
+const journal = () => readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8');
+const ladder = () => ws.chat.ladder();
+const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
+
+/** Begins a hand-over and stops the daemon between its journal line and its answer: the file's lock is ours. */
+async function beginHandOver(agent: AgentProcess): Promise<{ answer: Promise<unknown>; release(): Promise<void> }> {
+  const lock = await acquireLock(ws.inboxFile, { timeoutMs: 5_000, short: false });
+  const answer = agent.hook('BeforeAgent', { prompt: 'go on' }).catch(() => 'killed');
+  await until('the journal has the hand-over', async () => (await journal()).includes('"t":"handed"'));
+  return { answer, release: lock.release };
+}
+
+describe('between the hand-over and its answer', onBusyMachine, () => {
+  it('a power cut gives nothing away: the next turn gets it, marked as given again', async () => {
+    const daemon = await startProgram();
+    await arrives('after the cut');
+    const victim = await newAgent('victim');
+    const { answer, release } = await beginHandOver(victim);
+    process.kill(daemon.pid, 'SIGKILL');
+    const [launcher = 0] = await childrenOf(victim.pid);
+    process.kill(launcher, 'SIGKILL');
+    expect(await answer).toBe('killed');
+    await daemon.exited;
+    await victim.kill();
+    await release();
+
+    await startProgram();
+    const agent = await newAgent('agent');
+    const context = (await agent.turn('Nothing yet.')) ?? (await agent.turn('Seen.'));
+    expect(timesIn(context, 'after the cut')).toBe(1);
+    expect(context).toContain('given again, because it did not reach you before');
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+    expect(await agent.turn('idle')).toBeUndefined();
+  });
+
+  it('the death of the daemon alone leaves it to the hook or to the next turn, once, and the answer counts', async () => {
+    const daemon = await startProgram();
+    await arrives('by the file');
+    const agent = await newAgent('agent');
+    const { answer, release } = await beginHandOver(agent);
+    process.kill(daemon.pid, 'SIGKILL');
+    await release();
+    const given = (await answer) as { hookSpecificOutput?: { additionalContext?: string } };
+    await daemon.exited;
+    const first = given.hookSpecificOutput?.additionalContext;
+
+    await startProgram();
+    const added = first === undefined ? [] : [{ text: `<hook_context>${first}</hook_context>` }];
+    await agent.record('user', [{ text: 'go on' }, ...added]);
+    await agent.record('gemini', 'One.');
+    await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'One.', stop_hook_active: false });
+    const second = await agent.turn('Two.');
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+    await until('both answers are on the phone', () => ws.chat.fromBot().length >= 2);
+    expect(timesIn(first, 'by the file') + timesIn(second, 'by the file')).toBe(1);
+    expect(await agent.turn('idle')).toBeUndefined();
+  });
+});
+
+describe('after the answer of the hook', onBusyMachine, () => {
+  it('a coding agent that dies before it kept the message never counts as having read it', async () => {
+    await ws.start();
+    await arrives('to nobody');
+    const victim = await newAgent('victim');
+    const first = (await victim.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+    expect(timesIn(first, 'to nobody')).toBe(1);
+    await victim.kill();
+    await until('it is unread again', async () => (await ws.inbox())[0]?.read === false);
+    expect(await ladder()).toEqual({ delivered: 1 });
+
+    const agent = await newAgent('agent');
+    const second = await agent.turn('Seen.');
+    expect(timesIn(second, 'to nobody')).toBe(1);
+    expect(second).toContain('given again');
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+  });
+});
+
+describe('a turn that the daemon began and a hook ended alone', onBusyMachine, () => {
+  it('is told once and settled, although the view of the turn was never written', async () => {
+    const daemon = await startProgram();
+    await arrives('go');
+    const agent = await newAgent('agent');
+    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+    expect(timesIn(context, 'go')).toBe(1);
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.exited;
+    await rm(join(ws.stateDir, 'view'), { recursive: true });
+    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.record('gemini', 'Went.');
+    await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
+    await startProgram();
+    expect(await agent.turn('Idle.')).toBeUndefined();
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+    await until('both answers are on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
+    expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
+  });
+});
+
+describe('a daemon that stood still while a turn began', onBusyMachine, () => {
+  it('leaves the beginning to the hook that did it alone, and reports the turn once', async () => {
+    const daemon = await startProgram();
+    await arrives('go');
+    const agent = await newAgent('agent');
+    process.kill(daemon.pid, 'SIGSTOP');
+    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+    expect(timesIn(context, 'go')).toBe(1);
+    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.record('gemini', 'Went.');
+    const ended = agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
+    await until('the hook asks', async () => {
+      const [launcher = 0] = await childrenOf(agent.pid);
+      return (await childrenOf(launcher)).length > 0;
+    });
+    process.kill(daemon.pid, 'SIGCONT');
+    await ended;
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+    expect(await agent.turn('Idle.')).toBeUndefined();
+    await until('both answers are on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
+    expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
+  });
+});
+
+describe('a session that gets a new id in the same process', onBusyMachine, () => {
+  it('goes on to receive and to report while no daemon runs', async () => {
+    const daemon = await ws.start();
+    const agent = await newAgent('agent');
+    await agent.turn('Before.');
+    await daemon.stop();
+    agent.session = 'after-clear';
+    const waiting = { id: 'x', timestamp: new Date().toISOString(), from: 'user', text: 'still there?', read: false };
+    await ws.foreignWrite(ws.inboxFile, { messages: [waiting] });
+    expect(timesIn(await agent.turn('After.'), 'still there?')).toBe(1);
+    expect((await ws.outbox()).map(({ text }) => text)).toEqual(['Before.', 'After.']);
+  });
+});
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const line = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return line.trim().split(' ').filter(Boolean).map(Number);
+}

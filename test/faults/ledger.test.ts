@@ -1,0 +1,91 @@
+// The fault lab's own judgement: what it must notice, and what it must let pass.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createLedger, type EndState, type Ledger, type Verdict } from '../../scripts/chaos/ledger.ts';
+import { createRandom } from '../../scripts/chaos/random.ts';
+
+let now = 0;
+let ledger: Ledger;
+beforeEach(() => {
+  now = 1_000;
+  ledger = createLedger(() => now);
+});
+
+const nothing: EndState = { waiting: new Set(), onPhone: new Map(), cut: new Set(), refused: new Set() };
+const clean: Verdict = {
+  in: 0,
+  out: 0,
+  lost: [],
+  duplicatedInbox: [],
+  duplicatedPhoneUncut: [],
+  duplicatedPhone: 0,
+  takenByForeign: 0,
+  waiting: 0,
+  afterStateLoss: 0,
+  racedForeign: 0,
+  deadLetters: 0,
+};
+const span = (fromAt: number, toAt = fromAt + 10) => ({ fromAt, toAt });
+
+describe('a message of the phone', () => {
+  it('that nobody ever saw is lost', () => {
+    const token = ledger.issue('m', 'said');
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, lost: [token] });
+  });
+
+  it('that waits, was given once or was taken is in order', () => {
+    const [waits, given, taken] = [ledger.issue('m', 'said'), ledger.issue('m', 'said'), ledger.issue('m', 'said')];
+    ledger.given(`look at ${given}.`, span(10), 'given');
+    ledger.taken(taken, span(20));
+    const end = { ...nothing, waiting: new Set([waits]) };
+    expect(ledger.verdict(end)).toEqual({ ...clean, in: 3, waiting: 1, takenByForeign: 1 });
+  });
+
+  it('that was given twice is doubled, unless the state was lost between the two', () => {
+    const token = ledger.issue('m', 'said');
+    ledger.given(token, span(10), 'given');
+    ledger.given(token, span(500), 'given');
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, duplicatedInbox: [token] });
+    now = 200;
+    ledger.stateLost();
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, afterStateLoss: 1 });
+  });
+
+  it('that was given and taken is doubled, unless both happened at the same time', () => {
+    const token = ledger.issue('m', 'said');
+    ledger.given(token, span(10), 'given');
+    ledger.taken(token, span(15));
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, duplicatedInbox: [token] });
+    ledger.foreignWrite(span(15));
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, racedForeign: 1 });
+  });
+});
+
+describe('an answer', () => {
+  it('that is not on the phone is lost, unless the platform refused it or nobody has to bring it', () => {
+    const [lost, refused, waived] = [ledger.issue('a', 'said'), ledger.issue('a', 'said'), ledger.issue('a', 'said')];
+    ledger.waive(waived, 'its hook was killed');
+    const end = { ...nothing, refused: new Set([refused]) };
+    expect(ledger.verdict(end)).toEqual({ ...clean, out: 2, lost: [lost], deadLetters: 1 });
+  });
+
+  it('that is there twice needs a Bot API call that was cut', () => {
+    const [cut, uncut] = [ledger.issue('a', 'said'), ledger.issue('s', 'said')];
+    const onPhone = new Map([cut, uncut].map((token) => [token, 2]));
+    expect(ledger.verdict({ ...nothing, onPhone, cut: new Set([cut]) })).toEqual({
+      ...clean,
+      out: 2,
+      duplicatedPhone: 2,
+      duplicatedPhoneUncut: [uncut],
+    });
+  });
+});
+
+it('a seed gives the same plan again, and another seed another one', () => {
+  const plan = (seed: number) => {
+    const random = createRandom(seed);
+    return Array.from({ length: 20 }, () => random.weighted([{ weight: 1 }, { weight: 2 }, { weight: 5 }]).weight);
+  };
+  expect(plan(7)).toEqual(plan(7));
+  expect(plan(7)).not.toEqual(plan(8));
+});

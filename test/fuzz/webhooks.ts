@@ -1,0 +1,182 @@
+// Fuzzes the webhook of the built Worker in workerd: what to send, where to send it, and what came back. Holds no expectations.
+
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
+import { relayLimits } from '../../protocol/limits.ts';
+import type { PollAnswer, StatusAnswer } from '../../protocol/relay-api.ts';
+import { anyBytes, anyJson, mutated } from './any-json.ts';
+import { recordedUpdates } from './recorded.ts';
+
+export interface WebhookResult {
+  runs: number;
+  /** How often each status was answered. */
+  statuses: Record<string, number>;
+  /** Bodies that were answered with anything but 200, and 413 for what is too large. At most ten. */
+  wrong: { status: number; body: string }[];
+  /** Rows that a workstation fetched meanwhile. */
+  delivered: number;
+  /** Mean resident memory of workerd in the first and in the last quarter; null where it cannot be measured. */
+  memoryMb: { firstQuarter: number; lastQuarter: number; samples: number[] } | null;
+}
+
+const concurrency = 8;
+const samples = 40;
+/** Below the room of a mailbox, so that full ones do not hide what else fails. */
+const drainEvery = 2_000;
+const owner = '1000001';
+
+/** The body of one webhook; `number` makes most updates new ones. */
+function anyUpdate(number: number): fc.Arbitrary<Uint8Array> {
+  const recorded = mutated(recordedUpdates.map(({ value }) => ({ ...(value as object), update_id: number })));
+  const large = fc.constant(
+    Buffer.from(JSON.stringify({ update_id: number, pad: 'x'.repeat(relayLimits.webhookBodyBytes) })),
+  );
+  return fc.oneof(
+    { weight: 80, arbitrary: recorded.map((value) => Buffer.from(JSON.stringify(value) ?? '')) },
+    { weight: 12, arbitrary: anyJson.map((value) => Buffer.from(JSON.stringify(value))) },
+    { weight: 7, arbitrary: anyBytes(recorded) },
+    { weight: 1, arbitrary: large },
+  );
+}
+
+export async function fuzzWebhooks(runs: number, seed: number): Promise<WebhookResult> {
+  const dir = await mkdtemp(join(tmpdir(), 'wa-fuzz-'));
+  const bot = await startBotApi();
+  const token = randomBytes(32).toString('base64url');
+  const secret = randomBytes(16).toString('hex');
+  const chats = chatsOf(recordedUpdates.map(({ value }) => value));
+  const relay = await startEmbeddedRelay({
+    workerScript: fileURLToPath(new URL('../../dist/worker.js', import.meta.url)),
+    persistDir: join(dir, 'relay'),
+    cacheDir: join(dir, 'cache'),
+    say: () => {},
+    vars: {
+      TELEGRAM_BOT_TOKEN: '100000001:of-the-fuzzer',
+      TELEGRAM_API_ROOT: `http://127.0.0.1:${(bot.address() as AddressInfo).port}`,
+      TELEGRAM_CHAT_ID: chats.join(','),
+      TELEGRAM_USER_IDS: owner,
+      TELEGRAM_WEBHOOK_SECRET: secret,
+      WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+    },
+  });
+  const url = relay.url.replace(/\/+$/, '');
+  const statuses: Record<string, number> = {};
+  const wrong: WebhookResult['wrong'] = [];
+  const memory: number[] = [];
+  let delivered = 0;
+
+  async function send(number: number): Promise<void> {
+    const [body = new Uint8Array()] = fc.sample(anyUpdate(900_000_000 + number), { numRuns: 1, seed: seed + number });
+    const response = await fetch(`${url}/telegram/webhook`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
+      body: Buffer.from(body),
+    });
+    await response.arrayBuffer();
+    const { status } = response;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    const expected = body.length > relayLimits.webhookBodyBytes ? 413 : 200;
+    if (status !== expected && wrong.length < 10) {
+      wrong.push({ status, body: Buffer.from(body).subarray(0, 2_000).toString() });
+    }
+  }
+
+  try {
+    for (let start = 0; start < runs; start += concurrency) {
+      const batch = Array.from({ length: Math.min(concurrency, runs - start) }, (_, index) => send(start + index));
+      await Promise.all(batch);
+      const passed = (every: number) => Math.floor(start / every) < Math.floor((start + concurrency) / every);
+      if (passed(Math.max(concurrency, runs / samples))) memory.push(await memoryOfWorkerd(relay.pid));
+      if (passed(drainEvery)) delivered += await drain(url, token);
+    }
+    delivered += await drain(url, token);
+  } finally {
+    await relay.stop();
+    await new Promise((resolve) => bot.close(resolve));
+    await rm(dir, { recursive: true, force: true });
+  }
+  const quarter = Math.ceil(memory.length / 4);
+  const memoryMb =
+    memory.every((each) => each > 0) && memory.length > 0
+      ? {
+          firstQuarter: mean(memory.slice(0, quarter)),
+          lastQuarter: mean(memory.slice(-quarter)),
+          samples: memory.map(Math.round),
+        }
+      : null;
+  return { runs, statuses, wrong, delivered, memoryMb };
+}
+
+/** Every chat that the recordings speak of in which the bot may work: private ones and groups. */
+function chatsOf(values: readonly unknown[]): string[] {
+  const ids = JSON.stringify(values).matchAll(/"chat":\{[^{}]*?"id":(-?\d+)/g);
+  return [...new Set([owner, ...[...ids].map((match) => match[1] ?? owner)])];
+}
+
+/** Takes every call, as Telegram does most of the time. */
+async function startBotApi(): Promise<Server> {
+  let messageId = 1;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      messageId += 1;
+      const result = { message_id: messageId, date: 0, chat: { id: Number(owner), type: 'private' } };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ok: true, result }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** A workstation that takes everything and says so; returns how many rows there were. */
+async function drain(url: string, token: string): Promise<number> {
+  const call = async <T>(path: string, body?: object): Promise<T> => {
+    const response = await fetch(url + path, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  let rows = 0;
+  const { mailboxes } = await call<StatusAnswer>('/v1/status');
+  for (const { mailbox, epoch, projects } of mailboxes) {
+    for (const { project, cursor } of projects) {
+      for (let after = cursor; ; ) {
+        const daemon = { id: 'daemon-of-the-fuzzer', startedAt: 1 };
+        const request = { mailbox, project, epoch, after, holdMs: 0, daemon, receipts: [] };
+        const answer = await call<PollAnswer>('/v1/poll', request);
+        rows += answer.rows.length;
+        const last = answer.rows.at(-1)?.seq;
+        if (last === undefined) break;
+        after = last;
+      }
+    }
+  }
+  return rows;
+}
+
+/** MB of the processes below the relay's; 0 = not known here. */
+async function memoryOfWorkerd(pid: number): Promise<number> {
+  if (process.platform === 'win32') return 0;
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,rss=']).catch(() => ({ stdout: '' }));
+  const processes = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const kilobytes = processes.filter(([, parent]) => parent === pid).reduce((sum, [, , rss = 0]) => sum + rss, 0);
+  return kilobytes / 1024;
+}
+
+function mean(values: number[]): number {
+  return Math.round(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
+}

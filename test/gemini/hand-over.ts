@@ -1,0 +1,54 @@
+// Reads a model request as the model does: the user's prompt, what hooks put beside it, and the messages framed therein.
+
+import type { ModelRequest, ModelServer } from '../helpers/model-server.ts';
+
+/** The prompt alone: the first request of a session also describes the folder. */
+export function promptOf(request: ModelRequest): string | undefined {
+  return request.userTexts.find((text) => !text.startsWith('<session_context>') && !text.startsWith('<hook_context>'));
+}
+
+/** What hooks added, without the host's mark around it, each frame's nonce replaced by NONCE. */
+export function hookContext(request: ModelRequest): string[] {
+  return request.userTexts.flatMap((text) => {
+    const context = /^<hook_context>(.*)<\/hook_context>$/s.exec(text)?.[1];
+    if (context === undefined) return [];
+    const nonce = /\[(\w+) begin /.exec(context)?.[1];
+    return [nonce ? context.replaceAll(nonce, 'NONCE') : context];
+  });
+}
+
+export interface FramedMessage {
+  id: string;
+  /** What stands behind the id: when it was sent, and who wrote it. */
+  marks: string;
+  text: string;
+}
+
+/** The messages of a hand-over, in its order. */
+export function handedOver(request: ModelRequest): FramedMessage[] {
+  const frame = /^\[NONCE begin (\S+) · ([^\]]*)\]\n(.*?)\n\[NONCE end \1\]$/gms;
+  return [...hookContext(request).join('\n').matchAll(frame)].map(([, id = '', marks = '', text = '']) => ({
+    id,
+    marks,
+    text,
+  }));
+}
+
+/** The requests of turns, without the questions that the CLI asks the model for itself. */
+export function turnRequests(model: ModelServer): ModelRequest[] {
+  return model.requests.filter(({ method }) => method === 'streamGenerateContent');
+}
+
+/** Keeps the model thinking until the returned function is called. */
+export function holdModel(model: ModelServer, reply?: { text: string | string[] }): () => void {
+  let answer: () => void = () => undefined;
+  const told = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  model.rule(async ({ method }) => {
+    if (method !== 'streamGenerateContent') return undefined;
+    await told;
+    return reply;
+  });
+  return answer;
+}

@@ -1,0 +1,236 @@
+// A scripted Gemini API on 127.0.0.1: generateContent, streamGenerateContent (SSE) and countTokens.
+// Records every request as it came. It must never think: an answer is a rule, a directive in the prompt, or "ok".
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Part {
+  text?: string;
+  functionCall?: { name: string; args: Record<string, unknown> };
+  functionResponse?: { name: string; response: Record<string, unknown> };
+}
+
+export interface Content {
+  role?: string;
+  parts: Part[];
+}
+
+export interface ModelRequest {
+  method: 'generateContent' | 'streamGenerateContent' | 'countTokens';
+  model: string;
+  /** The JSON body as received. */
+  body: { contents: Content[]; tools?: unknown; generationConfig?: Record<string, unknown> };
+  /** The texts of the newest user content that is not a tool result, one per part: prompt, then `<hook_context>`. */
+  userTexts: string[];
+  /** How many tool results came after that content. */
+  toolResults: number;
+}
+
+interface Refusal {
+  error: number;
+  message?: string;
+  /** As Google sends them: `RetryInfo`, `QuotaFailure`. */
+  details?: unknown[];
+}
+
+export type ModelReply =
+  /** A list is streamed as one chunk each. */
+  { text: string | string[] } | { toolCall: { name: string; args: Record<string, unknown> } } | Refusal;
+
+/** Undefined leaves the request to the next rule. A promise that is not settled keeps the model thinking. */
+export type ModelRule = (request: ModelRequest) => ModelReply | undefined | Promise<ModelReply | undefined>;
+
+export interface ModelServer {
+  /** For GOOGLE_GEMINI_BASE_URL. */
+  readonly url: string;
+  readonly requests: readonly ModelRequest[];
+  /** The newest rule is asked first. Returns the function that removes it. */
+  rule(rule: ModelRule): () => void;
+  /**
+   * The first request, past or future, that matches. A string is looked for in the texts of turns only: the CLI also
+   * asks for a title of an earlier session (generateContent), with that session's texts in the question.
+   */
+  waitForRequest(
+    match: string | ((request: ModelRequest) => boolean),
+    options?: { from?: number; timeoutMs?: number },
+  ): Promise<ModelRequest>;
+  close(): Promise<void>;
+}
+
+const statusNames: Record<number, string> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
+
+export async function startModelServer(): Promise<ModelServer> {
+  const requests: ModelRequest[] = [];
+  const rules: ModelRule[] = [byDirectives];
+  const waiting = new Set<() => void>();
+
+  const server = createServer((incoming, response) => {
+    answer(incoming, response).catch((error: unknown) => {
+      if (!response.headersSent) sendError(response, { error: 500, message: String(error) });
+      else response.destroy();
+    });
+  });
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = /\/models\/([^:/?]+):(\w+)/.exec(incoming.url ?? '');
+    const [, model = '', method = ''] = target ?? [];
+    if (method !== 'generateContent' && method !== 'streamGenerateContent' && method !== 'countTokens') {
+      return sendError(response, { error: 404, message: `Not scripted: ${incoming.method} ${incoming.url}` });
+    }
+    const body = JSON.parse(await textOf(incoming)) as ModelRequest['body'];
+    const request: ModelRequest = { method, model, body, ...newestUserContent(body.contents) };
+    requests.push(request);
+    for (const look of waiting) look();
+
+    if (method === 'countTokens') return sendJson(response, 200, { totalTokens: tokensOf(body) });
+    const reply = await firstReply(rules, request);
+    if ('error' in reply) return sendError(response, reply);
+    const chunks = chunksOf(request, reply);
+    if (method === 'generateContent') return sendJson(response, 200, whole(chunks));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\r\n\r\n`);
+    response.end();
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    rule(rule) {
+      rules.unshift(rule);
+      return () => {
+        const index = rules.indexOf(rule);
+        if (index >= 0) rules.splice(index, 1);
+      };
+    },
+    waitForRequest(match, { from = 0, timeoutMs = 60_000 } = {}) {
+      const matches = typeof match === 'string' ? (request: ModelRequest) => mentions(request, match) : match;
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const found = requests.slice(from).find(matches);
+          if (!found) return;
+          stop();
+          resolve(found);
+        };
+        const timer = setTimeout(() => {
+          stop();
+          const seen = requests.map((request) => `${request.method}: ${request.userTexts.join(' | ').slice(0, 200)}`);
+          reject(new Error(`No model request matched ${match} within ${timeoutMs} ms. Seen:\n${seen.join('\n')}`));
+        }, timeoutMs);
+        const stop = () => {
+          clearTimeout(timer);
+          waiting.delete(look);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/**
+ * `[[shell: CMD]]` calls the shell tool, once per directive, in order; `[[say: X]]` is the answer after the tools
+ * (several are joined by newlines); `[[error: 429]]` refuses. Read from the prompt and from what hooks put beside it.
+ */
+const byDirectives: ModelRule = ({ method, userTexts, toolResults, body }) => {
+  if (body.generationConfig?.responseMimeType === 'application/json') return { text: '{}' };
+  if (method !== 'streamGenerateContent') return undefined;
+  const text = userTexts.join('\n');
+  const all = (name: string) =>
+    [...text.matchAll(new RegExp(`\\[\\[${name}: (.*?)\\]\\]`, 'gs'))].map((m) => m[1] ?? '');
+  const [status] = all('error');
+  if (status !== undefined) return { error: Number(status) };
+  const command = all('shell')[toolResults];
+  if (command !== undefined) return { toolCall: { name: 'run_shell_command', args: { command } } };
+  return { text: all('say').join('\n') || 'ok' };
+};
+
+async function firstReply(rules: readonly ModelRule[], request: ModelRequest): Promise<ModelReply> {
+  for (const rule of [...rules]) {
+    const reply = await rule(request);
+    if (reply) return reply;
+  }
+  return { text: 'ok' };
+}
+
+function newestUserContent(contents: Content[] = []): Pick<ModelRequest, 'userTexts' | 'toolResults'> {
+  let toolResults = 0;
+  for (const { role, parts } of [...contents].reverse()) {
+    if (role !== 'user') continue;
+    const results = parts.filter((part) => part.functionResponse).length;
+    if (results === 0) return { userTexts: parts.flatMap((part) => part.text ?? []), toolResults };
+    toolResults += results;
+  }
+  return { userTexts: [], toolResults };
+}
+
+function mentions({ method, body }: ModelRequest, text: string): boolean {
+  if (method !== 'streamGenerateContent') return false;
+  return body.contents.some(({ parts }) =>
+    parts.some((part) => part.text?.includes(text) || JSON.stringify(part.functionResponse ?? '').includes(text)),
+  );
+}
+
+interface Chunk {
+  candidates: { content: { role: 'model'; parts: Part[] }; index: 0; finishReason?: 'STOP' }[];
+  modelVersion: string;
+  usageMetadata: { promptTokenCount: number; candidatesTokenCount: number; totalTokenCount: number };
+}
+
+function chunksOf(request: ModelRequest, reply: Exclude<ModelReply, Refusal>): Chunk[] {
+  const parts: Part[] =
+    'toolCall' in reply ? [{ functionCall: reply.toolCall }] : [reply.text].flat().map((text) => ({ text }));
+  const promptTokenCount = tokensOf(request.body);
+  return parts.map((part, index) => {
+    const candidatesTokenCount = tokensOf(parts.slice(0, index + 1));
+    const last = index === parts.length - 1;
+    return {
+      candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...(last ? { finishReason: 'STOP' } : {}) }],
+      modelVersion: request.model,
+      usageMetadata: {
+        promptTokenCount,
+        candidatesTokenCount,
+        totalTokenCount: promptTokenCount + candidatesTokenCount,
+      },
+    };
+  });
+}
+
+function whole(chunks: Chunk[]): Chunk {
+  const last = chunks.at(-1) as Chunk;
+  const parts = chunks.flatMap((chunk) => chunk.candidates.flatMap((candidate) => candidate.content.parts));
+  return { ...last, candidates: [{ content: { role: 'model', parts }, index: 0, finishReason: 'STOP' }] };
+}
+
+/** A rough count is enough: the CLI only compares it with the size of the window. */
+function tokensOf(value: unknown): number {
+  return Math.ceil(JSON.stringify(value ?? null).length / 4);
+}
+
+function sendError(response: ServerResponse, { error, message, details }: Refusal): void {
+  const status = statusNames[error] ?? 'UNKNOWN';
+  const body = { code: error, message: message ?? `Scripted error ${error}`, status, ...(details ? { details } : {}) };
+  sendJson(response, error, { error: body });
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

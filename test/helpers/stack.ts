@@ -1,0 +1,107 @@
+// The far side of a workstation, for real: the simulated Telegram and the built relay in workerd. Every workstation of a test
+// file gets a chat of its own, so that one relay serves them all and none sees the messages of another.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
+import { type SimMessage, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
+import { createRelayClient } from '../../agent/relay-client.ts';
+import type { ReceiptState } from '../../protocol/receipts.ts';
+
+export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+
+export interface FarSide {
+  readonly sim: TelegramSim;
+  readonly url: string;
+  readonly token: string;
+  /** What Telegram proves itself with at the webhook. */
+  readonly secret: string;
+  /** A chat that no other workstation of this test file has. */
+  nextChat(): Chat;
+  /** kill -9 of the relay with its workerd. */
+  killRelay(): Promise<void>;
+  /** Starts it again, at the same address and on the same storage. */
+  startRelay(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Chat {
+  readonly id: number;
+  readonly mailbox: string;
+  say(text: string): Promise<number>;
+  edit(messageId: number, text: string): Promise<void>;
+  /** What the bot wrote, oldest first. */
+  fromBot(): SimMessage[];
+  /** How many messages the relay knows in each state. */
+  ladder(): Promise<Partial<Record<ReceiptState, number>>>;
+}
+
+/** `chats` = groups; 0 = only the owner's private chat. */
+export async function startFarSide({ chats = 40 }: { chats?: number } = {}): Promise<FarSide> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-far-')));
+  const ids = Array.from({ length: chats }, (_, index) => -1_001_000_000_001 - index);
+  const sim = await startTelegramSim({ groups: ids.map((id) => ({ id })), retryDelayMs: () => 50 });
+  if (chats === 0) ids.push(sim.ownerId);
+  const token = randomBytes(32).toString('base64url');
+  const secret = randomBytes(24).toString('base64url');
+  const start = (port: number) =>
+    startEmbeddedRelay({
+      workerScript: join(dist, 'worker.js'),
+      persistDir: join(dir, 'relay'),
+      cacheDir: join(dir, 'cache'),
+      port,
+      say: () => {},
+      vars: {
+        TELEGRAM_BOT_TOKEN: sim.token,
+        TELEGRAM_API_ROOT: sim.apiRoot,
+        TELEGRAM_CHAT_ID: ids.join(','),
+        TELEGRAM_USER_IDS: String(sim.ownerId),
+        TELEGRAM_WEBHOOK_SECRET: secret,
+        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+      },
+    });
+  let relay = await start(0);
+  const url = relay.url.replace(/\/+$/, '');
+  const client = createRelayClient({ url, token });
+  sim.setWebhook(`${url}/telegram/webhook`, secret);
+  let next = 0;
+  return {
+    sim,
+    url,
+    token,
+    secret,
+    nextChat() {
+      const id = ids[next++];
+      if (id === undefined) throw new Error('ask startFarSide for more chats');
+      const mailbox = String(id);
+      return {
+        id,
+        mailbox,
+        say: (text) => sim.say(text, { chatId: id }),
+        edit: (messageId, text) => sim.edit(messageId, text, id),
+        fromBot: () => sim.messages(id).filter((message) => message.from === 'bot'),
+        async ladder() {
+          const { mailboxes } = await client.status();
+          const projects = mailboxes.find((each) => each.mailbox === mailbox)?.projects ?? [];
+          return projects.find((project) => project.project === 0)?.ladder ?? {};
+        },
+      };
+    },
+    async killRelay() {
+      process.kill(relay.pid, 'SIGKILL');
+      await relay.exited;
+    },
+    async startRelay() {
+      relay = await start(Number(new URL(url).port));
+    },
+    async close() {
+      await client.close();
+      await relay.stop();
+      await sim.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,304 @@
+import { readdirSync } from 'node:fs';
+import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hookHeaders } from '../../protocol/hook.ts';
+import { hookLimits } from '../../protocol/limits.ts';
+import {
+  type Bench,
+  chunk,
+  chunkedHead,
+  http,
+  launcherFile,
+  openBench,
+  payloadFile,
+  printed,
+  run,
+  runLauncher,
+  shells,
+  until,
+  whereIs,
+} from './launcher-run.ts';
+
+// Answers with what the launcher passed on, so that one value shows arguments, kept stdin and the reason for its turn.
+const honestFallback = `
+const chunks = [];
+process.stdin.on('data', (c) => chunks.push(c));
+process.stdin.on('end', () => {
+  const stdin = Buffer.concat(chunks).toString('latin1');
+  process.stdout.write(JSON.stringify({ args: process.argv.slice(2), stdin: stdin.length > 99 ? stdin.length : stdin }) + '\\n');
+});`;
+/** What was kept for curl ends with a newline; without a socket the fallback reads the stdin itself. */
+const fromFallback = (tried: 0 | 1, event = 'BeforeAgent', max = '60', stdin = tried === 1 ? '{}\n' : '{}') => {
+  const args = ['gemini', event, max, String(tried), String(process.pid)];
+  return printed(`${JSON.stringify({ args, stdin })}\n`);
+};
+const held = ['gemini', 'AfterAgent', '86400'];
+const nothing = printed('{}\n');
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await openBench();
+});
+afterEach(() => bench.close());
+
+it('the launcher is a script for /bin/sh without a carriage return', async () => {
+  const text = await readFile(launcherFile, 'utf8');
+  expect(text.split('\n')[0]).toBe('#!/bin/sh');
+  expect(text).not.toContain('\r');
+});
+
+describe.each(shells)('the launcher under %s', (shell) => {
+  it('posts stdin and prints the answer of the daemon', async () => {
+    const payload = await readFile(payloadFile('BeforeAgent'));
+    await bench.listen((socket) => socket.end(http('200 OK', '{"a":"\\u2026 {} é…"}')));
+    let pid = 0;
+    const onStart = (started: number) => {
+      pid = started;
+    };
+    expect(await runLauncher(bench, { shell, stdin: payload, onStart })).toEqual(printed('{"a":"\\u2026 {} é…"}\n'));
+    const [request] = bench.requests;
+    expect(request?.head.split('\r\n')[0]).toBe('POST /hook/gemini/BeforeAgent HTTP/1.1');
+    expect(request?.head).toContain(`${hookHeaders.parentPid}: ${process.pid}\r\n`);
+    expect(request?.head).toContain(`${hookHeaders.launcherPid}: ${pid}\r\n`);
+    expect(request?.head).toContain(`${hookHeaders.maxSeconds}: 60\r\n`);
+    expect(JSON.parse(request?.body.toString() ?? '')).toEqual(JSON.parse(payload.toString()));
+  });
+
+  it('carries every byte but NUL, and a payload of several megabytes', async () => {
+    await bench.listen((socket) => socket.end(http('200 OK', '{}')));
+    const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
+    const long = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(3_000_000, bytes), Buffer.from('"}')]);
+    // Megabytes only where the time is not short: a busy machine may need more than the deadline of an ordinary event.
+    const runs = [
+      { stdin: bytes, args: ['gemini', 'BeforeAgent', '60'] },
+      { stdin: bytes, args: held },
+      { stdin: long, args: held },
+    ];
+    for (const { stdin, args } of runs) {
+      expect(await runLauncher(bench, { shell, stdin, args })).toEqual(nothing);
+      const sent = bench.requests.at(-1)?.body ?? Buffer.alloc(0);
+      expect(sent.equals(Buffer.concat([stdin, Buffer.from('\n')]))).toBe(true);
+    }
+  });
+
+  it('prints an answer with every character that JSON leaves unescaped', async () => {
+    const text = Array.from({ length: 0xd7ff }, (_, code) => String.fromCharCode(code + 1)).join('');
+    const answer = JSON.stringify({ text, more: ['a{b', '{{', '\\', '*', '$(x)', '`x`', '%s'] });
+    await bench.listen((socket) => socket.end(http('200 OK', answer)));
+    expect(await runLauncher(bench, { shell })).toEqual(printed(`${answer}\n`));
+    expect(await runLauncher(bench, { shell, args: held })).toEqual(printed(`${answer}\n`));
+  });
+
+  it('cuts garbage before the object, in any amount', async () => {
+    for (const garbage of ['hello\n', '\n'.repeat(1_500_000), 'x'.repeat(500_000)]) {
+      const server = await bench.listen((socket) => socket.end(http('200 OK', `${garbage}{"a":{"b":{}}}\n`)));
+      for (const args of [['gemini', 'SessionStart', '60'], held])
+        expect(await runLauncher(bench, { shell, args })).toEqual(printed('{"a":{"b":{}}}\n'));
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it('waits through keep-alive newlines for a held answer and leaves no file', async () => {
+    await bench.listen((socket) => {
+      socket.write(chunkedHead);
+      const newlines = chunk('\n'.repeat(hookLimits.keepAliveBytes));
+      socket.write(newlines, () =>
+        socket.write(newlines, () => socket.end(`${chunk('{"decision":"block",\n"reason":"go"}')}0\r\n\r\n`)),
+      );
+    });
+    expect(await runLauncher(bench, { shell, args: held })).toEqual(printed('{"decision":"block",\n"reason":"go"}\n'));
+    expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
+  });
+
+  describe('gives its turn to the fallback, with the kept stdin, when the daemon', () => {
+    const troubles: [string, (socket: Socket) => void][] = [
+      ['answers 500', (socket) => socket.end(http('500 Internal Server Error', '{"error":1}'))],
+      ['answers a page with 200', (socket) => socket.end(http('200 OK', '<style>a{b}</style>', 'text/html'))],
+      ['answers nothing with 200', (socket) => socket.end(http('200 OK', ''))],
+      ['dies in the middle of a chunked answer', (socket) => socket.end(`${chunkedHead}${chunk('{"a":{}}')}`)],
+      ['dies in the middle of a measured answer', (socket) => socket.end(http('200 OK', '{"a":{}}   ').slice(0, -3))],
+      ['dies before its head is complete', (socket) => socket.end('HTTP/1.1 200')],
+      ['speaks no HTTP', (socket) => socket.end('{"a":1}')],
+      ['hangs up', (socket) => socket.destroy()],
+    ];
+    it.each(troubles)('%s', async (_, reply) => {
+      await bench.addFallback(honestFallback);
+      await bench.listen(reply);
+      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(1));
+      expect(await runLauncher(bench, { shell, args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
+    });
+
+    it('accepts and stays mute', async () => {
+      await bench.addFallback(honestFallback);
+      await bench.listen(() => {});
+      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(1));
+    });
+
+    // It takes curl 15 s to give up, whatever the shell.
+    it.runIf(shell === shells[0])('stays mute while it should hold', async () => {
+      await bench.addFallback(honestFallback);
+      await bench.listen((socket) => void socket.write(chunkedHead));
+      expect(await runLauncher(bench, { shell, args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
+    });
+
+    it('dies while it holds', async () => {
+      await bench.addFallback(honestFallback);
+      await bench.listen((socket) => {
+        socket.write(chunkedHead);
+        socket.write(chunk('\n'.repeat(64)), () => socket.destroy());
+      });
+      expect(await runLauncher(bench, { shell, args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
+    });
+
+    it('has left a socket that nobody serves', async () => {
+      await bench.addFallback(honestFallback);
+      const die = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+      await run(process.execPath, ['-e', die, join(bench.runtime, 'hook.sock')], {}, '');
+      expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
+      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(1));
+    });
+
+    it('is not there', async () => {
+      await bench.addFallback(honestFallback);
+      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(0));
+    });
+
+    it('is a plain file in place of a socket', async () => {
+      await bench.addFallback(honestFallback);
+      await writeFile(join(bench.runtime, 'hook.sock'), '');
+      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(0));
+    });
+
+    it.runIf(process.getuid?.() === 0)('belongs to another user', async () => {
+      await bench.addFallback(honestFallback);
+      await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
+      await chown(join(bench.runtime, 'hook.sock'), 12345, 12345);
+      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(0));
+    });
+
+    it('cannot be reached because curl is missing', async () => {
+      await bench.addFallback(honestFallback);
+      await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
+      const PATH = await bench.pathWith('head', 'cat', 'rm', 'node');
+      expect(await runLauncher(bench, { shell, env: { PATH } })).toEqual(fromFallback(0, 'BeforeAgent', '60', '{}\n'));
+      expect(await runLauncher(bench, { shell, env: { PATH }, args: held })).toEqual(
+        fromFallback(0, 'AfterAgent', '86400', '{}\n'),
+      );
+    });
+  });
+
+  it('prints {} when the fallback is missing, fails, lies or shouts', async () => {
+    expect(await runLauncher(bench, { shell })).toEqual(nothing);
+    for (const source of [
+      'process.exit(3)',
+      'console.error("x"); console.log("[1]")',
+      'console.log(`{"a":1}`); process.exit(1)',
+      'syntax error(',
+    ]) {
+      await bench.addFallback(source);
+      expect(await runLauncher(bench, { shell })).toEqual(nothing);
+    }
+  });
+
+  it('prints the gate line when neither daemon nor Node answers, for that event only', async () => {
+    const deny = '{"decision":"deny","reason":"wa-sync does not answer"}';
+    await mkdir(join(bench.runtime, 'gate'));
+    await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), `${deny}\n`);
+    await bench.addFallback('process.exit(1)');
+    expect(await runLauncher(bench, { shell, args: ['gemini', 'BeforeTool', '300'] })).toEqual(printed(`${deny}\n`));
+    expect(await runLauncher(bench, { shell, args: held })).toEqual(nothing);
+    await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), deny);
+    expect(await runLauncher(bench, { shell, args: ['gemini', 'BeforeTool', '300'] })).toEqual(printed(`${deny}\n`));
+    await rm(join(bench.runtime, 'gate', 'gemini-BeforeTool'));
+    await mkdir(join(bench.runtime, 'gate', 'gemini-BeforeTool'));
+    expect(await runLauncher(bench, { shell, args: ['gemini', 'BeforeTool', '300'] })).toEqual(nothing);
+  });
+
+  it('prints {} without curl, Node, PATH, home, any variable or any argument', async () => {
+    await bench.addFallback(honestFallback);
+    const PATH = await bench.pathWith('head', 'cat', 'rm');
+    const bare = { WA_RUNTIME_DIR: '', PATH: '/nonexistent' };
+    expect(await runLauncher(bench, { shell, env: { PATH } })).toEqual(nothing);
+    expect(await runLauncher(bench, { shell, env: bare })).toEqual(nothing);
+    expect(await runLauncher(bench, { shell, env: bare, args: [] })).toEqual(nothing);
+    expect(await run(whereIs(shell) ?? shell, ['-u', bench.launcher], {}, '')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('finds the socket through XDG_RUNTIME_DIR, else below the home folder', async () => {
+    const env = { WA_RUNTIME_DIR: '', HOME: join(bench.dir, 'home') };
+    const places = [
+      { env, runtime: join(bench.dir, 'home', '.local', 'state', 'wa-sync', 'run') },
+      { env: { ...env, XDG_RUNTIME_DIR: join(bench.dir, 'xdg') }, runtime: join(bench.dir, 'xdg', 'wa-sync') },
+    ];
+    for (const [index, place] of places.entries()) {
+      bench.runtime = place.runtime;
+      await mkdir(bench.runtime, { recursive: true });
+      await bench.listen((socket) => socket.end(http('200 OK', `{"place":${index}}`)));
+      expect(await runLauncher(bench, { shell, env: place.env })).toEqual(printed(`{"place":${index}}\n`));
+    }
+  });
+
+  it('obeys neither ~/.curlrc nor a proxy variable', async () => {
+    await writeFile(join(bench.dir, '.curlrc'), 'proxy = "http://127.0.0.1:1"\nuser-agent = "rc"\n');
+    const proxy = 'http://127.0.0.1:1';
+    await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
+    const env = { HOME: bench.dir, http_proxy: proxy, ALL_PROXY: proxy };
+    expect(await runLauncher(bench, { shell, env })).toEqual(printed('{"a":1}\n'));
+    expect(bench.requests[0]?.head).toContain('User-Agent: curl/');
+  });
+
+  it('does not let an argument leave the address', async () => {
+    await bench.listen((socket) => socket.end(http('200 OK', '{}')));
+    expect(await runLauncher(bench, { shell, args: ['../x', 'a b"', '$(id)'] })).toEqual(nothing);
+    expect(bench.requests[0]?.head.split('\r\n')[0]).toBe('POST /hook/none/none HTTP/1.1');
+    expect(bench.requests[0]?.head).toContain(`${hookHeaders.maxSeconds}: 60\r\n`);
+  });
+
+  it('survives 50 MB of anything on stdin and passes on the first 4 MiB', async () => {
+    await bench.addFallback(honestFallback);
+    await bench.listen((socket) => socket.end(http('500 Internal Server Error', '')));
+    const size = 50_000_000;
+    for (const [stdin, kept] of [
+      [Buffer.alloc(size, 'x'), hookLimits.stdinBytes + 1],
+      [Buffer.alloc(size, '}'), hookLimits.stdinBytes + 1],
+      [Buffer.alloc(size, '\n'), '\n'],
+      [Buffer.alloc(size, 0), '\n'],
+      [Buffer.alloc(0), '\n'],
+    ] as const) {
+      const outcome = await runLauncher(bench, { shell, stdin });
+      expect(outcome).toEqual(
+        printed(
+          `${JSON.stringify({ args: ['gemini', 'BeforeAgent', '60', '1', String(process.pid)], stdin: kept })}\n`,
+        ),
+      );
+    }
+  });
+
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
+    'leaves a hold on %s at once, silently, and takes curl with it',
+    async (signal) => {
+      await bench.addFallback(honestFallback);
+      let connection: Socket | undefined;
+      await bench.listen((socket) => {
+        connection = socket;
+        socket.write(chunkedHead);
+      });
+      let pid = 0;
+      const outcome = runLauncher(bench, { shell, args: held, onStart: (started) => (pid = started) });
+      await until(() => connection !== undefined);
+      const closed = new Promise((resolve) => connection?.once('close', resolve));
+      process.kill(pid, signal);
+      expect(await outcome).toEqual(printed(''));
+      await closed;
+      expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
+    },
+  );
+
+  it('exits 0 when nobody reads its answer', async () => {
+    await bench.listen((socket) => socket.end(http('200 OK', JSON.stringify({ a: 'x'.repeat(200_000) }))));
+    const outcome = await runLauncher(bench, { shell, onStart: (_, closeStdout) => closeStdout() });
+    expect(outcome).toEqual(printed(''));
+  });
+});

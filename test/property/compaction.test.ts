@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { compact } from '../../agent/journal/compact.ts';
+import { type JournalRecord, type ProjectRecord, parseRecord } from '../../agent/journal/records.ts';
+import { apply, emptyProject, isKnown, type JournalState, type ProjectState } from '../../agent/journal/state.ts';
+import { messageId } from '../../protocol/ids.ts';
+import type { Row } from '../../protocol/log.ts';
+import { runs } from './runs.ts';
+
+const p = '1.0';
+const number = fc.integer({ min: 1, max: 8 });
+const ids = fc
+  .uniqueArray(number, { minLength: 1, maxLength: 2 })
+  .map((all) => all.map((seq) => messageId('e', 0, seq)));
+const text = fc.constantFrom('A', 'B');
+const outboxKey = fc.constantFrom('key-of-entry', 'key-of-item');
+
+/** Its place in the log is given when it comes: rows come in order. */
+function rowAt(seq: number, { kind, of, text: words }: { kind: string; of: number; text: string }): Row {
+  const head = { seq, id: messageId('e', 0, seq), at: 1_000 * seq };
+  if (kind === 'edit') return { ...head, kind, editOf: messageId('e', 0, of), text: words };
+  if (kind === 'message') return { ...head, kind, text: words, expiresAt: 9e12 };
+  return { ...head, kind: 'control', control: { type: 'stop', text: 'stop' } };
+}
+
+const change: fc.Arbitrary<object> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      t: fc.constant('row'),
+      kind: fc.constantFrom('message', 'message', 'edit', 'edit', 'control'),
+      of: number,
+      text,
+    }),
+  },
+  { weight: 2, arbitrary: ids.map((of) => ({ t: 'filed', ids: of })) },
+  // Only what waits is handed over, only what is handed can be proved, come back, or end: as the daemon does it.
+  { weight: 3, arbitrary: ids.map((of) => ({ t: 'handed', ids: of, session: 's', transcript: '/t', offset: 3 })) },
+  { weight: 3, arbitrary: fc.tuple(fc.constantFrom('proved', 'returned'), ids).map(([t, of]) => ({ t, ids: of })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(ids, fc.constantFrom('taken', 'answered', 'failed', 'lost', 'expired'))
+      .map(([of, state]) => ({ t: 'ended', ids: of, state })),
+  },
+  { weight: 2, arbitrary: fc.constant({ t: 'receipted' }) },
+  { weight: 1, arbitrary: fc.constant({ t: 'spent', ids: [1, 2, 3, 4, 5].map((seq) => messageId('e', 0, seq)) }) },
+  { weight: 1, arbitrary: fc.constant({ t: 'epoch', epoch: 'e', cursor: 0 }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant({
+      t: 'entry',
+      key: 'key-of-entry',
+      answer: { id: 'r', timestamp: 't', text: 'done' },
+      replyTo: 'm',
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant({
+      t: 'item',
+      key: 'key-of-item',
+      item: { key: 'key-of-item', class: 'reply', parts: [{ text: 'x', entities: [] }] },
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(outboxKey, fc.constantFrom('queued', 'sent', 'dead'))
+      .map(([key, state]) => ({ t: 'key', key, state })),
+  },
+);
+
+/** Leaves out what the daemon never writes: each step needs a message in the phase before it. */
+function allowed(project: ProjectState | undefined, record: Record<string, unknown>): object | undefined {
+  const phases: Record<string, string[]> = {
+    filed: ['waiting'],
+    handed: ['waiting'],
+    proved: ['handed'],
+    returned: ['handed'],
+    ended: ['waiting', 'handed', 'injected'],
+  };
+  if (record.t === 'receipted') return { ...record, receipts: [...(project?.receipts.values() ?? [])] };
+  const needed = phases[String(record.t)];
+  if (!needed) return record;
+  const fit = (record.ids as string[]).filter((id) => needed.includes(project?.messages.get(id)?.phase ?? ''));
+  return fit.length > 0 ? { ...record, ids: fit } : undefined;
+}
+
+/** What anybody can still ask of a project: of a message that ended and is reported only that it is known. */
+function askable(project: ProjectState = emptyProject(p)) {
+  const isOver = (id: string) => project.messages.get(id)?.phase === 'ended' && !project.receipts.has(id);
+  const messages = [...project.messages].filter(([id]) => !isOver(id)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const candidates = Array.from({ length: 40 }, (_, index) => messageId('e', 0, index + 1));
+  return {
+    epoch: project.epoch,
+    cursor: project.epoch === null ? null : project.cursor,
+    messages,
+    waiting: [...project.waiting.keys()],
+    replaced: [...project.replaced].filter(([id]) => !isOver(id)).sort(([a], [b]) => (a < b ? -1 : 1)),
+    controls: [...project.controls.values()],
+    known: candidates.filter((id) => isKnown(project, id)),
+    receipts: [...project.receipts].sort(([a], [b]) => (a < b ? -1 : 1)),
+    outbox: [...project.outbox],
+    openKeys: [...project.openKeys].sort(),
+  };
+}
+
+it('a journal that was compacted, once or twice, says what it said before', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 40, size: 'max' }), (changes) => {
+      const state: JournalState = new Map();
+      let at = 1_000_000;
+      let seq = 0;
+      for (const each of changes as Record<string, unknown>[]) {
+        at += 1_000;
+        if (each.t === 'row') seq += 1;
+        const record = each.t === 'row' ? { t: 'row', row: rowAt(seq, each as never) } : allowed(state.get(p), each);
+        if (record) apply(state, { p, at, ...record } as ProjectRecord);
+      }
+      const before = askable(state.get(p));
+      let compacted = state;
+      for (let round = 0; round < 2; round += 1) {
+        const lines = compact(compacted, at).map((record) => JSON.stringify(record));
+        compacted = new Map();
+        for (const line of lines) apply(compacted, parseRecord(line) as JournalRecord);
+        expect(askable(compacted.get(p))).toEqual(before);
+      }
+    }),
+    { numRuns: runs(1_000) },
+  );
+});

@@ -1,0 +1,192 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hookIoOf } from '../../agent/drivers/hook-io.ts';
+import { createHookApp } from '../../agent/hook-server/app.ts';
+import { decide } from '../../agent/turns/rules.ts';
+import { parseStoredView, type TurnView, type WaitingMessage } from '../../agent/turns/view.ts';
+import { actOnFiles } from '../../hooks/without-daemon.ts';
+import { isoSeconds } from '../../protocol/files.ts';
+import { hookEvents, hookJson, type Tool, tools } from '../../protocol/hook.ts';
+import { hookLimits } from '../../protocol/limits.ts';
+import { anyBytes, anyJson, mutated } from '../fuzz/any-json.ts';
+import { recordedHooks } from '../fuzz/recorded.ts';
+import { quickFolder, runs } from './runs.ts';
+
+const call = fc
+  .constantFrom(...tools)
+  .chain((tool) => fc.record({ tool: fc.constant<Tool>(tool), event: fc.constantFrom<string>(...hookEvents[tool]) }));
+
+let root = '';
+let project = '';
+beforeAll(async () => {
+  root = await mkdtemp(join(quickFolder(), 'wa-hook-function-'));
+  project = join(root, 'project');
+  await mkdir(join(project, '.gemini'), { recursive: true });
+  await mkdir(join(root, 'config'));
+  const bindings = [{ dir: project, mailbox: '1', project: 0 }];
+  await writeFile(join(root, 'config', 'config.json'), JSON.stringify({ bindings }));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+/** Recorded payloads, in the project of this test, and whatever else. */
+const payload = fc.oneof(
+  { weight: 3, arbitrary: mutated(recordedHooks.map(({ value }) => ({ ...(value as object), cwd: 'HERE' }))) },
+  { weight: 1, arbitrary: anyJson },
+);
+const inProject = (value: unknown) =>
+  JSON.parse((JSON.stringify(value) ?? 'null').replaceAll('"HERE"', JSON.stringify(project)));
+
+/** What no host can take for anything but what it says: known fields, texts, and nothing that decides. */
+function expectHarmless(event: string, answer: object): void {
+  const printed = hookJson(answer);
+  expect(printed).toMatch(/^\{[\x20-\x7e]*\}$/);
+  expect(JSON.parse(printed)).toEqual(answer);
+  if (Object.keys(answer).length === 0) return;
+  const { additionalContext } = answer as { additionalContext: string };
+  expect(typeof additionalContext).toBe('string');
+  expect(answer).toEqual({ hookSpecificOutput: { hookEventName: event, additionalContext }, additionalContext });
+}
+
+const entry = fc.record(
+  {
+    id: fc.string(),
+    timestamp: fc.oneof(fc.string(), fc.constant('2026-02-15T14:30:00Z')),
+    from: fc.string(),
+    text: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('x'.repeat(hookLimits.turnBytes + 1))),
+    read: fc.constant(false),
+    attempt: fc.nat(3),
+    editOf: fc.string(),
+  },
+  { requiredKeys: ['id', 'timestamp', 'from', 'text', 'read'] },
+);
+const waiting: fc.Arbitrary<WaitingMessage> = fc.record({ entry, at: fc.nat(), fromOwner: fc.boolean() });
+const view: fc.Arbitrary<TurnView> = fc.record({
+  now: fc.nat(),
+  bound: fc.option(fc.record({ id: fc.string(), pid: fc.option(fc.nat(), { nil: undefined }) }), { nil: undefined }),
+  boundAlive: fc.boolean(),
+  waiting: fc.array(waiting, { maxLength: 30 }),
+  further: fc.nat(50),
+  carried: fc.array(fc.string()),
+  turnRuns: fc.boolean(),
+  degraded: fc.boolean(),
+});
+
+it('reads any payload of any event, and the rules answer what no host can misread, with every message whole', () => {
+  fc.assert(
+    fc.property(call, payload, view, ({ tool, event }, value, seen) => {
+      const io = hookIoOf(tool);
+      const read = io?.readCall(event, inProject(value));
+      if (!io || !read) return;
+      const decision = decide(read, seen, 'cafe0123');
+      expectHarmless(event, io.writeAnswer(event, decision.answer));
+      const handed = decision.effects.flatMap((effect) => (effect.type === 'hand' ? effect.messages : []));
+      // A message counts as given exactly when its text stands in the answer, between its own marks.
+      expect(handed.length > 0).toBe(decision.answer.context !== undefined);
+      for (const message of handed) {
+        expect(decision.answer.context).toContain(`\n${message.entry.text}\n[cafe0123 end ${message.entry.id}]`);
+      }
+      expect(handed).toEqual(seen.waiting.slice(0, handed.length));
+    }),
+    { numRuns: runs(2_000) },
+  );
+});
+
+it('reads any session file, from any place in it', () => {
+  const lines = fc.array(
+    fc.oneof(
+      anyJson.map((value) => JSON.stringify(value)),
+      fc.string({ unit: 'binary' }),
+    ),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(lines, fc.nat(), (all, from) => {
+      const text = all.join('\n');
+      const record = hookIoOf('gemini')?.readTurn(text.slice(from % (text.length + 1)));
+      expect(record?.prompts.every((prompt) => typeof prompt === 'string')).toBe(true);
+    }),
+    { numRuns: runs(1_000) },
+  );
+});
+
+it('answers any bytes at any address of the hook server with 200 and one JSON object, and hands on only what is JSON', async () => {
+  const seen: unknown[] = [];
+  const app = createHookApp({
+    clock: () => 0,
+    log: () => {},
+    onHook: async ({ payload: value }) => {
+      seen.push(value);
+      return { additionalContext: 'é\u2028' };
+    },
+    status: () => ({}),
+    onDown: () => {},
+    onSendFile: () => Promise.resolve(),
+  });
+  const address = fc.oneof(
+    call.map(({ tool, event }) => `/hook/${tool}/${event}`),
+    fc.webPath().map((path) => `/hook${path}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(address, anyBytes(anyJson), fc.string(), async (path, body, pid) => {
+      seen.length = 0;
+      const headers = { 'x-wa-pid': encodeURIComponent(pid) };
+      const response = await app.request(`http://localhost${path}`, {
+        method: 'POST',
+        body: Buffer.from(body),
+        headers,
+      });
+      const text = await response.text();
+      expect({ status: response.status, text }).toEqual({
+        status: 200,
+        text: seen.length === 0 ? '{}\n' : '{"additionalContext":"\\u00e9\\u2028"}\n',
+      });
+    }),
+    { numRuns: runs(500) },
+  );
+});
+
+it('works on the files alone with any bytes on stdin, whatever stands in the inbox and in view.json, and keeps every message', async () => {
+  const world = {
+    env: { WA_CONFIG_DIR: join(root, 'config'), WA_STATE_DIR: join(root, 'state'), WA_RUNTIME_DIR: join(root, 'run') },
+    platform: process.platform,
+    home: root,
+  };
+  const inbox = join(project, '.gemini', 'wa_inbox.json');
+  // Young enough to stay in the file after it was read.
+  const foreign = { id: 'kept', timestamp: isoSeconds(Date.now()), from: 'user', text: 'keep me', read: false };
+  await fc.assert(
+    fc.asyncProperty(
+      call,
+      anyBytes(payload),
+      anyJson,
+      fc.array(anyJson, { maxLength: 5 }),
+      async ({ tool, event }, bytes, stored, others) => {
+        await rm(join(root, 'state'), { recursive: true, force: true });
+        await mkdir(join(root, 'state', 'view'), { recursive: true });
+        await writeFile(join(root, 'state', 'view', '1.0.json'), JSON.stringify(stored));
+        await writeFile(inbox, JSON.stringify({ messages: [...others, foreign] }));
+        const stdin = Buffer.from(
+          Buffer.from(bytes).toString('latin1').replaceAll('"HERE"', JSON.stringify(project)),
+          'latin1',
+        );
+        const answer = await actOnFiles(world, { tool, event, stdin, pid: process.pid });
+        expectHarmless(event, answer);
+        const { messages } = JSON.parse(await readFile(inbox, 'utf8')) as {
+          messages: { id?: string; read?: boolean; text?: string }[];
+        };
+        const kept = messages.filter((each) => each?.id === 'kept' && each.text === 'keep me');
+        expect(kept).toHaveLength(1);
+        const given = 'additionalContext' in answer && String(answer.additionalContext).includes('\nkeep me\n');
+        if (given) expect(kept[0]?.read).toBe(true);
+        if (kept[0]?.read) expect(given).toBe(true);
+      },
+    ),
+    { numRuns: runs(150) },
+  );
+});
+
+it('takes any JSON for a stored view, or for none', () => {
+  fc.assert(fc.property(anyJson, (value) => void parseStoredView(value)));
+});

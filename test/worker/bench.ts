@@ -1,0 +1,235 @@
+// A mailbox without Cloudflare: Node's SQLite, a clock that stands still, a scripted platform, sockets in memory.
+
+import { relayLimits } from '../../protocol/limits.ts';
+import type { OutboxItem, PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
+import type { Core } from '../../worker/mailbox/core.ts';
+import { createCounters } from '../../worker/mailbox/counters.ts';
+import type { MailboxLogic } from '../../worker/mailbox/mailbox.ts';
+import { createMailbox, watchdogMs } from '../../worker/mailbox/mailbox.ts';
+import { createReactionQueue } from '../../worker/mailbox/reactions.ts';
+import { createRecentAnswers } from '../../worker/mailbox/retry-button.ts';
+import { openStorage } from '../../worker/mailbox/schema.ts';
+import type { PollSocket, Waiter } from '../../worker/mailbox/waiters.ts';
+import type { Capabilities, InboundEvent, OutboundCall, Platform, SendOutcome } from '../../worker/platform.ts';
+import type { NodeSql } from './node-sql.ts';
+import { nodeSql } from './node-sql.ts';
+
+export const startAt = 1_790_000_000_000;
+export const epoch = 'e0';
+export const mailbox = '1000001';
+export const daemon = { id: 'daemon-one', startedAt: startAt };
+
+export interface ScriptedPlatform extends Platform {
+  readonly calls: OutboundCall[];
+  /** Outcomes of the next calls; then every call is sent with a rising ref. */
+  readonly script: (SendOutcome | (() => SendOutcome))[];
+}
+
+export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): ScriptedPlatform {
+  const calls: OutboundCall[] = [];
+  const script: ScriptedPlatform['script'] = [];
+  let lastRef = 100;
+  return {
+    name: 'scripted',
+    capabilities: { edit: true, reactions: false, topics: true, buttons: true, maxText: 4096, ...capabilities },
+    calls,
+    script,
+    isGroup: (chatId) => chatId.startsWith('-'),
+    ownName: () => Promise.resolve('example_bridge_bot'),
+    openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
+    sendDocument: async (document) => {
+      await document.body.cancel();
+      return { kind: 'dead', code: 'rejected', reason: 'no documents here' };
+    },
+    showTyping: () => Promise.resolve(),
+    decode: () => ({ ok: false, reason: 'unknown' }),
+    async call(call) {
+      calls.push(call);
+      const next = script.shift();
+      if (next !== undefined) return typeof next === 'function' ? next() : next;
+      lastRef += 1;
+      return { kind: 'sent', ref: String(lastRef) };
+    },
+  };
+}
+
+interface TestSocket extends PollSocket {
+  /** `parked`, or the status and body of the last frame. */
+  frame(): { head: string; body: PollAnswer & { error?: { code: string; retryAfterMs?: number } } } | null;
+}
+
+export interface Bench {
+  readonly sql: NodeSql;
+  readonly core: Core;
+  readonly platform: ScriptedPlatform;
+  logic: MailboxLogic;
+  clock: { now: number };
+  /** When the alarm is set to; null = not. */
+  alarmAt(): number | null;
+  /** Forgets what was in memory, as hibernation does. */
+  restart(): void;
+  /** One phone message; returns what the mailbox did with it. */
+  say(text: string, extra?: Partial<InboundEvent & { kind: 'message' }>): string;
+  accept(event: InboundEvent): string;
+  open(request?: Partial<PollRequest>): TestSocket;
+  /** Polls without holding and returns the body of the answer. */
+  poll(request?: Partial<PollRequest>): PollAnswer & { error?: { code: string; retryAfterMs?: number } };
+  post(...items: (Partial<OutboxItem> & { key: string })[]): ReturnType<MailboxLogic['post']>['items'];
+  /** Lets alarms fire, moving the clock to each, until nothing is due before `untilAt`. */
+  runUntil(untilAt: number): Promise<void>;
+  /** One alarm now. */
+  wake(): Promise<void>;
+}
+
+export function createBench(
+  options: { platform?: ScriptedPlatform; chatId?: string; messageTtlMs?: number; epoch?: string } = {},
+): Bench {
+  const sql = nodeSql();
+  const platform = options.platform ?? scriptedPlatform();
+  const clock = { now: startAt };
+  let ids = 0;
+  let updates = 0;
+  let alarmAt: number | null = null;
+  const sockets: { project: number; socket: PollSocket; waiter: Waiter | null }[] = [];
+  let core: Core = {
+    sql,
+    epoch: openStorage(sql, () => options.epoch ?? epoch),
+    chatId: options.chatId ?? mailbox,
+    platform,
+    counters: createCounters(),
+    reactions: createReactionQueue(platform.capabilities.reactions),
+    recentAnswers: createRecentAnswers(),
+    messageTtlMs: options.messageTtlMs ?? relayLimits.messageTtlMs,
+    clock: () => clock.now,
+    randomId: () => {
+      ids += 1;
+      return `id-${ids}`;
+    },
+  };
+
+  const start = () =>
+    createMailbox({
+      core,
+      alarm: {
+        ensure: (atMs) => {
+          if (alarmAt === null || atMs < alarmAt) alarmAt = atMs;
+        },
+        guard: () => {
+          alarmAt = Math.min(alarmAt ?? Number.POSITIVE_INFINITY, clock.now + watchdogMs);
+        },
+        soon: () => {
+          alarmAt = clock.now;
+        },
+      },
+      sockets: {
+        parked: (project) =>
+          sockets.filter((entry) => entry.project === project && entry.waiter !== null).map((entry) => entry.socket),
+      },
+    });
+
+  async function wake(): Promise<void> {
+    alarmAt = null;
+    bench.logic.tick();
+    await bench.logic.send();
+    alarmAt = Math.min(bench.logic.nextWakeAt(), bench.logic.nextReactionAt() ?? Number.POSITIVE_INFINITY);
+  }
+
+  const logic = start();
+  // As the object does when it starts.
+  alarmAt = logic.nextWakeAt();
+
+  const bench: Bench = {
+    sql,
+    core,
+    platform,
+    logic,
+    clock,
+    alarmAt: () => alarmAt,
+    restart() {
+      core = {
+        ...core,
+        reactions: createReactionQueue(platform.capabilities.reactions),
+        recentAnswers: createRecentAnswers(),
+      };
+      bench.logic = start();
+    },
+    say(text, extra = {}) {
+      updates += 1;
+      return bench.accept({
+        dedupeKey: `u${updates}`,
+        project: 0,
+        at: clock.now,
+        kind: 'message',
+        ref: String(updates),
+        text,
+        ...extra,
+      });
+    },
+    accept: (event) => bench.logic.accept(event),
+    open(request = {}) {
+      const project = request.project ?? 0;
+      const entry: (typeof sockets)[number] & { last: string | null } = {
+        project,
+        waiter: null,
+        last: null,
+        socket: {
+          waiter: () => entry.waiter,
+          park: (waiter) => {
+            entry.waiter = waiter;
+          },
+          send: (frame) => {
+            entry.last = frame;
+          },
+          finish: (frame) => {
+            entry.waiter = null;
+            entry.last = frame;
+          },
+        },
+      };
+      sockets.push(entry);
+      bench.logic.poll(entry.socket, {
+        mailbox,
+        project,
+        epoch,
+        after: 0,
+        holdMs: 25_000,
+        daemon,
+        receipts: [],
+        ...request,
+      });
+      return {
+        ...entry.socket,
+        frame: () => {
+          if (entry.last === null) return null;
+          const end = entry.last.indexOf('\n');
+          return { head: entry.last.slice(0, end), body: JSON.parse(entry.last.slice(end + 1)) };
+        },
+      };
+    },
+    poll(request = {}) {
+      const frame = bench.open({ ...request, holdMs: 0 }).frame();
+      if (frame === null) throw new Error('the poll was not answered');
+      return frame.body;
+    },
+    post: (...items) =>
+      bench.logic.post({
+        mailbox,
+        project: 0,
+        items: items.map((item) => ({ class: 'answer', parts: [{ text: item.key, entities: [] }], ...item })),
+      }).items,
+    async runUntil(untilAt) {
+      while (alarmAt !== null && alarmAt <= untilAt) {
+        clock.now = Math.max(clock.now, alarmAt);
+        await wake();
+      }
+      clock.now = Math.max(clock.now, untilAt);
+    },
+    wake,
+  };
+  return bench;
+}
+
+/** The texts that reached the phone, in order. */
+export function textsOf(calls: readonly OutboundCall[]): string[] {
+  return calls.flatMap((call) => ('text' in call ? [call.text] : []));
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { readText } from '../../worker/commands.ts';
+
+describe('a text from the phone', () => {
+  it.each(['stop', 'STOP', ' Stop! ', '/stop', '/stop after this test', '/STOP@example_bridge_bot'])(
+    '%j is a STOP with the words',
+    (text) => {
+      expect(readText(text, null)).toEqual({ kind: 'control', control: { type: 'stop', text: text.trim() } });
+    },
+  );
+
+  it('that is /abort is an abort', () => {
+    expect(readText('/abort', null)).toEqual({ kind: 'control', control: { type: 'abort', text: '/abort' } });
+  });
+
+  it.each(['Fix the stop button', 'please STOP when done', 'stop, look and listen', 'stopp and stop'])(
+    '%j is a message that holds the word',
+    (text) => {
+      expect(readText(text, null)).toEqual({ kind: 'message', text, stopWord: true });
+    },
+  );
+
+  it.each(['nonstop', 'stopword', 'stops', 'haltestelle stopę', 'stop_all'])('%j does not hold the word', (text) => {
+    expect(readText(text, null)).toEqual({ kind: 'message', text, stopWord: false });
+  });
+
+  it.each(['sprint', 'away', 'approvals', 'sessions', 'new', 'resume', 'later', 'full', 'usage', 'mute', 'continue'])(
+    '/%s is a control for the daemon, with its arguments',
+    (name) => {
+      expect(readText(`/${name}@any_bot  3 "two words"`, null)).toEqual({
+        kind: 'control',
+        control: { type: 'command', name, args: '3 "two words"' },
+      });
+    },
+  );
+
+  it.each(['start', 'help', 'status', 'ping', 'letters'])('/%s is answered by the relay', (command) => {
+    expect(readText(`/${command}`, null)).toEqual({ kind: 'relay', command, args: '' });
+    expect(readText(`/${command} sess_42`, null)).toEqual({ kind: 'relay', command, args: 'sess_42' });
+  });
+
+  it('with another name is a workflow of the project, without the name of the bot', () => {
+    expect(readText('/startup now', null)).toEqual({ kind: 'message', text: '/startup now', stopWord: false });
+    expect(readText('/startup@example_bridge_bot now', null)).toEqual({
+      kind: 'message',
+      text: '/startup now',
+      stopWord: false,
+    });
+    expect(readText('/git:commit', null)).toEqual({ kind: 'message', text: '/git:commit', stopWord: false });
+  });
+
+  it('that names another bot is not ours', () => {
+    expect(readText('/stop@other_bot', 'Example_bridge_bot')).toEqual({ kind: 'foreign' });
+    expect(readText('/stop@example_bridge_bot', 'Example_bridge_bot')).toMatchObject({ kind: 'control' });
+  });
+
+  it('with two slashes hands the command to the agent', () => {
+    expect(readText('//status', null)).toEqual({ kind: 'message', text: '/status', stopWord: false });
+  });
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// Real processes and a real workerd on two noisy cores: the time limits only stop what hangs, they assert nothing.
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/gemini/**', 'test/browser/**'],
+    globalSetup: ['test/global-setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' },
+  },
+});
