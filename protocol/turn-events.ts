@@ -15,7 +15,11 @@ export type TurnEvent =
   | { type: 'turnStart'; prompt: string }
   /** One request to the model; `texts` are its messages. */
   | { type: 'modelRequest'; texts: readonly string[] }
-  | { type: 'toolEnd'; tool: string }
+  /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. */
+  | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined }
+  | { type: 'toolEnd'; tool: string; input: Record<string, unknown> }
+  /** The model is about to be told which tools there are. */
+  | { type: 'toolChoice' }
   /** The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. */
   | { type: 'turnEnd'; answer: string | undefined }
   /** The host shows a dialog at the desk, or another notice. */
@@ -23,8 +27,25 @@ export type TurnEvent =
   /** Known, and of no use to the rules. */
   | { type: 'other' };
 
-/** What a hook may answer. An empty object lets the host go on as if there were no hook. */
+/**
+ * What a hook may answer. An empty object lets the host go on as if there were no hook. The driver drops what the event at
+ * hand cannot say, so that no answer is misread.
+ */
 export interface TurnAnswer {
-  /** Added to what the model reads. */
+  /** Added to what the model reads: turnStart, toolEnd, sessionStart. */
   context?: string;
+  /** The next prompt, word for word: turnEnd. */
+  next?: string;
+  /** Refused, with the reason that the model (gate, toolEnd) or the user (turnStart) reads; the turn goes on where there is one. */
+  deny?: string;
+  /** The whole turn ends, with the reason that the user reads; no turnEnd follows. */
+  halt?: string;
+  /** Show the host's own dialog at the desk: gate. Never in a headless run, which would hang. */
+  ask?: boolean;
+  /** Runs with these arguments instead, all of them: gate. */
+  input?: Record<string, unknown>;
+  /** Only these tools may be called: toolChoice. */
+  tools?: readonly string[];
+  /** A line on the screen for whoever sits at the desk. */
+  notice?: string;
 }

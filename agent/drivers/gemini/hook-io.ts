@@ -30,8 +30,15 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'turnStart', prompt: text(fields.prompt) };
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
+    case 'BeforeTool': {
+      const server = text(object(fields.mcp_context).server_name);
+      const input = object(fields.tool_input);
+      return { type: 'gate', tool: text(fields.tool_name), input, server: server === '' ? undefined : server };
+    }
     case 'AfterTool':
-      return { type: 'toolEnd', tool: text(fields.tool_name) };
+      return { type: 'toolEnd', tool: text(fields.tool_name), input: object(fields.tool_input) };
+    case 'BeforeToolSelection':
+      return { type: 'toolChoice' };
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
       return { type: 'turnEnd', answer: answer.trim() === '' || answer === noResponse ? undefined : answer };
@@ -47,6 +54,10 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+function object(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
 function requestTexts(request: unknown): string[] {
   const messages =
     typeof request === 'object' && request !== null && 'messages' in request ? request.messages : undefined;
@@ -58,9 +69,31 @@ function requestTexts(request: unknown): string[] {
   );
 }
 
-/** `additionalContext` stands at the top level too, for readers of the older form; the CLI ignores it there. */
+const takesContext: ReadonlySet<string> = new Set(['SessionStart', 'BeforeAgent', 'AfterTool']);
+const takesDeny: ReadonlySet<string> = new Set(['BeforeAgent', 'BeforeModel', 'BeforeTool', 'AfterTool']);
+
+/** Each event obeys other fields and ignores or misreads the rest, so only its own are written. */
 export function writeAnswer(event: string, answer: TurnAnswer): object {
-  if (answer.context === undefined) return {};
-  const { context } = answer;
-  return { hookSpecificOutput: { hookEventName: event, additionalContext: context }, additionalContext: context };
+  const specific: Record<string, unknown> = {};
+  const written: Record<string, unknown> = {};
+  if (answer.notice !== undefined) written.systemMessage = answer.notice;
+  if (answer.halt !== undefined) return { ...written, continue: false, stopReason: answer.halt };
+  if (answer.deny !== undefined && takesDeny.has(event)) return { ...written, decision: 'deny', reason: answer.deny };
+  if (answer.next !== undefined && event === 'AfterAgent') {
+    return { ...written, decision: 'block', reason: answer.next };
+  }
+  if (event === 'BeforeTool') {
+    if (answer.ask) written.decision = 'ask';
+    if (answer.input !== undefined) specific.tool_input = answer.input;
+  }
+  if (answer.tools !== undefined && event === 'BeforeToolSelection') {
+    specific.toolConfig = { mode: 'ANY', allowedFunctionNames: [...answer.tools] };
+  }
+  if (answer.context !== undefined && takesContext.has(event)) {
+    specific.additionalContext = answer.context;
+    // For readers of the older form; the CLI ignores it here.
+    written.additionalContext = answer.context;
+  }
+  if (Object.keys(specific).length === 0) return written;
+  return { hookSpecificOutput: { hookEventName: event, ...specific }, ...written };
 }

@@ -142,7 +142,7 @@ describe('the events inside a turn', () => {
       answer: {},
       effects: [{ type: 'prove', texts: ['msg_a'] }],
     });
-    expect(decide(call({ type: 'toolEnd', tool: 'write_file' }), view(), nonce)).toEqual({
+    expect(decide(call({ type: 'toolEnd', tool: 'write_file', input: {} }), view(), nonce)).toEqual({
       answer: {},
       effects: [{ type: 'prove', texts: undefined }],
     });
