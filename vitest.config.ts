@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/gemini/**', 'test/browser/**'],
     globalSetup: ['test/global-setup.ts'],
+    setupFiles: ['test/property-seed.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

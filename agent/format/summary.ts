@@ -2,7 +2,11 @@
 // Loads no package: the hook fallback bundles it.
 
 interface Block {
-  kind: 'prose' | 'fence';
+  /**
+   * `nested`: code inside a list item. `unsure`: the rest of a text whose fences only a whole Markdown parser could pair (in
+   * quotes, or left by a line with less indent); none of it may be kept.
+   */
+  kind: 'prose' | 'fence' | 'nested' | 'unsure';
   text: string;
   /** Lines of code between the fences. */
   codeLines: number;
@@ -46,53 +50,77 @@ export function summarize(text: string, maxChars: number): string {
 
 /** The block, or for code that takes too much its length; null when neither fits. */
 function fitting(block: Block, room: number, maxChars: number): string | null {
+  if (block.kind === 'unsure') return null;
   if (block.kind === 'prose') return block.text.length <= room ? block.text : null;
   // On a phone the words come first: code may take half at most.
-  if (block.text.length <= Math.min(room, maxChars / 2)) return block.text;
+  if (block.kind === 'fence' && block.text.length <= Math.min(room, maxChars / 2)) return block.text;
   const named = `[code, ${block.codeLines} ${block.codeLines === 1 ? 'line' : 'lines'}]`;
   return named.length <= room ? named : null;
+}
+
+interface Fence {
+  marker: string;
+  /** Where the marker begins: its closing line begins there too, and no line of its code begins before. */
+  column: number;
 }
 
 /** Paragraphs and fenced code; an unclosed fence runs to the end. */
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
-  let fence: string | null = null;
+  let fence: Fence | null = null;
   const flush = (kind: Block['kind'], codeLines = 0) => {
     const joined = lines.join('\n').trimEnd();
     if (joined.trim() !== '') blocks.push({ kind, text: joined, codeLines });
     lines = [];
   };
+  const codeKind = ({ column }: Fence) => (column === 0 ? 'fence' : 'nested');
   for (const line of text.split(/\r?\n/)) {
-    const marker = /^\s{0,12}(?:[-*+>]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})/.exec(line)?.[1];
-    if (fence === null) {
-      if (marker !== undefined && !line.slice(line.indexOf(marker) + marker.length).includes('`')) {
-        flush('prose');
-        fence = marker;
+    if (fence !== null) {
+      const indent = line.length - line.trimStart().length;
+      const leaves = indent < fence.column && line.trim() !== '';
+      if (!leaves) {
         lines.push(line);
-      } else if (line.trim() === '') {
-        flush('prose');
-      } else {
-        lines.push(line);
+        if (!closes(line.slice(fence.column), fence)) continue;
+        flush(codeKind(fence), lines.length - 2);
+        fence = null;
+        continue;
       }
-      continue;
     }
-    lines.push(line);
-    const closes = marker !== undefined && marker[0] === fence[0] && marker.length >= fence.length;
-    if (closes && line.trim() === marker) {
-      flush('fence', lines.length - 2);
-      fence = null;
+    const opened: Fence | 'unsure' | null = fence === null ? openedBy(line) : 'unsure';
+    if (opened === 'unsure') {
+      flush(fence === null ? 'prose' : 'unsure');
+      lines.push(line);
+      flush('unsure');
+      return blocks;
     }
+    if (opened !== null || line.trim() === '') flush('prose');
+    if (opened !== null) fence = opened;
+    if (line.trim() !== '') lines.push(line);
   }
   if (fence === null) {
     flush('prose');
   } else {
     // Closed here, so that a short one is kept as valid Markdown.
     const codeLines = lines.length - 1;
-    lines.push(fence);
-    flush('fence', codeLines);
+    lines.push(fence.marker);
+    flush(codeKind(fence), codeLines);
   }
   return blocks;
+}
+
+/** The fence that a line of prose opens, also as the first thing of a list item. */
+function openedBy(line: string): Fence | 'unsure' | null {
+  const [, before = '', marker, info = ''] = /^([\s>*+\-\d.)]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+  if (marker === undefined) return null;
+  if (marker.startsWith('`') && info.includes('`')) return null;
+  const plain = /^ *(?:(?:[-*+]|\d{1,9}[.)]) {1,4})?$/.test(before);
+  return plain ? { marker, column: before.length } : 'unsure';
+}
+
+function closes(line: string, { marker, column }: Fence): boolean {
+  const [, found] = (column === 0 ? /^ {0,3}(`{3,}|~{3,})\s*$/ : /^(`{3,}|~{3,})\s*$/).exec(line) ?? [];
+  return found !== undefined && found[0] === marker[0] && found.length >= marker.length;
 }
 
 /** The longest beginning that ends at a sentence, an item or a line of a table, else at a word; '' when none fits. */

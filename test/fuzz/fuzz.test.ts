@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fuzzHooks } from './hooks.ts';
 import { fuzzWebhooks } from './webhooks.ts';
 
-const seed = Number(process.env.WA_FUZZ_SEED ?? Date.now() % 1_000_000_000);
+const seed = (fc.readConfigureGlobal().seed ?? Date.now()) % 1_000_000_000;
 
 it(`answers any webhook with 200, and what is too large with 413 (seed ${seed})`, async () => {
   const { wrong, statuses } = await fuzzWebhooks(300, seed);

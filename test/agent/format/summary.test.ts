@@ -64,6 +64,13 @@ describe('summarize', () => {
     );
   });
 
+  it('keeps nothing of code in a list item or a quote, where the end of a fence depends on the item', () => {
+    const list = `1. Run:\n   \`\`\`sh\n   npm ci\n   \`\`\`\n2. Look.\n\n${'x'.repeat(60)}`;
+    expect(summarize(list, 60)).toBe('1. Run:\n\n[code, 1 line]\n\n2. Look. …');
+    expect(summarize('- ```\n```\n```js\n```', 18)).toBe('…');
+    expect(summarize(`Seen:\n\n> \`\`\`\n> ls\n> \`\`\`\n\n${'x'.repeat(60)}`, 40)).toBe('Seen: …');
+  });
+
   it('does not end with a heading whose section is missing', () => {
     expect(summarize(`# Report\n\nAll is well.\n\n## Details\n\n${'x'.repeat(100)}`, 50)).toBe(
       '# Report\n\nAll is well. …',
@@ -81,6 +88,9 @@ describe('summarize', () => {
         '```',
         '```\n',
         '\n```js\n',
+        '   ```\n',
+        '> ',
+        '    ',
         '~~~\n',
         '\n',
         '\n\n',
