@@ -15,7 +15,7 @@ export interface HookRun {
   payload: unknown;
   /** The coding agent's process. */
   pid: number | undefined;
-  /** True when the hook's process went away: an answer would reach nobody. A killed launcher leaves curl connected. */
+  /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
 

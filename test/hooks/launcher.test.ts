@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hookHeaders } from '../../protocol/hook.ts';
@@ -11,9 +13,11 @@ import {
   chunkedHead,
   http,
   launcherFile,
+  type Outcome,
   openBench,
   payloadFile,
   printed,
+  type RunOptions,
   run,
   runLauncher,
   shells,
@@ -49,7 +53,17 @@ it('the launcher is a script for /bin/sh without a carriage return', async () =>
   expect(text).not.toContain('\r');
 });
 
-describe.each(shells)('the launcher under %s', (shell) => {
+/** Without perl on the PATH the launcher takes curl. */
+const clients = whereIs('perl') === undefined ? ['curl'] : ['perl', 'curl'];
+const ways = shells.flatMap((shell) => clients.map((client) => ({ shell, client })));
+
+describe.each(ways)('the launcher under $shell with $client', ({ shell, client }) => {
+  async function launch(options: Omit<RunOptions, 'shell'> = {}): Promise<Outcome> {
+    const PATH = client === 'curl' ? await bench.pathWith('curl', 'head', 'cat', 'rm', 'node') : '';
+    const env = { ...(PATH === '' ? {} : { PATH }), ...options.env };
+    return runLauncher(bench, { ...options, shell, env });
+  }
+
   it('posts stdin and prints the answer of the daemon', async () => {
     const payload = await readFile(payloadFile('BeforeAgent'));
     await bench.listen((socket) => socket.end(http('200 OK', '{"a":"\\u2026 {} é…"}')));
@@ -57,7 +71,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
     const onStart = (started: number) => {
       pid = started;
     };
-    expect(await runLauncher(bench, { shell, stdin: payload, onStart })).toEqual(printed('{"a":"\\u2026 {} é…"}\n'));
+    expect(await launch({ stdin: payload, onStart })).toEqual(printed('{"a":"\\u2026 {} é…"}\n'));
     const [request] = bench.requests;
     expect(request?.head.split('\r\n')[0]).toBe('POST /hook/gemini/BeforeAgent HTTP/1.1');
     expect(request?.head).toContain(`${hookHeaders.parentPid}: ${process.pid}\r\n`);
@@ -77,9 +91,11 @@ describe.each(shells)('the launcher under %s', (shell) => {
       { stdin: long, args: held },
     ];
     for (const { stdin, args } of runs) {
-      expect(await runLauncher(bench, { shell, stdin, args })).toEqual(nothing);
+      expect(await launch({ stdin, args })).toEqual(nothing);
       const sent = bench.requests.at(-1)?.body ?? Buffer.alloc(0);
-      expect(sent.equals(Buffer.concat([stdin, Buffer.from('\n')]))).toBe(true);
+      // For curl the shell keeps it, which adds a newline.
+      const end = client === 'curl' ? '\n' : '';
+      expect(sent.equals(Buffer.concat([stdin, Buffer.from(end)]))).toBe(true);
     }
   });
 
@@ -87,15 +103,15 @@ describe.each(shells)('the launcher under %s', (shell) => {
     const text = Array.from({ length: 0xd7ff }, (_, code) => String.fromCharCode(code + 1)).join('');
     const answer = JSON.stringify({ text, more: ['a{b', '{{', '\\', '*', '$(x)', '`x`', '%s'] });
     await bench.listen((socket) => socket.end(http('200 OK', answer)));
-    expect(await runLauncher(bench, { shell })).toEqual(printed(`${answer}\n`));
-    expect(await runLauncher(bench, { shell, args: held })).toEqual(printed(`${answer}\n`));
+    expect(await launch()).toEqual(printed(`${answer}\n`));
+    expect(await launch({ args: held })).toEqual(printed(`${answer}\n`));
   });
 
   it('cuts garbage before the object, in any amount', async () => {
     for (const garbage of ['hello\n', '\n'.repeat(1_500_000), 'x'.repeat(500_000)]) {
       const server = await bench.listen((socket) => socket.end(http('200 OK', `${garbage}{"a":{"b":{}}}\n`)));
       for (const args of [['gemini', 'SessionStart', '60'], held])
-        expect(await runLauncher(bench, { shell, args })).toEqual(printed('{"a":{"b":{}}}\n'));
+        expect(await launch({ args })).toEqual(printed('{"a":{"b":{}}}\n'));
       await new Promise((resolve) => server.close(resolve));
     }
   });
@@ -108,7 +124,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
         socket.write(newlines, () => socket.end(`${chunk('{"decision":"block",\n"reason":"go"}')}0\r\n\r\n`)),
       );
     });
-    expect(await runLauncher(bench, { shell, args: held })).toEqual(printed('{"decision":"block",\n"reason":"go"}\n'));
+    expect(await launch({ args: held })).toEqual(printed('{"decision":"block",\n"reason":"go"}\n'));
     expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
   });
 
@@ -126,21 +142,21 @@ describe.each(shells)('the launcher under %s', (shell) => {
     it.each(troubles)('%s', async (_, reply) => {
       await bench.addFallback(honestFallback);
       await bench.listen(reply);
-      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(1));
-      expect(await runLauncher(bench, { shell, args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
+      expect(await launch()).toEqual(fromFallback(1));
+      expect(await launch({ args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
     });
 
     it('accepts and stays mute', async () => {
       await bench.addFallback(honestFallback);
       await bench.listen(() => {});
-      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(1));
+      expect(await launch()).toEqual(fromFallback(1));
     });
 
-    // It takes curl 15 s to give up, whatever the shell.
+    // It takes 15 s to give up, whatever the shell.
     it.runIf(shell === shells[0])('stays mute while it should hold', async () => {
       await bench.addFallback(honestFallback);
       await bench.listen((socket) => void socket.write(chunkedHead));
-      expect(await runLauncher(bench, { shell, args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
+      expect(await launch({ args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
     });
 
     it('dies while it holds', async () => {
@@ -149,7 +165,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
         socket.write(chunkedHead);
         socket.write(chunk('\n'.repeat(64)), () => socket.destroy());
       });
-      expect(await runLauncher(bench, { shell, args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
+      expect(await launch({ args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
     });
 
     it('has left a socket that nobody serves', async () => {
@@ -157,40 +173,53 @@ describe.each(shells)('the launcher under %s', (shell) => {
       const die = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
       await run(process.execPath, ['-e', die, join(bench.runtime, 'hook.sock')], {}, '');
       expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
-      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(1));
+      expect(await launch()).toEqual(fromFallback(1));
+    });
+
+    it('is stopped, with more connections waiting than its socket takes', async () => {
+      await bench.addFallback(honestFallback);
+      const serve = `require('net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => console.log('ready'))`;
+      const path = join(bench.runtime, 'hook.sock');
+      const stopped = spawn(process.execPath, ['-e', serve, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(stopped.stdout, 'data');
+      stopped.kill('SIGSTOP');
+      const waiting = Array.from({ length: 4 }, () => createConnection(path).on('error', () => {}));
+      await new Promise((resolve) => waiting[0]?.once('connect', resolve));
+      expect(await launch()).toEqual(fromFallback(1));
+      for (const socket of waiting) socket.destroy();
+      stopped.kill('SIGKILL');
+      await once(stopped, 'exit');
     });
 
     it('is not there', async () => {
       await bench.addFallback(honestFallback);
-      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(0));
+      expect(await launch()).toEqual(fromFallback(0));
     });
 
     it('is a plain file in place of a socket', async () => {
       await bench.addFallback(honestFallback);
       await writeFile(join(bench.runtime, 'hook.sock'), '');
-      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(0));
+      expect(await launch()).toEqual(fromFallback(0));
     });
 
     it.runIf(process.getuid?.() === 0)('belongs to another user', async () => {
       await bench.addFallback(honestFallback);
       await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
       await chown(join(bench.runtime, 'hook.sock'), 12345, 12345);
-      expect(await runLauncher(bench, { shell })).toEqual(fromFallback(0));
+      expect(await launch()).toEqual(fromFallback(0));
     });
 
-    it('cannot be reached because curl is missing', async () => {
+    it('cannot be reached because curl and perl are missing', async () => {
       await bench.addFallback(honestFallback);
       await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
       const PATH = await bench.pathWith('head', 'cat', 'rm', 'node');
-      expect(await runLauncher(bench, { shell, env: { PATH } })).toEqual(fromFallback(0, 'BeforeAgent', '60', '{}\n'));
-      expect(await runLauncher(bench, { shell, env: { PATH }, args: held })).toEqual(
-        fromFallback(0, 'AfterAgent', '86400', '{}\n'),
-      );
+      expect(await launch({ env: { PATH } })).toEqual(fromFallback(0, 'BeforeAgent', '60', '{}\n'));
+      expect(await launch({ env: { PATH }, args: held })).toEqual(fromFallback(0, 'AfterAgent', '86400', '{}\n'));
     });
   });
 
   it('prints {} when the fallback is missing, fails, lies or shouts', async () => {
-    expect(await runLauncher(bench, { shell })).toEqual(nothing);
+    expect(await launch()).toEqual(nothing);
     for (const source of [
       'process.exit(3)',
       'console.error("x"); console.log("[1]")',
@@ -198,7 +227,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
       'syntax error(',
     ]) {
       await bench.addFallback(source);
-      expect(await runLauncher(bench, { shell })).toEqual(nothing);
+      expect(await launch()).toEqual(nothing);
     }
   });
 
@@ -207,22 +236,22 @@ describe.each(shells)('the launcher under %s', (shell) => {
     await mkdir(join(bench.runtime, 'gate'));
     await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), `${deny}\n`);
     await bench.addFallback('process.exit(1)');
-    expect(await runLauncher(bench, { shell, args: ['gemini', 'BeforeTool', '300'] })).toEqual(printed(`${deny}\n`));
-    expect(await runLauncher(bench, { shell, args: held })).toEqual(nothing);
+    expect(await launch({ args: ['gemini', 'BeforeTool', '300'] })).toEqual(printed(`${deny}\n`));
+    expect(await launch({ args: held })).toEqual(nothing);
     await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), deny);
-    expect(await runLauncher(bench, { shell, args: ['gemini', 'BeforeTool', '300'] })).toEqual(printed(`${deny}\n`));
+    expect(await launch({ args: ['gemini', 'BeforeTool', '300'] })).toEqual(printed(`${deny}\n`));
     await rm(join(bench.runtime, 'gate', 'gemini-BeforeTool'));
     await mkdir(join(bench.runtime, 'gate', 'gemini-BeforeTool'));
-    expect(await runLauncher(bench, { shell, args: ['gemini', 'BeforeTool', '300'] })).toEqual(nothing);
+    expect(await launch({ args: ['gemini', 'BeforeTool', '300'] })).toEqual(nothing);
   });
 
-  it('prints {} without curl, Node, PATH, home, any variable or any argument', async () => {
+  it('prints {} without a client, Node, PATH, home, any variable or any argument', async () => {
     await bench.addFallback(honestFallback);
     const PATH = await bench.pathWith('head', 'cat', 'rm');
     const bare = { WA_RUNTIME_DIR: '', PATH: '/nonexistent' };
-    expect(await runLauncher(bench, { shell, env: { PATH } })).toEqual(nothing);
-    expect(await runLauncher(bench, { shell, env: bare })).toEqual(nothing);
-    expect(await runLauncher(bench, { shell, env: bare, args: [] })).toEqual(nothing);
+    expect(await launch({ env: { PATH } })).toEqual(nothing);
+    expect(await launch({ env: bare })).toEqual(nothing);
+    expect(await launch({ env: bare, args: [] })).toEqual(nothing);
     expect(await run(whereIs(shell) ?? shell, ['-u', bench.launcher], {}, '')).toMatchObject({ code: 0, stderr: '' });
   });
 
@@ -236,7 +265,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
       bench.runtime = place.runtime;
       await mkdir(bench.runtime, { recursive: true });
       await bench.listen((socket) => socket.end(http('200 OK', `{"place":${index}}`)));
-      expect(await runLauncher(bench, { shell, env: place.env })).toEqual(printed(`{"place":${index}}\n`));
+      expect(await launch({ env: place.env })).toEqual(printed(`{"place":${index}}\n`));
     }
   });
 
@@ -245,13 +274,13 @@ describe.each(shells)('the launcher under %s', (shell) => {
     const proxy = 'http://127.0.0.1:1';
     await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
     const env = { HOME: bench.dir, http_proxy: proxy, ALL_PROXY: proxy };
-    expect(await runLauncher(bench, { shell, env })).toEqual(printed('{"a":1}\n'));
-    expect(bench.requests[0]?.head).toContain('User-Agent: curl/');
+    expect(await launch({ env })).toEqual(printed('{"a":1}\n'));
+    expect(bench.requests[0]?.head.includes('User-Agent: curl/')).toBe(client === 'curl');
   });
 
   it('does not let an argument leave the address', async () => {
     await bench.listen((socket) => socket.end(http('200 OK', '{}')));
-    expect(await runLauncher(bench, { shell, args: ['../x', 'a b"', '$(id)'] })).toEqual(nothing);
+    expect(await launch({ args: ['../x', 'a b"', '$(id)'] })).toEqual(nothing);
     expect(bench.requests[0]?.head.split('\r\n')[0]).toBe('POST /hook/none/none HTTP/1.1');
     expect(bench.requests[0]?.head).toContain(`${hookHeaders.maxSeconds}: 60\r\n`);
   });
@@ -267,7 +296,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
       [Buffer.alloc(size, 0), '\n'],
       [Buffer.alloc(0), '\n'],
     ] as const) {
-      const outcome = await runLauncher(bench, { shell, stdin });
+      const outcome = await launch({ stdin });
       expect(outcome).toEqual(
         printed(
           `${JSON.stringify({ args: ['gemini', 'BeforeAgent', '60', '1', String(process.pid)], stdin: kept })}\n`,
@@ -277,7 +306,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
   });
 
   it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
-    'leaves a hold on %s at once, silently, and takes curl with it',
+    'leaves a hold on %s at once, silently, and takes the client with it',
     async (signal) => {
       await bench.addFallback(honestFallback);
       let connection: Socket | undefined;
@@ -286,7 +315,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
         socket.write(chunkedHead);
       });
       let pid = 0;
-      const outcome = runLauncher(bench, { shell, args: held, onStart: (started) => (pid = started) });
+      const outcome = launch({ args: held, onStart: (started) => (pid = started) });
       await until(() => connection !== undefined);
       const closed = new Promise((resolve) => connection?.once('close', resolve));
       process.kill(pid, signal);
@@ -298,7 +327,7 @@ describe.each(shells)('the launcher under %s', (shell) => {
 
   it('exits 0 when nobody reads its answer', async () => {
     await bench.listen((socket) => socket.end(http('200 OK', JSON.stringify({ a: 'x'.repeat(200_000) }))));
-    const outcome = await runLauncher(bench, { shell, onStart: (_, closeStdout) => closeStdout() });
+    const outcome = await launch({ onStart: (_, closeStdout) => closeStdout() });
     expect(outcome).toEqual(printed(''));
   });
 });
