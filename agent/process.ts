@@ -1,5 +1,7 @@
 // Questions about other processes of this machine.
 
+import { readFileSync, readlinkSync } from 'node:fs';
+
 /** A process of another user is alive too. */
 export function isAlive(pid: number): boolean {
   try {
@@ -8,4 +10,33 @@ export function isAlive(pid: number): boolean {
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** Linux: start in clock ticks since boot. Empty = the OS does not say; undefined = dead, and only not yet buried. */
+export function startOf(pid: number): string | undefined {
+  if (process.platform !== 'linux') return '';
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[19] ?? '');
+  } catch {
+    return '';
+  }
+}
+
+/** Process ids count only within one of these: containers may share a host name or a folder and not the ids. */
+export function pidSpace(): string {
+  if (process.platform !== 'linux') return '';
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** True when the process that had this pid and start is over, also when another one has its pid now. */
+export function isOver({ pid, started }: { pid: number; started: string }): boolean {
+  if (!isAlive(pid)) return true;
+  const now = startOf(pid);
+  return now === undefined || (now !== '' && started !== '' && now !== started);
 }

@@ -108,6 +108,8 @@ export type KeyState = 'queued' | 'sending' | 'sent' | 'dead';
 export interface OutboxOutcome {
   key: string;
   state: KeyState;
+  /** Once it is sent: the platform's id of the message of the last part. */
+  ref?: string;
   /** Why it is dead: an error code, and the platform's own words. */
   error?: { code: string; reason: string };
 }

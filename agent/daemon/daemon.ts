@@ -15,11 +15,13 @@ import { locateMailbox } from '../files/location.ts';
 import { acquireLock } from '../files/lock.ts';
 import { createRedactor } from '../format/redact.ts';
 import { createHookApp, type HookRun } from '../hook-server/app.ts';
+import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
 import { openJournal } from '../journal/journal.ts';
+import type { LeaseHolder } from '../journal/records.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
-import { isAlive } from '../process.ts';
+import { isAlive, isOver, pidSpace } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import { keepDocument } from '../sync/documents.ts';
@@ -79,6 +81,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       random: options.random,
       log,
       isAlive,
+      // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
+      isGone: (holder: LeaseHolder) => holder.space === pidSpace() && isOver(holder),
     };
     const projects: RunningProject[] = [];
     let brokenSpool = 0;
@@ -120,6 +124,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     const app = createHookApp({ clock, log, onHook, status, onDown: () => end('stopped'), onSendFile });
     const server = createServer(getRequestListener(app.fetch));
+    app.route(
+      '/mcp',
+      createMcpRoutes(async (cwd) => (await projectAt(cwd)).polling),
+    );
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
     await listen(server, address);
     undo.push(async () => {
@@ -138,6 +146,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       const project = projects.find((each) => each.binding === binding);
       if (!project) return {};
       await takeSpool();
+      if (call.event.type === 'sessionEnd' && pid !== undefined) {
+        project.polling
+          .sessionEnded(pid)
+          .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
+      }
       const mayHold = call.event.type === 'turnEnd';
       const until = clock() + hookLimits.answerMs;
       // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
@@ -145,14 +158,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return io.writeAnswer(event, await withinDeadline(project.turns.handle(call, host), mayHold));
     }
 
-    async function onSendFile({ path, caption, cwd }: { path: string; caption: string; cwd: string }): Promise<void> {
+    async function projectAt(cwd: string): Promise<RunningProject> {
       const binding = await findBinding(cwd, bindings);
       const project = projects.find((each) => each.binding === binding);
-      if (!project) {
-        throw new WaError('not_bound', `${cwd} lies in no folder that this daemon serves`, {
-          hint: 'See the folders with `wa-sync status`.',
-        });
-      }
+      if (project) return project;
+      throw new WaError('not_bound', `${cwd} lies in no folder that this daemon serves`, {
+        hint: 'See the folders with `wa-sync status`.',
+      });
+    }
+
+    async function onSendFile({ path, caption, cwd }: { path: string; caption: string; cwd: string }): Promise<void> {
+      const project = await projectAt(cwd);
       await project.outbox.sendDocument(await keepDocument(files.documents, path, caption));
     }
 
@@ -167,9 +183,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       }
       takeSpool();
       for (const project of projects) {
-        project.turns
-          .checkProcess()
-          .catch((cause) => log('error', 'process check failed', { error: (cause as Error).message }));
+        Promise.all([project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
+          log('error', 'process check failed', { error: (cause as Error).message }),
+        );
       }
     }, tickMs);
     undo.push(async () => clearInterval(ticker));

@@ -15,6 +15,7 @@ import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location
 import { summarize } from '../format/summary.ts';
 import { createTurns, type TurnReport, type Turns } from '../hook-server/turns.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { LeaseHolder } from '../journal/records.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
 import type { RelayClient } from '../relay-client.ts';
@@ -23,7 +24,10 @@ import { createCoalesced } from '../sync/coalesce.ts';
 import { answerControl } from '../sync/controls.ts';
 import { keepText } from '../sync/documents.ts';
 import { createInbox, type InboxSync, toEntry } from '../sync/inbox.ts';
+import { createLeases } from '../sync/leases.ts';
 import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
+import { createOutcomes } from '../sync/outcomes.ts';
+import { createPolling, type Polling } from '../sync/polling.ts';
 import { createProgress } from '../sync/progress.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
 import { type Redact, renderKey } from '../sync/render.ts';
@@ -42,6 +46,7 @@ export interface ProjectDeps {
   random: () => number;
   log: Log;
   isAlive(pid: number): boolean;
+  isGone(holder: LeaseHolder): boolean;
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
 }
@@ -52,6 +57,7 @@ export interface RunningProject {
   readonly turns: Turns;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
+  readonly polling: Polling;
   /** What was taken from the spool; the records of other projects are passed over. */
   adopt(records: readonly SpoolRecord[]): void;
   status(): object;
@@ -67,6 +73,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   const prepare = () => ensureMailbox(place, binding.dir);
   let relayOffsetMs = 0;
   let pull: Pull | undefined;
+  let polling: Polling | undefined;
 
   function onQuarantined({ path, salvaged }: { path: string; salvaged: number }): void {
     const name = basename(path);
@@ -78,6 +85,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       .catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
   }
 
+  const outcomes = createOutcomes();
   const outbox = createOutbox({
     project,
     address,
@@ -91,6 +99,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
         hasFullAnswer: async (id) => (await readAnswer(files.answers, id)) !== undefined,
       }),
     onQuarantined,
+    onOutcomes: outcomes.settled,
     clock,
     random,
     log,
@@ -108,6 +117,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     log,
     onReceipts: () => pull?.nudge(),
     onQuarantined,
+    onRefreshed: () => polling?.news(),
   });
 
   const progress = createProgress({
@@ -148,6 +158,29 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     clock,
     log,
   });
+
+  const leases = createLeases({
+    project,
+    journal,
+    inbox,
+    exclusive: turns.exclusive,
+    isGone: deps.isGone,
+    tell: outbox.send,
+    onReceipts: () => pull?.nudge(),
+    clock,
+    log,
+  });
+  const served = createPolling({
+    mailbox: binding.mailbox,
+    leases,
+    queue: (items) => outbox.send(...items),
+    outcome: outcomes.wait,
+    takeSpool: deps.takeSpool,
+    typing: () => client.typing(address),
+    redact: deps.redact,
+    clock,
+  });
+  polling = served;
 
   let turnView: StoredView | undefined;
   function storeView(view: StoredView): Promise<void> {
@@ -242,6 +275,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     turns,
     inbox,
     outbox,
+    polling: served,
     adopt(records) {
       const ours = records.filter((record) => record.project === key);
       if (ours.length === 0) return;
@@ -258,6 +292,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
         relay: relay.state,
         ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
         waiting: project.waiting.size + project.fetching.size,
+        leased: served.leased(),
         unsent: project.openKeys.size,
         cursor: project.cursor,
         ...turns.status(),

@@ -1,12 +1,11 @@
 // One lock file: who owns it, whether that owner is gone, and its removal by exactly one process. Waits for nothing.
 
-import { readFileSync, readlinkSync } from 'node:fs';
 import { link, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { randomHex } from '../crypto.ts';
-import { isAlive } from '../process.ts';
+import { isOver, pidSpace, startOf } from '../process.ts';
 import { fileUnusable, temporaryPath } from './atomic.ts';
 import { readRaw } from './raw-file.ts';
 
@@ -119,9 +118,7 @@ function isStale({ owner, modifiedAtMs }: SeenLock, life: LockLife): boolean {
   const isOld = Date.now() - owner.at > shortStaleMs;
   const canBeAsked = owner.host === hostname() && owner.pidSpace === pidSpace();
   if (!canBeAsked) return isOld && life !== 'process';
-  if (!isAlive(owner.pid)) return true;
-  const started = startOf(owner.pid);
-  if (started === undefined || (started !== '' && owner.started !== '' && started !== owner.started)) return true;
+  if (isOver(owner)) return true;
   return isOld && life === 'short';
 }
 
@@ -135,27 +132,5 @@ function parseOwner(text: string): LockOwner | undefined {
     return { pid: pid as number, host, pidSpace, started, at, nonce };
   } catch {
     return undefined;
-  }
-}
-
-/** Linux: start in clock ticks since boot. Empty = the OS does not say; undefined = dead, and only not yet buried. */
-function startOf(pid: number): string | undefined {
-  if (process.platform !== 'linux') return '';
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[19] ?? '');
-  } catch {
-    return '';
-  }
-}
-
-/** Containers may share the host name and not the process ids. */
-function pidSpace(): string {
-  if (process.platform !== 'linux') return '';
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return '';
   }
 }

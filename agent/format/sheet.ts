@@ -10,7 +10,17 @@ export interface Rendered {
 }
 
 export interface Mark {
-  type: 'bold' | 'italic' | 'strikethrough' | 'blockquote' | 'text_link' | 'code' | 'pre';
+  type:
+    | 'bold'
+    | 'italic'
+    | 'underline'
+    | 'strikethrough'
+    | 'spoiler'
+    | 'blockquote'
+    | 'expandable_blockquote'
+    | 'text_link'
+    | 'code'
+    | 'pre';
   start: number;
   end: number;
   url?: string;

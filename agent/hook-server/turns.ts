@@ -71,6 +71,8 @@ export interface HookHost {
 
 export interface Turns {
   handle(call: HookCall, host: HookHost): Promise<TurnAnswer>;
+  /** Runs other work on the messages in its turn among the events. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
   /** Ends what a vanished coding agent left running. Called by the daemon's clock. */
   checkProcess(): Promise<void>;
   /** A hook that found us absent or too slow did this on the files alone; the journal has it already. */
@@ -309,6 +311,7 @@ export function createTurns(options: TurnsOptions): Turns {
       );
       return {};
     },
+    exclusive: enqueue,
     checkProcess() {
       return enqueue(async () => {
         await tellSilence();

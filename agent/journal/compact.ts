@@ -68,6 +68,11 @@ function messageRecords(p: string, message: HeldMessage, project: ProjectState, 
       receipts: [{ id: message.row.id, attempt: message.attempt, state: 'injected', at: now }],
     });
   }
+  if (message.lease) {
+    const { holder, at, untilAt, replied } = message.lease;
+    records.push({ t: 'leased', p, at, ids, holder, untilAt });
+    if (replied) records.push({ t: 'replied', p, at, ids });
+  }
   if (message.ended) records.push({ t: 'ended', p, at: message.endedAt ?? now, ids, state: message.ended });
   return records;
 }

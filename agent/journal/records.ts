@@ -20,6 +20,21 @@ export interface StoredDocument {
   caption: string;
 }
 
+/** Who polls for messages by itself (MCP) and holds some until it acknowledges them. */
+export interface LeaseHolder {
+  /** One stdio connection; unpredictable. */
+  connection: string;
+  /** The name that the client gave itself. */
+  client: string;
+  pid: number;
+  /** `startOf(pid)`: tells the process from a later one with its pid. */
+  started: string;
+  /** `pidSpace()` of the holder. */
+  space: string;
+  /** The coding agent's process, whose sessions end without the connection. */
+  parent: number;
+}
+
 /** `muted`: no typing, no progress message. */
 export type SettingName = 'muted';
 
@@ -43,6 +58,12 @@ export type ProjectRecord = InProject &
     /** The hand-over is known not to have reached the model: unread again, with the next attempt. */
     | { t: 'returned'; ids: string[] }
     | { t: 'ended'; ids: string[]; state: ReportedState }
+    /** Given to an agent that polls, which acknowledges them or loses them at `untilAt`; nobody else gets them meanwhile. */
+    | { t: 'leased'; ids: string[]; holder: LeaseHolder; untilAt: number }
+    /** Since these were leased their holder has sent something to the phone, so that it may acknowledge them. */
+    | { t: 'replied'; ids: string[] }
+    /** The holder is gone or too late: unread again, with the next attempt. `ungiven`: it never got them, so the attempt stays. */
+    | { t: 'unleased'; ids: string[]; ungiven?: true }
     /** The relay has these reports. */
     | { t: 'receipted'; receipts: Receipt[] }
     /** What became of a message's files: one line each, which its text in the inbox file ends with. */

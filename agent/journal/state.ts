@@ -4,7 +4,7 @@ import type { ControlRow, MessageRow, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
-import type { FiledAnswer, JournalRecord, ProjectRecord, SettingName, StoredDocument } from './records.ts';
+import type { FiledAnswer, JournalRecord, LeaseHolder, ProjectRecord, SettingName, StoredDocument } from './records.ts';
 
 export interface Hand {
   session: string;
@@ -13,16 +13,26 @@ export interface Hand {
   at: number;
 }
 
+export interface Lease {
+  holder: LeaseHolder;
+  at: number;
+  untilAt: number;
+  /** The holder has sent something to the phone since. */
+  replied: boolean;
+}
+
 export interface HeldMessage {
   row: MessageRow;
   attempt: number;
   /** `fetching`: its files are not here yet, so that nobody may see it. */
-  phase: 'fetching' | 'waiting' | 'handed' | 'injected' | 'ended';
+  phase: 'fetching' | 'waiting' | 'leased' | 'handed' | 'injected' | 'ended';
   /** What became of its files. */
   fileLines: string[];
   /** When we last wrote it to the inbox file; undefined = never. */
   filedAt: number | undefined;
   hand: Hand | undefined;
+  /** Set in phase `leased` alone. */
+  lease: Lease | undefined;
   ended: ReportedState | undefined;
   endedAt: number | undefined;
 }
@@ -48,6 +58,8 @@ export interface ProjectState {
   readonly fetching: Map<string, HeldMessage>;
   /** Those in phase `waiting`, oldest first. */
   readonly waiting: Map<string, HeldMessage>;
+  /** Those in phase `leased`. */
+  readonly leased: Map<string, HeldMessage>;
   /** Messages whose text an edit replaced: the old text, which must not come back. */
   readonly replaced: Map<string, string[]>;
   /** Controls not yet spent, in order. */
@@ -72,6 +84,7 @@ export function emptyProject(key: string): ProjectState {
     messages: new Map(),
     fetching: new Map(),
     waiting: new Map(),
+    leased: new Map(),
     replaced: new Map(),
     controls: new Map(),
     known: new Map(),
@@ -132,6 +145,27 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
         message.ended = record.state;
         message.endedAt = record.at;
         report(project, message, record.state, record.at);
+      }
+      return;
+    case 'leased':
+      for (const message of held(project, record.ids)) {
+        const { holder, untilAt, at } = record;
+        move(project, message, 'leased');
+        message.lease = { holder, at, untilAt, replied: false };
+      }
+      return;
+    case 'replied':
+      for (const { lease } of held(project, record.ids)) if (lease) lease.replied = true;
+      return;
+    case 'unleased':
+      // What a hook alone has handed over meanwhile, or what ended, is no longer the lease's to give back.
+      for (const message of held(project, record.ids)) {
+        if (message.phase !== 'leased') continue;
+        if (!record.ungiven) {
+          message.attempt += 1;
+          message.filedAt = undefined;
+        }
+        move(project, message, 'waiting');
       }
       return;
     case 'receipted':
@@ -231,6 +265,7 @@ function hold(project: ProjectState, row: MessageRow): void {
     fileLines: [],
     filedAt: undefined,
     hand: undefined,
+    lease: undefined,
     ended: undefined,
     endedAt: undefined,
   };
@@ -241,9 +276,12 @@ function hold(project: ProjectState, row: MessageRow): void {
 function move(project: ProjectState, message: HeldMessage, phase: HeldMessage['phase']): void {
   const { id } = message.row;
   message.phase = phase;
+  message.lease = undefined;
+  project.leased.delete(id);
   if (phase !== 'waiting') {
     project.waiting.delete(id);
     project.fetching.delete(id);
+    if (phase === 'leased') project.leased.set(id, message);
     return;
   }
   // A returned message is older than what waits behind it, so the order is made anew; this is rare.

@@ -28,6 +28,8 @@ export interface InboxOptions {
   onReceipts(): void;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
+  /** After every refresh: something may wait now. */
+  onRefreshed(): void;
 }
 
 export interface InboxSync {
@@ -35,6 +37,8 @@ export interface InboxSync {
   refresh(): Promise<void>;
   waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
   markRead(messages: readonly WaitingMessage[]): Promise<void>;
+  /** The same after `record` has journalled them; gives the ids of those that somebody else had marked read before us. */
+  claim(messages: readonly WaitingMessage[], record: () => Promise<void>): Promise<string[]>;
   trouble(): string | undefined;
 }
 
@@ -45,6 +49,8 @@ export function createInbox(options: InboxOptions): InboxSync {
   const { project, journal, clock, log } = options;
   let trouble: string | undefined;
   let hasLooked = false;
+  /** Not to be marked by a refresh: who marks them first is what `claim` asks. */
+  const claiming = new Set<string>();
 
   const refresh = createCoalesced(async () => {
     try {
@@ -57,6 +63,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       if (message !== trouble) log('error', 'inbox not written', { project: project.key, error: message });
       trouble = message;
     }
+    options.onRefreshed();
   });
 
   async function writeView(): Promise<void> {
@@ -71,7 +78,7 @@ export function createInbox(options: InboxOptions): InboxSync {
         const isTelling = state === 'ok' && hasLooked;
         const now = clock();
         const writtenAt = Math.min(now, modifiedAtMs);
-        return showJournal(project, entries as InboxEntry[], { isTelling, writtenAt, now }, outcome);
+        return showJournal(project, entries as InboxEntry[], { isTelling, writtenAt, now, claiming }, outcome);
       },
     );
     hasLooked = true;
@@ -112,6 +119,31 @@ export function createInbox(options: InboxOptions): InboxSync {
     options.onReceipts();
   }
 
+  async function mark(messages: readonly WaitingMessage[]): Promise<string[]> {
+    const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
+    let beaten: string[] = [];
+    try {
+      await options.prepare();
+      await updateMailboxFile({ path: options.path, kind: 'inbox', now: clock }, (entries) => {
+        beaten = [];
+        const marked = (entries as InboxEntry[]).map((entry) => {
+          const mine = ours.get(identityOf(entry));
+          if (!mine) return entry;
+          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) beaten.push(entry.id);
+          return { ...entry, read: true };
+        });
+        return pruneSettled(marked, 'inbox', clock());
+      });
+    } catch (cause) {
+      // The journal says handed: the next refresh writes it.
+      log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
+      beaten = [];
+    }
+    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
+    refresh();
+    return beaten;
+  }
+
   return {
     refresh,
     trouble: () => trouble,
@@ -127,23 +159,17 @@ export function createInbox(options: InboxOptions): InboxSync {
       const owners = messages.filter((message) => message.fromOwner).length;
       return { messages, further: project.waiting.size - owners };
     },
-    async markRead(messages) {
-      const identities = new Set(messages.map((message) => identityOf(message.entry)));
+    async claim(messages, record) {
+      for (const { entry } of messages) claiming.add(entry.id);
       try {
-        await options.prepare();
-        await updateMailboxFile({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
-          pruneSettled(
-            entries.map((entry) => (identities.has(identityOf(entry)) ? { ...entry, read: true } : entry)),
-            'inbox',
-            clock(),
-          ),
-        );
-      } catch (cause) {
-        // The journal says handed: the next refresh writes it.
-        log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
+        await record();
+        return await mark(messages);
+      } finally {
+        for (const { entry } of messages) claiming.delete(entry.id);
       }
-      // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-      refresh();
+    },
+    async markRead(messages) {
+      await mark(messages);
     },
   };
 }
@@ -160,9 +186,10 @@ interface ViewOutcome {
 function showJournal(
   project: ProjectState,
   entries: readonly InboxEntry[],
-  { isTelling, writtenAt, now }: { isTelling: boolean; writtenAt: number; now: number },
+  look: { isTelling: boolean; writtenAt: number; now: number; claiming: ReadonlySet<string> },
   outcome: ViewOutcome,
 ): InboxEntry[] {
+  const { isTelling, writtenAt, now, claiming } = look;
   const shown = new Set<string>();
   const kept: InboxEntry[] = [];
   for (const entry of entries) {
@@ -179,6 +206,10 @@ function showJournal(
       continue;
     }
     shown.add(entry.id);
+    if (claiming.has(entry.id)) {
+      kept.push(entry);
+      continue;
+    }
     const merged = mergeEntry(entry, ours, 'inbox') as InboxEntry;
     if (message.phase === 'waiting' && merged.read) outcome.taken.push(entry.id);
     kept.push(merged);

@@ -29,6 +29,8 @@ export interface OutboxOptions {
   render(key: OutboxKey): Promise<OutboxItem | undefined>;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
+  /** What the relay said of each key, as often as it says it. */
+  onOutcomes(outcomes: readonly OutboxOutcome[]): void;
   clock: () => number;
   random: () => number;
   log: Log;
@@ -40,8 +42,8 @@ export interface OutboxSync {
   /** Adds a status update of ours to journal and file; to one of them when the other is full or cannot be written, and keeps
    * it in memory while neither can. */
   report(entry: OutboxEntry, replyTo: string | undefined): Promise<void>;
-  /** Queues something that is in no file; the key makes it once. */
-  send(item: OutboxItem): Promise<void>;
+  /** Queues what is in no file, in order; a key makes an item once. */
+  send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
   /** The relay may know new outcomes. */
   postOpen(): void;
@@ -175,6 +177,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
         ...(error ? { error } : {}),
       })),
     );
+    options.onOutcomes(outcomes);
     const settled = changed.filter(({ key }) => isSettled(project.outbox.get(key)));
     for (const { state, error } of settled) {
       if (state === 'dead')
@@ -209,8 +212,9 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       if (!inJournal && !inFile) return keepTrying(record);
       scan();
     },
-    async send(item) {
-      await journal.append([{ t: 'item', p: project.key, at: clock(), key: item.key, item }]);
+    async send(...items) {
+      const at = clock();
+      await journal.append(items.map((item) => ({ t: 'item', p: project.key, at, key: item.key, item })));
       post();
     },
     async sendDocument({ key, document }) {

@@ -2,6 +2,7 @@
 // Everything of the coding agent that leaves the workstation passes here.
 
 import { relayLimits } from '../../protocol/limits.ts';
+import type { TextMode } from '../../protocol/polling.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { Rendered } from '../format/sheet.ts';
 import type { OutboxKey } from '../journal/state.ts';
@@ -42,18 +43,34 @@ export async function countParts(markdown: string, redact: Redact): Promise<numb
 
 /** At least one part, at most what one call may carry; what is cut says so. */
 export async function renderParts(markdown: string, redact: Redact): Promise<TextPart[]> {
-  // Loading the Markdown parser costs as much as starting the daemon: only when there is something to render.
-  const [{ renderMarkdown }, { splitText }] = await Promise.all([
-    import('../format/render.ts'),
-    import('../format/split.ts'),
-  ]);
   const source = redact(markdown);
-  const rendered = withoutHidden(renderMarkdown(source.slice(0, maxSourceChars)), redact);
-  const parts = splitText(rendered);
-  if (parts.length === 0) return [{ text: '(no visible text)', entities: [] }];
+  const parts = await renderText(source.slice(0, maxSourceChars), 'Markdown', redact);
   if (parts.length <= relayLimits.outboxParts && source.length <= maxSourceChars) return parts;
   const rest = '… the rest is too long for the phone; the whole answer stands in the terminal.';
   return [...parts.slice(0, relayLimits.outboxParts - 1), { text: rest, entities: [] }];
+}
+
+/** All of a text in the mode that its writer chose, as it stands when it breaks that mode's rules. At least one part. */
+export async function renderText(text: string, mode: TextMode, redact: Redact): Promise<TextPart[]> {
+  const { splitText } = await import('../format/split.ts');
+  const parts = splitText(withoutHidden(await parseText(text, mode, redact), redact));
+  return parts.length === 0 ? [{ text: '(no visible text)', entities: [] }] : parts;
+}
+
+async function parseText(text: string, mode: TextMode, redact: Redact): Promise<Rendered> {
+  const { cleanText } = await import('../format/clean.ts');
+  const plain = { text: cleanText(text), entities: [] };
+  switch (mode) {
+    case 'Markdown':
+      // Loading the Markdown parser costs as much as starting the daemon: only when there is something to render.
+      return (await import('../format/render.ts')).renderMarkdown(redact(text));
+    case 'MarkdownV2':
+      return (await import('../format/markdown-v2.ts')).parseMarkdownV2(plain.text) ?? plain;
+    case 'HTML':
+      return (await import('../format/html.ts')).parseHtml(plain.text) ?? plain;
+    case 'Plain':
+      return plain;
+  }
 }
 
 /** Rendering can make a secret whole that Markdown escapes had cut in pieces; such a text goes without its entities. */

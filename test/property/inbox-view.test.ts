@@ -91,6 +91,7 @@ async function openScene(): Promise<Scene> {
       log: () => {},
       onReceipts: () => {},
       onQuarantined: () => {},
+      onRefreshed: () => {},
     } as Partial<Parameters<typeof createInbox>[0]> as Parameters<typeof createInbox>[0]);
   }
 

@@ -297,6 +297,11 @@ function readOutcome(sql: Sql, key: string): OutboxOutcome | undefined {
   if (rows.some((row) => row.state === 'sending')) return { key, state: 'sending' };
   if (rows.some((row) => row.state === 'queued')) return { key, state: 'queued' };
   const dead = rows.find((row) => row.state === 'dead');
-  if (dead === undefined) return { key, state: 'sent' };
+  if (dead === undefined) return { key, state: 'sent', ...refOfLast(rows) };
   return { key, state: 'dead', error: { code: dead.error_code ?? 'rejected', reason: dead.error_reason ?? '' } };
+}
+
+function refOfLast(rows: readonly OutboxRow[]): { ref?: string } {
+  const ref = rows.at(-1)?.ref;
+  return ref ? { ref } : {};
 }

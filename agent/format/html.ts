@@ -1,0 +1,96 @@
+// Telegram's HTML as text with entities, for writers who chose it. Strict as the chat server: an unknown tag or a wrong nesting
+// is not guessed at. Loads no package.
+
+import { linkUrl } from './links.ts';
+import { type Mark, newSheet, type Rendered, settle } from './sheet.ts';
+
+const types = new Map<string, Mark['type']>([
+  ['b', 'bold'],
+  ['strong', 'bold'],
+  ['i', 'italic'],
+  ['em', 'italic'],
+  ['u', 'underline'],
+  ['ins', 'underline'],
+  ['s', 'strikethrough'],
+  ['strike', 'strikethrough'],
+  ['del', 'strikethrough'],
+  ['tg-spoiler', 'spoiler'],
+  ['span', 'spoiler'],
+  ['code', 'code'],
+  ['pre', 'pre'],
+  ['a', 'text_link'],
+  ['blockquote', 'blockquote'],
+]);
+const characters: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"' };
+/** One piece of the source: a tag with its attributes, or the text up to the next one. */
+const piece = /<(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"']+))?)*)\s*>|[^<]+/iy;
+const attribute = /([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/gi;
+
+interface Open {
+  name: string;
+  attributes: Map<string, string>;
+  start: number;
+}
+
+/** Undefined = it breaks the rules: an unknown tag, one that never ends, or one that ends before another inside it. */
+export function parseHtml(source: string): Rendered | undefined {
+  const sheet = newSheet();
+  const open: Open[] = [];
+  for (let at = 0; at < source.length; at = piece.lastIndex) {
+    piece.lastIndex = at;
+    const match = piece.exec(source);
+    if (!match) return undefined;
+    const [text, slash, tag, rest = ''] = match;
+    if (tag === undefined) {
+      sheet.text += decode(text);
+      continue;
+    }
+    const name = tag.toLowerCase();
+    if (slash) {
+      const top = open.pop();
+      if (top?.name !== name) return undefined;
+      const mark = markOf(top, sheet.text, open.at(-1));
+      if (mark) sheet.marks.push(mark);
+      continue;
+    }
+    const attributes = attributesOf(rest);
+    if (!types.has(name) || (name === 'span' && attributes.get('class') !== 'tg-spoiler')) return undefined;
+    open.push({ name, attributes, start: sheet.text.length });
+  }
+  return open.length > 0 ? undefined : settle(sheet);
+}
+
+/** Undefined = nothing to mark: an unsafe link, or code that only names the language of the `pre` around it. */
+function markOf({ name, attributes, start }: Open, text: string, outer: Open | undefined): Mark | undefined {
+  const type = types.get(name) as Mark['type'];
+  const range = { start, end: text.length };
+  if (type === 'text_link') {
+    const url = linkUrl(attributes.get('href') ?? text.slice(start));
+    return url === null ? undefined : { ...range, type, url };
+  }
+  if (type === 'code' && outer?.name === 'pre') {
+    const language = /^language-(.+)$/.exec(attributes.get('class') ?? '')?.[1];
+    if (language) outer.attributes.set('language', language);
+    return undefined;
+  }
+  const language = type === 'pre' ? attributes.get('language') : undefined;
+  if (type === 'blockquote' && attributes.has('expandable')) return { ...range, type: 'expandable_blockquote' };
+  return { ...range, type, ...(language ? { language } : {}) };
+}
+
+function attributesOf(source: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name = '', ...values] of source.matchAll(attribute)) {
+    found.set(name.toLowerCase(), decode(values.find((value) => value !== undefined) ?? ''));
+  }
+  return found;
+}
+
+function decode(source: string): string {
+  return source.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot));?/gi, (whole, hex, decimal, name) => {
+    if (name) return characters[name.toLowerCase()] ?? whole;
+    const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
+    const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+    return isCharacter ? String.fromCodePoint(code) : whole;
+  });
+}
