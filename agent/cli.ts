@@ -67,6 +67,11 @@ function createProgram(context: CommandContext): Command {
     );
 
   program
+    .command('mcp')
+    .description('MCP server on stdin and stdout, for coding agents that poll for messages')
+    .action(async () => (await import('./commands/mcp.ts')).mcpCommand(context));
+
+  program
     .command('hooks')
     .description('the hooks in a coding agent')
     .addArgument(hooksAction())

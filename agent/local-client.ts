@@ -6,19 +6,31 @@ import { Agent, request } from 'undici';
 import { type ErrorBody, WaError } from '../protocol/errors.ts';
 import { socketFileName } from '../protocol/hook.ts';
 
-/** Errors: `daemon_not_running`, and what the daemon refused. */
+export interface AskOptions {
+  /** How long the daemon may take beyond what is usual, for calls that it holds open. */
+  holdMs?: number;
+  /** Ends the call, which the daemon sees. */
+  signal?: AbortSignal;
+}
+
+const answerMs = 5_000;
+
+/** Errors: `daemon_not_running` (its `cause` says how), and what the daemon refused. An aborted call raises it too. */
 export async function askDaemon(
   runtimeDir: string,
   method: 'GET' | 'POST',
   path: string,
   body?: object,
+  { holdMs = 0, signal }: AskOptions = {},
 ): Promise<unknown> {
-  const dispatcher = new Agent({ connect: { socketPath: socketAddress(runtimeDir) }, headersTimeout: 5_000 });
+  const headersTimeout = answerMs + holdMs;
+  const dispatcher = new Agent({ connect: { socketPath: socketAddress(runtimeDir) }, headersTimeout });
   try {
     const response = await request(`http://wa-sync${path}`, {
       method,
       dispatcher,
       body: body ? JSON.stringify(body) : null,
+      ...(signal ? { signal } : {}),
     });
     const answer = (await response.body.json()) as { error?: ErrorBody['error'] };
     if (answer.error) throw refused(answer.error);

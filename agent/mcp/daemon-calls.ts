@@ -1,0 +1,81 @@
+// The four tools' way to the daemon: who asks, for which folder, and a second try when the daemon restarts in between.
+
+import { randomUUID } from 'node:crypto';
+import { WaError } from '../../protocol/errors.ts';
+import type { AckResult, PollingClient, PollResult, SendResult, TextMode } from '../../protocol/polling.ts';
+import { type AskOptions, askDaemon } from '../local-client.ts';
+import { pidSpace, startOf } from '../process.ts';
+
+export interface DaemonCalls {
+  poll(wish: { chat?: string; limit: number; timeoutMs: number }, signal: AbortSignal): Promise<PollResult>;
+  send(message: { chat?: string; text: string; mode: TextMode }, signal: AbortSignal): Promise<SendResult>;
+  ack(ids: readonly string[]): Promise<AckResult>;
+  typing(chat: string | undefined): Promise<void>;
+  /** Without `ids` everything that this process holds. */
+  release(ids?: readonly string[]): Promise<void>;
+}
+
+export interface DaemonCallsOptions {
+  runtimeDir: string;
+  cwd: string;
+  /** The name that the MCP client gave itself; known once it has connected. */
+  clientName(): string;
+}
+
+/** How long `send` waits for the phone's own id of the message. */
+const sendWaitMs = 10_000;
+/** A daemon that was restarted is back by then; what it had not journalled is said to it again. */
+const restartMs = 5_000;
+const restartStepMs = 250;
+
+/** Every call raises `daemon_not_running`, `not_bound`, and what the daemon refused. */
+export function createDaemonCalls({ runtimeDir, cwd, clientName }: DaemonCallsOptions): DaemonCalls {
+  const connection = randomUUID();
+  const from = (): PollingClient => ({
+    connection,
+    client: clientName().slice(0, 80),
+    pid: process.pid,
+    started: startOf(process.pid) ?? '',
+    space: pidSpace(),
+    parent: process.ppid,
+  });
+
+  async function ask(path: string, call: object, options: AskOptions = {}): Promise<unknown> {
+    const body = { from: from(), cwd, ...call };
+    const until = performance.now() + restartMs;
+    for (let wasThere = false; ; ) {
+      try {
+        return await askDaemon(runtimeDir, 'POST', `/mcp${path}`, body, options);
+      } catch (cause) {
+        wasThere ||= hasBroken(cause);
+        const isGone = cause instanceof WaError && cause.code === 'daemon_not_running';
+        if (!isGone || !wasThere || options.signal?.aborted || performance.now() > until) throw cause;
+        await new Promise((resolve) => setTimeout(resolve, restartStepMs));
+      }
+    }
+  }
+
+  return {
+    poll: (wish, signal) => ask('/poll', wish, { holdMs: wish.timeoutMs, signal }) as Promise<PollResult>,
+    // The same `sendId` however often it is asked, so that nothing is sent twice.
+    send: (message, signal) =>
+      ask(
+        '/send',
+        { ...message, sendId: randomUUID(), waitMs: sendWaitMs },
+        { holdMs: sendWaitMs, signal },
+      ) as Promise<SendResult>,
+    ack: (ids) => ask('/ack', { ids }) as Promise<AckResult>,
+    async typing(chat) {
+      await ask('/typing', chat === undefined ? {} : { chat });
+    },
+    async release(ids) {
+      await ask('/release', ids ? { ids } : {});
+    },
+  };
+}
+
+/** The daemon was there and went away in the middle of the call: it ended, or is being restarted. */
+function hasBroken(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}

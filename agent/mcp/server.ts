@@ -1,0 +1,44 @@
+// `wa-sync mcp`: an MCP server on stdin and stdout for agents that poll. Holds nothing itself: the daemon has every message.
+// Must never write anything but JSON-RPC to stdout.
+
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { createDaemonCalls } from './daemon-calls.ts';
+import { registerTools } from './tools.ts';
+
+export interface McpOptions {
+  runtimeDir: string;
+  /** The folder whose chat is meant. */
+  cwd: string;
+  version: string;
+}
+
+const instructions =
+  'The owner of this project writes from a phone. Loop: telegram_poll, do the work, telegram_send the result, telegram_ack, telegram_poll again. Leave the loop when the owner says so, or when several long polls in a row bring nothing.';
+
+/** How long giving back may take when the client goes; the daemon sees our end by itself. */
+const releaseMs = 1_000;
+
+/** Resolves when the client is gone: its end of stdin closed, or a signal. */
+export async function serveMcp({ runtimeDir, cwd, version }: McpOptions): Promise<void> {
+  const server = new McpServer({ name: 'wa-sync', version }, { instructions });
+  const daemon = createDaemonCalls({
+    runtimeDir,
+    cwd,
+    clientName: () => server.server.getClientVersion()?.name ?? 'an MCP client',
+  });
+  registerTools(server, daemon);
+  const gone = new Promise<void>((resolve) => {
+    for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());
+    // A client that is gone reads nothing: writing to it must not end us before we gave back.
+    process.stdout.on('error', () => resolve());
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, () => resolve());
+  });
+  await server.connect(new StdioServerTransport());
+  await gone;
+  await server.close();
+  const late = new Promise<void>((resolve) => setTimeout(resolve, releaseMs).unref());
+  await Promise.race([daemon.release().catch(() => {}), late]);
+  // A call may still be open, and nobody waits for it.
+  process.stdin.destroy();
+}
