@@ -1,4 +1,5 @@
-// `wa-sync letters [retry|drop ID]`: what could not be delivered, in both directions, and what to do about it.
+// `wa-sync letters [retry|drop ID]`: what could not be delivered, in both directions, and what to do about it; and what agents
+// that poll hold without having acknowledged it.
 
 import { WaError } from '../../protocol/errors.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
@@ -6,6 +7,7 @@ import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { type Address, createRelayClient } from '../relay-client.ts';
 import type { CommandContext } from './context.ts';
+import { heldMessages, holder } from './held.ts';
 
 export interface LettersArgs {
   action: 'retry' | 'drop' | undefined;
@@ -40,10 +42,13 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
     if (action) {
       throw new WaError('not_found', `there is no letter ${id}`, { hint: 'See the ids with `wa-sync letters`.' });
     }
-    if (json) context.out(JSON.stringify({ letters: found }));
-    else
-      for (const line of found.length === 0 ? ['no letters: everything arrived'] : found.flatMap(describe))
-        context.out(line);
+    const held = await heldMessages(config.dirs.runtime);
+    if (json) return context.out(JSON.stringify({ letters: found, held }));
+    const now = Date.now();
+    for (const each of held)
+      context.out(`${each.id}  ${new Date(each.at).toISOString()}  held by ${holder(each, now)}\n    ${each.preview}`);
+    for (const line of found.flatMap(describe)) context.out(line);
+    if (found.length === 0) context.out('no letters: everything arrived');
   } finally {
     await client.close();
   }

@@ -1,10 +1,12 @@
 // `wa-sync status` and `wa-sync down`: ask the running daemon.
 
 import { WaError } from '../../protocol/errors.ts';
+import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay-client.ts';
 import type { CommandContext } from './context.ts';
+import { holder } from './held.ts';
 
 interface ProjectLine {
   dir: string;
@@ -14,6 +16,7 @@ interface ProjectLine {
   error?: string;
   hint?: string;
   waiting: number;
+  leased: LeasedMessage[];
   unsent: number;
   session: string | null;
   turnRuns: boolean;
@@ -43,11 +46,19 @@ export async function statusCommand(options: { json: boolean }, context: Command
     context.out(`  relay      ${project.relay}${project.error ? `: ${project.error}` : ''}`);
     if (project.hint) context.out(`             ${project.hint}`);
     context.out(`  waiting    ${project.waiting} for the coding agent, ${project.unsent} for the phone`);
+    for (const [who, count] of countedBy(project.leased.map((each) => holder(each, Date.now()))))
+      context.out(`  held       ${count} by ${who}`);
     context.out(`  session    ${project.session ?? 'none yet'}${project.turnRuns ? ', a turn runs' : ''}`);
     for (const trouble of [project.inboxTrouble, project.outboxTrouble])
       if (trouble) context.out(`  trouble    ${trouble}`);
     context.out(`  messages   ${ladder(relay, project)}`);
   }
+}
+
+function countedBy(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
 }
 
 async function askRelay(

@@ -13,6 +13,7 @@ const ids = fc
   .uniqueArray(number, { minLength: 1, maxLength: 2 })
   .map((all) => all.map((seq) => messageId('e', 0, seq)));
 const text = fc.constantFrom('A', 'B');
+const holder = { connection: 'c', client: 'x', pid: 7, started: '1', space: '', parent: 6 };
 const outboxKey = fc.constantFrom('key-of-entry', 'key-of-item');
 
 /** Its place in the log is given when it comes: rows come in order. */
@@ -42,6 +43,14 @@ const change: fc.Arbitrary<object> = fc.oneof(
     arbitrary: fc
       .tuple(ids, fc.constantFrom('taken', 'answered', 'failed', 'lost', 'expired'))
       .map(([of, state]) => ({ t: 'ended', ids: of, state })),
+  },
+  { weight: 3, arbitrary: ids.map((of) => ({ t: 'leased', ids: of, holder, untilAt: 9e12 })) },
+  { weight: 2, arbitrary: ids.map((of) => ({ t: 'replied', ids: of })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(ids, fc.boolean())
+      .map(([of, ungiven]) => ({ t: 'unleased', ids: of, ...(ungiven ? { ungiven } : {}) })),
   },
   { weight: 2, arbitrary: fc.constant({ t: 'receipted' }) },
   { weight: 1, arbitrary: fc.constant({ t: 'spent', ids: [1, 2, 3, 4, 5].map((seq) => messageId('e', 0, seq)) }) },
@@ -78,7 +87,10 @@ function allowed(project: ProjectState | undefined, record: Record<string, unkno
     handed: ['waiting'],
     proved: ['handed'],
     returned: ['handed'],
-    ended: ['waiting', 'handed', 'injected'],
+    ended: ['waiting', 'leased', 'handed', 'injected'],
+    leased: ['waiting'],
+    replied: ['leased'],
+    unleased: ['leased'],
   };
   if (record.t === 'receipted') return { ...record, receipts: [...(project?.receipts.values() ?? [])] };
   const needed = phases[String(record.t)];
@@ -97,6 +109,7 @@ function askable(project: ProjectState = emptyProject(p)) {
     cursor: project.epoch === null ? null : project.cursor,
     messages,
     waiting: [...project.waiting.keys()],
+    leased: [...project.leased.keys()].sort(),
     replaced: [...project.replaced].filter(([id]) => !isOver(id)).sort(([a], [b]) => (a < b ? -1 : 1)),
     controls: [...project.controls.values()],
     known: candidates.filter((id) => isKnown(project, id)),
