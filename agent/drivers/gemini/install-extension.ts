@@ -17,7 +17,8 @@ import {
 import { forgetEnablement } from './install-memory.ts';
 import { isObject } from './install-record.ts';
 import { type OwnEntry, ownEntries, withHooks } from './install-settings.ts';
-import type { LauncherPlace } from './install-table.ts';
+import { skillName, skillText } from './install-skill.ts';
+import { type LauncherPlace, mcpServer } from './install-table.ts';
 
 const extensionName = 'wa-sync';
 const sourceFolder = 'gemini-extension';
@@ -34,11 +35,12 @@ export const extensionDir = (home: string) => join(extensionsDir(home), extensio
 
 const metadataFile = (home: string) => join(extensionDir(home), '.gemini-extension-install.json');
 
-/** Installs or upgrades. Returns the topmost folder made in the home folder, if any. Throws `file_unusable`. */
+/** Installs or upgrades. `program` = the command line, for the MCP server. Returns the topmost folder made in the home folder, if any. Throws `file_unusable`. */
 export function installExtension(
   { home, dataDir }: ExtensionDirs,
   version: string,
   place: LauncherPlace,
+  program: string,
 ): string | undefined {
   if (existsSync(extensionDir(home)) && linkedSource(home) === undefined) {
     throw new WaError('file_unusable', `${extensionDir(home)} holds an extension that wa-sync did not install`, {
@@ -50,10 +52,14 @@ export function installExtension(
     name: extensionName,
     version,
     description: "The mailbox between a developer's phone and this coding agent",
+    mcpServers: { [extensionName]: mcpServer(program, place.platform) },
   };
+  const skill = join(source, 'skills', skillName);
   makeFolder(join(source, 'hooks'));
+  makeFolder(skill);
   ensureFile(join(source, 'gemini-extension.json'), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), 0o644);
   ensureFile(join(source, 'hooks', 'hooks.json'), Buffer.from(withHooks(undefined, place)), 0o644);
+  ensureFile(join(skill, 'SKILL.md'), Buffer.from(skillText), 0o644);
   const made = makeFolder(extensionDir(home));
   const metadata = JSON.stringify({ source, type: 'link' }, null, 2);
   if (readText(metadataFile(home)) !== metadata) writeWhole(metadataFile(home), metadata);

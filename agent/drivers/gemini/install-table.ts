@@ -1,4 +1,4 @@
-// What is installed into Gemini CLI: one row per event, and the command line of a row. Pure; reads and writes nothing.
+// What is installed into Gemini CLI: one row per event, the command line of a row, and the MCP server. Pure.
 
 import type { HookEvent } from '../../../protocol/hook.ts';
 
@@ -43,6 +43,20 @@ export interface LauncherPlace {
 
 export const launcherName = 'wa-hook';
 export const fallbackName = 'wa-hook-fallback.cjs';
+export const programName = 'wa-sync.js';
+
+/** An MCP server as Gemini CLI's settings spell it. */
+export interface McpServerEntry {
+  command: string;
+  args: string[];
+}
+
+/** Runs out of the package itself; a package that is gone is a server that ends at once, which Gemini CLI reports and survives. */
+export function mcpServer(program: string, platform: NodeJS.Platform): McpServerEntry {
+  if (platform === 'win32') return { command: 'node', args: [program, 'mcp'] };
+  const file = quote(program);
+  return { command: 'sh', args: ['-c', `[ -r ${file} ] || exit 0; exec node ${file} mcp`] };
+}
 
 export function hookEntry(row: HookRow, place: LauncherPlace): HookEntry {
   return {

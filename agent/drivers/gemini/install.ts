@@ -24,6 +24,7 @@ import {
   hookTable,
   type LauncherPlace,
   launcherName,
+  programName,
 } from './install-table.ts';
 
 export interface InstallDirs {
@@ -64,7 +65,8 @@ export function installHooks(dirs: InstallDirs, scope: HookScope): HookStatus {
   try {
     const place = copyLauncher(dirs);
     if (scope === 'extension') {
-      record.madeExtension = installExtension(dirs, dirs.version, place) ?? record.madeExtension;
+      record.madeExtension =
+        installExtension(dirs, dirs.version, place, join(dirs.packageDir, programName)) ?? record.madeExtension;
     } else {
       installInProject(dirs.projectDir, place, record.projects[dirs.projectDir], (project) => {
         record.projects[dirs.projectDir] = project;

@@ -1,0 +1,107 @@
+// The real CLI as an agent that polls: it finds the four tools and the skill in the extension, and the loop of poll, send, ack
+// goes through the real stdio connection.
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import type { ModelReply, ModelRequest, ModelServer } from '../helpers/model-server.ts';
+import { runHeadless } from './harness.ts';
+import { until } from './processes.ts';
+import { test } from './stage.ts';
+
+const prompt = 'Listen to the phone.';
+const inYolo = { prompt, args: ['--approval-mode', 'yolo'] };
+
+/** Results of the tools so far, oldest first. */
+function results({ body }: ModelRequest): { name: string; text: string }[] {
+  return body.contents.flatMap(({ parts }) =>
+    parts.flatMap(({ functionResponse }) =>
+      functionResponse ? [{ name: functionResponse.name, text: JSON.stringify(functionResponse.response) }] : [],
+    ),
+  );
+}
+
+const tool = (name: string, args: Record<string, unknown>): ModelReply => ({
+  toolCall: { name: `mcp_wa-sync_${name}`, args },
+});
+
+/** The model does these steps, one per request of the listening turn. */
+function script(model: ModelServer, steps: ((seen: string) => ModelReply)[]): void {
+  model.rule((request) => {
+    if (request.method !== 'streamGenerateContent' || !request.userTexts.some((text) => text.includes(prompt)))
+      return undefined;
+    const seen = results(request);
+    return steps[seen.length]?.(seen.at(-1)?.text ?? '') ?? { text: 'I stop listening.' };
+  });
+}
+
+/** The message id in the result of a poll. */
+const idIn = (seen: string) => /msg_\w+/.exec(seen)?.[0] ?? 'none';
+const listening = (model: ModelServer) => model.waitForRequest(({ userTexts }) => userTexts.join().includes(prompt));
+
+describe('the CLI as an agent that polls', () => {
+  test('polls, sends and acknowledges, and its hooks give the message to nobody a second time', async ({
+    model,
+    home,
+    product,
+  }) => {
+    script(model, [
+      () => tool('telegram_poll', { timeout: 60 }),
+      () => tool('telegram_send', { text: 'Done: **two** tests fail.' }),
+      () => tool('telegram_ack', { message_ids: [id] }),
+    ]);
+    let id = 'none';
+    model.rule((request) => {
+      const polled = results(request).find(({ name }) => name.endsWith('telegram_poll'));
+      if (polled) id = idIn(polled.text);
+      return undefined;
+    });
+    const run = runHeadless(home, inYolo);
+    const first = await listening(model);
+    const declared = JSON.stringify(first.body.tools);
+    for (const name of ['poll', 'send', 'ack', 'send_typing'])
+      expect(declared).toContain(`mcp_wa-sync_telegram_${name}"`);
+    expect(JSON.stringify(first.body)).toContain('wa-sync-phone');
+    const messageId = await product.sim.say('Which tests fail?');
+    const { code, stderr } = await run;
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    const last = model.requests.filter(({ method }) => method === 'streamGenerateContent').at(-1);
+    expect(results(last as ModelRequest).map(({ name }) => name)).toEqual([
+      'mcp_wa-sync_telegram_poll',
+      'mcp_wa-sync_telegram_send',
+      'mcp_wa-sync_telegram_ack',
+    ]);
+    expect(JSON.stringify(last?.body).split('Which tests fail?').length - 1).toBe(1);
+    await product.waitForLadder({ answered: 1 });
+    const [answer] = await product.waitForAnswers(2);
+    expect(answer).toMatchObject({ text: 'Done: two tests fail.', replyTo: messageId });
+    expect((await product.inbox()).every(({ read }) => read)).toBe(true);
+  });
+
+  test('ends without acknowledging: the message is unread again and comes with the next turn', async ({
+    model,
+    home,
+    product,
+  }) => {
+    script(model, [() => tool('telegram_poll', { timeout: 60 })]);
+    const run = runHeadless(home, inYolo);
+    await listening(model);
+    await product.sim.say('Do not lose me.');
+    expect((await run).code).toBe(0);
+    const unread = async () => (await product.inbox()).find(({ read }) => !read);
+    expect(await until(async () => (await unread()) !== undefined, 30_000)).toBe(true);
+    expect(await unread()).toMatchObject({ text: 'Do not lose me.', attempt: 1 });
+    await runHeadless(home, { prompt: 'go on' });
+    await model.waitForRequest('Do not lose me.', {
+      from: model.requests.findIndex((each) => each.userTexts.join().includes('go on')),
+    });
+    await product.waitForLadder({ answered: 1 });
+  });
+
+  test('works as ever when the package is gone', async ({ model, home, product }) => {
+    await rm(join(product.distDir, 'wa-sync.js'));
+    const { code, stdout } = await runHeadless(home, { prompt: 'hello' });
+    expect([code, stdout.trim()]).toEqual([0, 'ok']);
+    expect(JSON.stringify((await model.waitForRequest('hello')).body.tools ?? [])).not.toContain('telegram_poll');
+  });
+});
