@@ -4,7 +4,7 @@
 import { linkUrl } from './links.ts';
 import { type Mark, newSheet, type Rendered, type Sheet, settle } from './sheet.ts';
 
-/** Longer ones first: `__` is not twice `_`. */
+/** Longer ones first: by its rules `__` is never twice `_`, whatever is open. */
 const markers: readonly (readonly [string, Mark['type']])[] = [
   ['```', 'pre'],
   ['__', 'underline'],
@@ -61,17 +61,10 @@ function step(reader: Reader): boolean {
     return true;
   }
   if (top?.marker === '[' && source[at] === ']') return endLink(reader, top);
-  const marker = markerAt(reader, top);
-  if (marker) return top?.marker === marker[0] ? end(reader, top) : begin(reader, ...marker);
+  const marker = markers.find(([each]) => source.startsWith(each, at));
+  if (marker)
+    return top && top.marker === marker[0] && top.type !== 'text_link' ? end(reader, top) : begin(reader, ...marker);
   return !reserved.has(source.charAt(at)) && take(reader, source.charAt(at), 1);
-}
-
-function markerAt({ source, at }: Reader, top: Open | undefined): readonly [string, Mark['type']] | undefined {
-  return markers.find(([marker]) => {
-    if (!source.startsWith(marker, at)) return false;
-    // An open `_` is closed by the first of two, unless three stand there: then `__` comes first.
-    return !(marker === '__' && top?.marker === '_' && source[at + 2] !== '_');
-  });
 }
 
 function isOpen({ open }: Reader, marker: string): boolean {

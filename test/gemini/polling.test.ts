@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest';
 import type { ModelReply, ModelRequest, ModelServer } from '../helpers/model-server.ts';
 import { runHeadless } from './harness.ts';
 import { until } from './processes.ts';
-import { test } from './stage.ts';
+import { test, type } from './stage.ts';
 
 const prompt = 'Listen to the phone.';
 const inYolo = { prompt, args: ['--approval-mode', 'yolo'] };
@@ -96,6 +96,25 @@ describe('the CLI as an agent that polls', () => {
       from: model.requests.findIndex((each) => each.userTexts.join().includes('go on')),
     });
     await product.waitForLadder({ answered: 1 });
+  });
+
+  test('forgets with /clear what it polled, so the message is unread again while the CLI and its server live on', async ({
+    model,
+    product,
+    open,
+  }) => {
+    script(model, [() => tool('telegram_poll', { timeout: 60 })]);
+    const tui = await open({ args: ['--approval-mode', 'yolo'] });
+    await type(tui, prompt);
+    await listening(model);
+    await product.sim.say('Still with me?');
+    await product.waitForAnswers(1);
+    expect((await product.inbox()).every(({ read }) => read)).toBe(true);
+    expect((await product.wa('letters')).stdout).toMatch(/held by gemini-cli-mcp-client.* \(pid \d+\)/);
+    await type(tui, '/clear');
+    const unread = async () => (await product.inbox()).find(({ read }) => !read);
+    expect(await until(async () => (await unread()) !== undefined, 30_000)).toBe(true);
+    expect(await unread()).toMatchObject({ text: 'Still with me?', attempt: 1 });
   });
 
   test('works as ever when the package is gone', async ({ model, home, product }) => {

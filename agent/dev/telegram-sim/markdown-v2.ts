@@ -67,7 +67,7 @@ function stepInCode(cursor: Cursor, top: OpenEntity, char: string): void {
 }
 
 function stepInText(cursor: Cursor, top: OpenEntity | undefined, char: string): void {
-  const marker = markerAt(cursor.source, cursor.at, top);
+  const marker = markerAt(cursor.source, cursor.at);
   if (marker !== undefined && top?.marker === marker) close(cursor, top);
   else if (marker !== undefined) open(cursor, marker);
   else if (char === '[') {
@@ -83,14 +83,9 @@ function isLineStart(source: string, at: number): boolean {
   return at === 0 || source.charAt(at - 1) === '\n';
 }
 
-function markerAt(source: string, at: number, top: OpenEntity | undefined): string | undefined {
-  for (const marker of ['```', '__', '||', '`', '*', '_', '~']) {
-    if (!source.startsWith(marker, at)) continue;
-    // `___` closes the italic that is open before it opens an underline.
-    if (marker === '__' && top?.marker === '_' && source.charAt(at + 2) !== '_') continue;
-    return marker;
-  }
-  return undefined;
+function markerAt(source: string, at: number): string | undefined {
+  // "__ is always greedily treated from left to right as beginning or end of an underline entity."
+  return ['```', '__', '||', '`', '*', '_', '~'].find((marker) => source.startsWith(marker, at));
 }
 
 function open(cursor: Cursor, marker: string): void {
