@@ -167,6 +167,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     isGone: deps.isGone,
     tell: outbox.send,
     onReceipts: () => pull?.nudge(),
+    onChanged: () => writeView(),
     clock,
     log,
   });
@@ -194,7 +195,10 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       owner.push(identityOf(toEntry(message)));
       if (owner.length >= fileLimits.entries) break;
     }
-    await writeJsonFile(files.view(key), { ...(turnView ?? turns.view()), owner }).catch((cause) =>
+    const view = turnView ?? turns.view();
+    // What an agent holds must not come out of a stale file either.
+    const handed = [...view.handed, ...[...project.leased.values()].map((message) => identityOf(toEntry(message)))];
+    await writeJsonFile(files.view(key), { ...view, owner, handed }).catch((cause) =>
       log('warn', 'view not written', { project: key, error: (cause as Error).message }),
     );
   });

@@ -199,6 +199,18 @@ describe('a message', () => {
     expect(await agent.poll({ timeout: 0 })).toEqual({ messages: [] });
   });
 
+  it('that an agent holds is not given by a hook alone, also when another program marks it unread again', async () => {
+    const daemon = await ws.start();
+    await say('held while nobody serves');
+    const agent = await mcp();
+    await agent.poll();
+    await daemon.stop();
+    const [entry] = await ws.inbox();
+    expect(entry).toMatchObject({ text: 'held while nobody serves', read: true });
+    await ws.foreignWrite(ws.inboxFile, { messages: [{ ...entry, read: false }] });
+    expect(await (await hooked()).turn('alone')).toBeUndefined();
+  });
+
   it('is given once when a poll and a turn ask at the same moment', async () => {
     await ws.start();
     const agent = await mcp();

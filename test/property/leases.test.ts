@@ -83,6 +83,7 @@ async function world() {
       isGone: ({ pid }) => dead.has(pid),
       tell: async ({ replyTo = '' }) => void told.push(replyTo),
       onReceipts: () => {},
+      onChanged: () => Promise.resolve(),
       clock: () => now,
       log: () => {},
     });

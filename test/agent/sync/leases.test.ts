@@ -1,0 +1,90 @@
+// A poll and a hook that found the daemon too slow take the same message in the same moment: who marked the file first has it.
+
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import type { ProjectRecord } from '../../../agent/journal/records.ts';
+import { createInbox, type InboxSync } from '../../../agent/sync/inbox.ts';
+import { createLeases } from '../../../agent/sync/leases.ts';
+
+const p = '1.0';
+const id = 'msg_e_0_1';
+const now = Date.parse('2026-02-15T14:30:00Z');
+const holder = { connection: 'c', client: 'x', pid: 1, started: '', space: '', parent: 0 };
+let dir: string;
+let path: string;
+let journal: Journal;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'wa-leases-'));
+  await mkdir(join(dir, 'project'));
+  path = join(dir, 'project', 'wa_inbox.json');
+  journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
+});
+afterEach(async () => {
+  await journal.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** `race` happens after the lease is in the journal and before the file is marked. */
+async function takeDuring(race: (inbox: InboxSync) => Promise<void>, spooled: ProjectRecord[] = []) {
+  const inbox = createInbox({
+    project: journal.project(p),
+    journal,
+    path,
+    prepare: () => Promise.resolve(),
+    takeSpool: () => journal.append(spooled.splice(0)),
+    expand: () => Promise.resolve(undefined),
+    clock: () => now,
+    relayNow: () => 0,
+    log: () => {},
+    onReceipts: () => {},
+    onQuarantined: () => {},
+    onRefreshed: () => {},
+  });
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  await inbox.refresh();
+  const leases = createLeases({
+    project: journal.project(p),
+    journal,
+    inbox: { ...inbox, claim: (messages, record) => inbox.claim(messages, () => record().then(() => race(inbox))) },
+    exclusive: (work) => work(),
+    isGone: () => false,
+    tell: () => Promise.resolve(),
+    onReceipts: () => {},
+    onChanged: () => Promise.resolve(),
+    clock: () => now,
+    log: () => {},
+  });
+  return { given: await leases.take(holder, 10), inbox };
+}
+const phase = () => journal.project(p).messages.get(id)?.phase;
+async function markRead(): Promise<void> {
+  const { messages } = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ messages: messages.map((entry: object) => ({ ...entry, read: true })) }));
+}
+
+it('a hook that marked the file first has the message, and the poll does not give it', async () => {
+  const handed: ProjectRecord = { t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 };
+  const spooled: ProjectRecord[] = [];
+  const { given } = await takeDuring(async () => {
+    await markRead();
+    spooled.push(handed);
+  }, spooled);
+  expect([given, phase()]).toEqual([[], 'handed']);
+});
+
+it('another program that marked it read has taken it', async () => {
+  const { given } = await takeDuring(markRead);
+  expect(given).toEqual([]);
+  expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken', attempt: 0 });
+});
+
+it('a refresh in between does not look like another reader', async () => {
+  const { given, inbox } = await takeDuring((each) => each.refresh());
+  await inbox.refresh();
+  expect([given.map(({ entry }) => entry.id), phase()]).toEqual([[id], 'leased']);
+  expect(JSON.parse(await readFile(path, 'utf8')).messages).toMatchObject([{ id, read: true }]);
+});
