@@ -18,10 +18,9 @@ import { createHookApp, type HookRun } from '../hook-server/app.ts';
 import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
 import { openJournal } from '../journal/journal.ts';
-import type { LeaseHolder } from '../journal/records.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
-import { isAlive, isOver, pidSpace } from '../process.ts';
+import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import { keepDocument } from '../sync/documents.ts';
@@ -81,8 +80,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       random: options.random,
       log,
       isAlive,
-      // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
-      isGone: (holder: LeaseHolder) => holder.space === pidSpace() && isOver(holder),
     };
     const projects: RunningProject[] = [];
     let brokenSpool = 0;

@@ -15,7 +15,6 @@ import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location
 import { summarize } from '../format/summary.ts';
 import { createTurns, type TurnReport, type Turns } from '../hook-server/turns.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { LeaseHolder } from '../journal/records.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
 import type { RelayClient } from '../relay-client.ts';
@@ -24,10 +23,9 @@ import { createCoalesced } from '../sync/coalesce.ts';
 import { answerControl } from '../sync/controls.ts';
 import { keepText } from '../sync/documents.ts';
 import { createInbox, type InboxSync, toEntry } from '../sync/inbox.ts';
-import { createLeases } from '../sync/leases.ts';
 import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
 import { createOutcomes } from '../sync/outcomes.ts';
-import { createPolling, type Polling } from '../sync/polling.ts';
+import type { Polling } from '../sync/polling.ts';
 import { createProgress } from '../sync/progress.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
 import { type Redact, renderKey } from '../sync/render.ts';
@@ -35,6 +33,7 @@ import { watchFiles } from '../sync/watch.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
 import { parseStoredView, type StoredView } from '../turns/view.ts';
 import { expandSlashText } from '../workflows/expand.ts';
+import { servePolling } from './polling.ts';
 
 export interface ProjectDeps {
   config: Config;
@@ -46,7 +45,6 @@ export interface ProjectDeps {
   random: () => number;
   log: Log;
   isAlive(pid: number): boolean;
-  isGone(holder: LeaseHolder): boolean;
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
 }
@@ -159,28 +157,11 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     log,
   });
 
-  const leases = createLeases({
-    project,
-    journal,
-    inbox,
-    exclusive: turns.exclusive,
-    isGone: deps.isGone,
-    tell: outbox.send,
-    onReceipts: () => pull?.nudge(),
-    onChanged: () => writeView(),
-    clock,
-    log,
-  });
-  const served = createPolling({
-    mailbox: binding.mailbox,
-    leases,
-    queue: (items) => outbox.send(...items),
-    outcome: outcomes.wait,
-    takeSpool: deps.takeSpool,
-    typing: () => client.typing(address),
-    redact: deps.redact,
-    clock,
-  });
+  const served = servePolling(
+    { project, journal, inbox, outbox, outcomes, turns, onReceipts: () => pull?.nudge(), onLeases: () => writeView() },
+    address,
+    deps,
+  );
   polling = served;
 
   let turnView: StoredView | undefined;

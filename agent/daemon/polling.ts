@@ -1,0 +1,62 @@
+// Puts together what a project does for agents that poll. Decides nothing itself.
+
+import type { Turns } from '../hook-server/turns.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { isOver, pidSpace } from '../process.ts';
+import type { Address, RelayClient } from '../relay-client.ts';
+import type { InboxSync } from '../sync/inbox.ts';
+import { createLeases } from '../sync/leases.ts';
+import type { OutboxSync } from '../sync/outbox.ts';
+import type { Outcomes } from '../sync/outcomes.ts';
+import { createPolling, type Polling } from '../sync/polling.ts';
+import type { Redact } from '../sync/render.ts';
+
+interface PollingParts {
+  project: ProjectState;
+  journal: Journal;
+  inbox: InboxSync;
+  outbox: OutboxSync;
+  outcomes: Outcomes;
+  turns: Pick<Turns, 'exclusive'>;
+  onReceipts(): void;
+  /** Somebody holds other messages now. Never rejects. */
+  onLeases(): Promise<void>;
+}
+
+interface PollingDeps {
+  client: Pick<RelayClient, 'typing'>;
+  takeSpool(): Promise<void>;
+  redact: Redact;
+  clock: () => number;
+  log: Log;
+}
+
+export function servePolling(parts: PollingParts, address: Address, deps: PollingDeps): Polling {
+  const { project, journal, inbox, outbox } = parts;
+  const { clock, log } = deps;
+  const leases = createLeases({
+    project,
+    journal,
+    inbox,
+    exclusive: parts.turns.exclusive,
+    // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
+    isGone: (holder) => holder.space === pidSpace() && isOver(holder),
+    tell: outbox.send,
+    onReceipts: parts.onReceipts,
+    onChanged: parts.onLeases,
+    clock,
+    log,
+  });
+  return createPolling({
+    mailbox: address.mailbox,
+    leases,
+    queue: (items) => outbox.send(...items),
+    outcome: parts.outcomes.wait,
+    takeSpool: deps.takeSpool,
+    typing: () => deps.client.typing(address),
+    redact: deps.redact,
+    clock,
+  });
+}
