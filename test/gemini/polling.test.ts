@@ -1,7 +1,7 @@
 // The real CLI as an agent that polls: it finds the four tools and the skill in the extension, and the loop of poll, send, ack
 // goes through the real stdio connection.
 
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { ModelReply, ModelRequest, ModelServer } from '../helpers/model-server.ts';
@@ -10,6 +10,7 @@ import { until } from './processes.ts';
 import { test, type } from './stage.ts';
 
 const prompt = 'Listen to the phone.';
+const policy = '[[rule]]\ntoolName = "mcp_wa-sync_*"\ndecision = "allow"\npriority = 100\n';
 const inYolo = { prompt, args: ['--approval-mode', 'yolo'] };
 
 /** Results of the tools so far, oldest first. */
@@ -56,7 +57,10 @@ describe('the CLI as an agent that polls', () => {
       if (polled) id = idIn(polled.text);
       return undefined;
     });
-    const run = runHeadless(home, inYolo);
+    // As the README says: without it the CLI asks at the desk for each call, and a headless run has no such tool.
+    await mkdir(join(home.home, '.gemini', 'policies'), { recursive: true });
+    await writeFile(join(home.home, '.gemini', 'policies', 'wa-sync.toml'), policy);
+    const run = runHeadless(home, { prompt });
     const first = await listening(model);
     const declared = JSON.stringify(first.body.tools);
     for (const name of ['poll', 'send', 'ack', 'send_typing'])

@@ -303,6 +303,51 @@ describe('the extension', () => {
   });
 });
 
+describe('the installed MCP server', () => {
+  const entry = () => {
+    const file = join(dirs.dataDir, 'gemini-extension', '0.1.0', 'gemini-extension.json');
+    return JSON.parse(readFileSync(file, 'utf8')).mcpServers['wa-sync'] as { command: string; args: string[] };
+  };
+  // Gemini CLI starts it without a shell of its own, after it has replaced variables of the environment.
+  const runs = async ({ command, args }: ReturnType<typeof entry>) => {
+    const words = args.map((arg) =>
+      arg.replace(/\$(?:(\w+)|{([^}]+)})/g, (whole, plain, braced) => process.env[plain ?? braced] ?? whole),
+    );
+    const child = spawn(command, words, { env: { PATH: process.env.PATH ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    return { code, output };
+  };
+
+  it.each(['plain', `it's a "dir" with $HOME \${HOME} \`id\` $(id) \\ *'`, '-n; exit 1', "$'"])(
+    'runs the package below a folder named %s, and ends at once without it',
+    async (name) => {
+      await place.close();
+      await open(name);
+      const program = join(dirs.packageDir, 'wa-sync.js');
+      await writeFile(program, 'console.log(JSON.stringify(process.argv.slice(2)))\n');
+      installHooks(dirs, 'extension');
+      expect(await runs(entry())).toEqual({ code: 0, output: '["mcp"]\n' });
+      await rm(program);
+      expect(await runs(entry())).toEqual({ code: 0, output: '' });
+    },
+  );
+
+  it('needs no shell on Windows', () => {
+    installHooks({ ...dirs, platform: 'win32' }, 'extension');
+    expect(entry()).toEqual({ command: 'node', args: [join(dirs.packageDir, 'wa-sync.js'), 'mcp'] });
+  });
+
+  it('comes with a skill that Gemini CLI can read', () => {
+    installHooks(dirs, 'extension');
+    const folder = join(dirs.dataDir, 'gemini-extension', '0.1.0', 'skills', 'wa-sync-phone');
+    const text = readFileSync(join(folder, 'SKILL.md'), 'utf8');
+    expect(text).toMatch(/^---\nname: wa-sync-phone\ndescription: .{40,1024}\n---\n\n# /);
+    for (const word of ['done', 'more', 'question', 'finished']) expect(text).toContain(`| \`wa: ${word}\` |`);
+  });
+});
+
 describe('the installed command', () => {
   // A bash that is nobody's child and has a socket for stdin reads ~/.bashrc; SHLVL tells it better.
   const runs = async (command: string) => {
