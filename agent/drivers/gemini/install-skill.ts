@@ -29,7 +29,7 @@ wa-sync carries messages between the owner's phone and this session. A message t
 
 ## The last line of a turn in a sprint
 
-End the final answer with exactly one of these lines; the owner does not see it as text to read, wa-sync acts on it:
+End the final answer with exactly one of these lines; wa-sync acts on it:
 
 | line | meaning |
 | --- | --- |
