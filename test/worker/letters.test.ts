@@ -128,7 +128,7 @@ describe('letters', () => {
     bench.logic.actOnLetter(0, 'answer-1', 'retry');
     await bench.wake();
     expect(textsOf(bench.platform.calls)).toEqual(['answer-1', 'answer-1']);
-    expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent' }]);
+    expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent', ref: expect.any(String) }]);
     expect(lettersOf(bench)).toEqual([]);
   });
 

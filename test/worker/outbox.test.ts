@@ -31,7 +31,7 @@ describe('the outbox', () => {
         buttons: [[{ label: 'Yes', id: 'id-1', style: 'success' }]],
       },
     ]);
-    expect(bench.post({ key: 'key-0001' })).toEqual([{ key: 'key-0001', state: 'sent' }]);
+    expect(bench.post({ key: 'key-0001' })).toEqual([{ key: 'key-0001', state: 'sent', ref: '102' }]);
   });
 
   it('answers a known key with its state and sends it once', async () => {
@@ -149,7 +149,7 @@ describe('the outbox', () => {
     bench.restart();
     await bench.wake();
     expect(textsOf(bench.platform.calls)).toEqual(['answer-1', 'answer-1']);
-    expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent' }]);
+    expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent', ref: expect.any(String) }]);
     expect(bench.logic.metrics().counts.possible_duplicates).toBe(1);
   });
 
@@ -165,11 +165,11 @@ describe('the outbox', () => {
     await bench.runUntil(startAt + 100_000);
     expect(bench.post({ key: 'answer-2' })).toEqual([{ key: 'answer-2', state: 'queued' }]);
     await bench.runUntil(startAt + 200_000);
-    expect(bench.post({ key: 'answer-2' })).toEqual([{ key: 'answer-2', state: 'sent' }]);
+    expect(bench.post({ key: 'answer-2' })).toEqual([{ key: 'answer-2', state: 'sent', ref: expect.any(String) }]);
     broken = false;
     await bench.runUntil(startAt + 300_000);
     expect(textsOf(bench.platform.calls).slice(-2)).toEqual(['bad 1', 'bad 2']);
-    expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent' }]);
+    expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent', ref: expect.any(String) }]);
   });
 
   it('repeats without what the platform refused, and gives up when that does not help', async () => {
@@ -193,7 +193,7 @@ describe('the outbox', () => {
     await bench.wake();
     expect(bench.post({ key: 'answer-1' }, { key: 'answer-2' })).toEqual([
       { key: 'answer-1', state: 'dead', error: { code: 'chat_unreachable', reason: 'Forbidden: blocked' } },
-      { key: 'answer-2', state: 'sent' },
+      { key: 'answer-2', state: 'sent', ref: expect.any(String) },
     ]);
     expect(bench.logic.status().outbox).toEqual({ queued: 0, sending: 0, sent: 1, dead: 1 });
     expect(bench.sql.exec("SELECT call <> '' AS kept FROM outbox WHERE state = 'dead'")).toEqual([{ kept: 1 }]);

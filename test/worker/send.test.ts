@@ -28,7 +28,7 @@ describe('what goes to the phone', () => {
     ]);
     const call = await sim.waitForCall(({ method }) => method === 'sendMessage');
     expect(call.params).toMatchObject({ text: 'bold news', entities: [{ type: 'bold', offset: 0, length: 4 }] });
-    await expect.poll(() => stateOf('answer-1')).toEqual({ key: 'answer-1', state: 'sent' });
+    await expect.poll(() => stateOf('answer-1')).toEqual({ key: 'answer-1', state: 'sent', ref: expect.any(String) });
     expect(sim.calls.filter(({ params }) => params.text === 'bold news')).toHaveLength(1);
   });
 
@@ -36,7 +36,7 @@ describe('what goes to the phone', () => {
     await relay.post([
       { key: 'answer-2', parts: [{ text: 'short', entities: [{ type: 'bold', offset: 0, length: 99 }] }] },
     ]);
-    await expect.poll(() => stateOf('answer-2')).toEqual({ key: 'answer-2', state: 'sent' });
+    await expect.poll(() => stateOf('answer-2')).toEqual({ key: 'answer-2', state: 'sent', ref: expect.any(String) });
     expect(shown().at(-1)).toMatchObject({ text: 'short', entities: [] });
   });
 
@@ -51,7 +51,9 @@ describe('what goes to the phone', () => {
       },
     });
     await relay.post([{ key: 'answer-3' }]);
-    await expect.poll(() => stateOf('answer-3'), { timeout: 10_000 }).toEqual({ key: 'answer-3', state: 'sent' });
+    await expect
+      .poll(() => stateOf('answer-3'), { timeout: 10_000 })
+      .toEqual({ key: 'answer-3', state: 'sent', ref: expect.any(String) });
     const [refused, sent] = sim.calls.filter(({ params }) => params.text === 'answer-3');
     expect((sent?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(1000);
   });
@@ -63,7 +65,7 @@ describe('what goes to the phone', () => {
     const key = `after-${name.replaceAll(' ', '-')}`;
     sim.failNext(failure);
     await relay.post([{ key }]);
-    await expect.poll(() => stateOf(key), { timeout: 10_000 }).toEqual({ key, state: 'sent' });
+    await expect.poll(() => stateOf(key), { timeout: 10_000 }).toEqual({ key, state: 'sent', ref: expect.any(String) });
   });
 
   it('goes out by the alarm of an object that was evicted meanwhile', async () => {
@@ -74,7 +76,7 @@ describe('what goes to the phone', () => {
     await expect.poll(() => stateOf('answer-5')).toEqual({ key: 'answer-5', state: 'queued' });
     await relay.evict('close');
     await sim.waitForCall(({ params, answer }) => params.text === 'answer-5' && answer.status === 200);
-    await expect.poll(() => stateOf('answer-5')).toEqual({ key: 'answer-5', state: 'sent' });
+    await expect.poll(() => stateOf('answer-5')).toEqual({ key: 'answer-5', state: 'sent', ref: expect.any(String) });
   });
 
   it("becomes a dead letter with the platform's words when the bot is blocked", async () => {
