@@ -123,7 +123,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const server = createServer(getRequestListener(app.fetch));
     app.route(
       '/mcp',
-      createMcpRoutes(async (cwd) => (await projectAt(cwd)).polling),
+      createMcpRoutes(async (cwd) => (await servedBy(cwd)).polling),
     );
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
     await listen(server, address);
@@ -155,7 +155,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return io.writeAnswer(event, await withinDeadline(project.turns.handle(call, host), mayHold));
     }
 
-    async function projectAt(cwd: string): Promise<RunningProject> {
+    async function servedBy(cwd: string): Promise<RunningProject> {
       const binding = await findBinding(cwd, bindings);
       const project = projects.find((each) => each.binding === binding);
       if (project) return project;
@@ -165,7 +165,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
 
     async function onSendFile({ path, caption, cwd }: { path: string; caption: string; cwd: string }): Promise<void> {
-      const project = await projectAt(cwd);
+      const project = await servedBy(cwd);
       await project.outbox.sendDocument(await keepDocument(files.documents, path, caption));
     }
 
