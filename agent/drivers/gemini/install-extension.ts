@@ -35,6 +35,32 @@ export const extensionDir = (home: string) => join(extensionsDir(home), extensio
 
 const metadataFile = (home: string) => join(extensionDir(home), '.gemini-extension-install.json');
 
+/** What the linked folder holds: path below it, and content. */
+function extensionFiles(
+  version: string,
+  place: LauncherPlace,
+  program: string,
+): readonly (readonly [string, string])[] {
+  const manifest = {
+    name: extensionName,
+    version,
+    description: "The mailbox between a developer's phone and this coding agent",
+    mcpServers: { [extensionName]: mcpServer(program, place.platform) },
+  };
+  return [
+    ['gemini-extension.json', `${JSON.stringify(manifest, null, 2)}\n`],
+    [join('hooks', 'hooks.json'), withHooks(undefined, place)],
+    [join('skills', skillName, 'SKILL.md'), skillText],
+  ];
+}
+
+/** True when the linked folder holds exactly what this version would install. */
+export function isCurrentExtension(home: string, version: string, place: LauncherPlace, program: string): boolean {
+  const source = linkedSource(home);
+  if (source === undefined) return false;
+  return extensionFiles(version, place, program).every(([path, text]) => readText(join(source, path)) === text);
+}
+
 /** Installs or upgrades. `program` = the command line, for the MCP server. Returns the topmost folder made in the home folder, if any. Throws `file_unusable`. */
 export function installExtension(
   { home, dataDir }: ExtensionDirs,
@@ -48,18 +74,10 @@ export function installExtension(
     });
   }
   const source = join(dataDir, sourceFolder, version);
-  const manifest = {
-    name: extensionName,
-    version,
-    description: "The mailbox between a developer's phone and this coding agent",
-    mcpServers: { [extensionName]: mcpServer(program, place.platform) },
-  };
-  const skill = join(source, 'skills', skillName);
-  makeFolder(join(source, 'hooks'));
-  makeFolder(skill);
-  ensureFile(join(source, 'gemini-extension.json'), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), 0o644);
-  ensureFile(join(source, 'hooks', 'hooks.json'), Buffer.from(withHooks(undefined, place)), 0o644);
-  ensureFile(join(skill, 'SKILL.md'), Buffer.from(skillText), 0o644);
+  for (const [path, text] of extensionFiles(version, place, program)) {
+    makeFolder(dirname(join(source, path)));
+    ensureFile(join(source, path), Buffer.from(text), 0o644);
+  }
   const made = makeFolder(extensionDir(home));
   const metadata = JSON.stringify({ source, type: 'link' }, null, 2);
   if (readText(metadataFile(home)) !== metadata) writeWhole(metadataFile(home), metadata);

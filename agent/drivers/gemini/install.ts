@@ -9,6 +9,7 @@ import {
   extensionDir,
   installExtension,
   installedExtension,
+  isCurrentExtension,
   uninstallExtension,
   versionsIn,
 } from './install-extension.ts';
@@ -53,7 +54,7 @@ export interface HookStatus {
   version: string | undefined;
   launcher: string | undefined;
   launcherExists: boolean;
-  /** Every event is there exactly as this version would install it. */
+  /** Every event, and in the extension also server and skill, is there exactly as this version would install it. */
   current: boolean;
 }
 
@@ -65,8 +66,7 @@ export function installHooks(dirs: InstallDirs, scope: HookScope): HookStatus {
   try {
     const place = copyLauncher(dirs);
     if (scope === 'extension') {
-      record.madeExtension =
-        installExtension(dirs, dirs.version, place, join(dirs.packageDir, programName)) ?? record.madeExtension;
+      record.madeExtension = installExtension(dirs, dirs.version, place, programOf(dirs)) ?? record.madeExtension;
     } else {
       installInProject(dirs.projectDir, place, record.projects[dirs.projectDir], (project) => {
         record.projects[dirs.projectDir] = project;
@@ -125,6 +125,8 @@ export function listHooks(dirs: InstallDirs): HookStatus[] {
   ];
 }
 
+const programOf = ({ packageDir }: InstallDirs) => join(packageDir, programName);
+
 const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, 'hooks');
 
 function copyLauncher(dirs: InstallDirs): LauncherPlace {
@@ -172,7 +174,9 @@ function tidy(dirs: InstallDirs, record: InstallRecord, alsoInUse: ReadonlySet<s
 }
 
 function extensionStatus(dirs: InstallDirs): HookStatus {
-  return status(dirs, 'extension', extensionDir(dirs.home), installedExtension(dirs)?.entries ?? []);
+  const found = status(dirs, 'extension', extensionDir(dirs.home), installedExtension(dirs)?.entries ?? []);
+  const place = { dir: join(hooksDir(dirs), dirs.version), platform: dirs.platform };
+  return { ...found, current: isCurrentExtension(dirs.home, dirs.version, place, programOf(dirs)) };
 }
 
 function projectStatus(dirs: InstallDirs, project: string): HookStatus {

@@ -334,6 +334,12 @@ describe('the installed MCP server', () => {
     },
   );
 
+  it('is listed as out of date when the package lies elsewhere now', () => {
+    installHooks(dirs, 'extension');
+    const [found] = listHooks({ ...dirs, packageDir: join(place.root, 'moved') });
+    expect(found).toMatchObject({ scope: 'extension', installed: true, launcherExists: true, current: false });
+  });
+
   it('needs no shell on Windows', () => {
     installHooks({ ...dirs, platform: 'win32' }, 'extension');
     expect(entry()).toEqual({ command: 'node', args: [join(dirs.packageDir, 'wa-sync.js'), 'mcp'] });
