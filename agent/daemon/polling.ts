@@ -9,7 +9,7 @@ import type { Address, RelayClient } from '../relay-client.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import { createLeases } from '../sync/leases.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
-import type { Outcomes } from '../sync/outcomes.ts';
+import { type Outcomes, settledOutcome } from '../sync/outcomes.ts';
 import { createPolling, type Polling } from '../sync/polling.ts';
 import type { Redact } from '../sync/render.ts';
 
@@ -53,7 +53,8 @@ export function servePolling(parts: PollingParts, address: Address, deps: Pollin
     mailbox: address.mailbox,
     leases,
     queue: (items) => outbox.send(...items),
-    outcome: parts.outcomes.wait,
+    outcome: async (key, timeoutMs, signal) =>
+      settledOutcome(project, key) ?? parts.outcomes.wait(key, timeoutMs, signal),
     takeSpool: deps.takeSpool,
     typing: () => deps.client.typing(address),
     redact: deps.redact,

@@ -1,6 +1,7 @@
 // Who waits for what became of an outbox key. In memory alone: a waiter is a call that is open right now.
 
 import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { ProjectState } from '../journal/state.ts';
 import { pause } from './backoff.ts';
 
 export interface Outcomes {
@@ -30,4 +31,11 @@ export function createOutcomes(): Outcomes {
       }
     },
   };
+}
+
+/** What became of a key, as far as the journal tells; undefined = still open, or unknown. */
+export function settledOutcome(project: ProjectState, key: string): OutboxOutcome | undefined {
+  const { state, error } = project.outbox.get(key) ?? {};
+  if (state !== 'sent' && state !== 'dead') return undefined;
+  return { key, state, ...(error ? { error } : {}) };
 }

@@ -146,6 +146,28 @@ describe('an agent that polls', () => {
     await ladder('answered');
   });
 
+  it('goes on waiting when the daemon is killed and started again, and its texts arrive once', async () => {
+    const serve = async () => {
+      const program = ws.run('start');
+      await until('the daemon runs', () => program.stdout().includes('is running'));
+      return program;
+    };
+    const first = await serve();
+    const agent = await mcp();
+    const polled = agent.poll({ timeout: 30 });
+    const sent = agent.ask<SendResult>('telegram_send', { text: 'I am listening.' });
+    await until('it is on the phone', () => phone().includes('I am listening.'));
+    first.child.kill('SIGKILL');
+    await first.exited;
+    const second = await serve();
+    expect(await sent).toMatchObject({ success: true, chunks_sent: 1 });
+    await ws.chat.say('after the crash');
+    expect((await polled).messages).toMatchObject([{ text: 'after the crash' }]);
+    second.child.kill('SIGKILL');
+    await second.exited;
+    expect(phone()).toEqual(['I am listening.']);
+  });
+
   it('that died while no daemon ran gives the message back at the next start', async () => {
     const daemon = await ws.start();
     await say('orphan');
