@@ -61,6 +61,16 @@ export const hookEvents = {
   ],
 } as const satisfies Record<Tool, readonly string[]>;
 
+/** A tool waits behind these: what is not answered must not run. */
+const gateEvents: Record<Tool, readonly string[]> = {
+  gemini: ['BeforeTool'],
+  claude: ['PreToolUse', 'PermissionRequest'],
+  codex: ['PreToolUse', 'PermissionRequest'],
+};
+
+/** The end of a turn, where the next prompt may be waited for. */
+const turnEndEvents: Record<Tool, readonly string[]> = { gemini: ['AfterAgent'], claude: ['Stop'], codex: ['Stop'] };
+
 export type HookEvent<T extends Tool = Tool> = (typeof hookEvents)[T][number];
 
 export function isTool(value: string): value is Tool {
@@ -69,6 +79,15 @@ export function isTool(value: string): value is Tool {
 
 export function isHookEvent(tool: Tool, event: string): event is HookEvent {
   return (hookEvents[tool] as readonly string[]).includes(event);
+}
+
+export function isGate(tool: Tool, event: string): boolean {
+  return gateEvents[tool].includes(event);
+}
+
+/** Whether the answer may take as long as a person takes; the launcher's own list must agree. */
+export function mayHold(tool: Tool, event: string): boolean {
+  return isGate(tool, event) || turnEndEvents[tool].includes(event);
 }
 
 /** What a hook prints when it has nothing to say. */

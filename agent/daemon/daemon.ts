@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { WaError } from '../../protocol/errors.ts';
+import { mayHold } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
 import { findBinding } from '../binding.ts';
 import type { Binding, Config } from '../config.ts';
@@ -148,11 +149,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
           .sessionEnded(pid)
           .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
       }
-      const mayHold = call.event.type === 'turnEnd';
+      const holds = mayHold(tool, event);
       const until = clock() + hookLimits.answerMs;
       // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
-      const host = { tool, pid, isGone: () => isGone() || (!mayHold && clock() > until - marginMs) };
-      return io.writeAnswer(event, await withinDeadline(project.turns.handle(call, host), mayHold));
+      const host = { tool, pid, isGone: () => isGone() || (!holds && clock() > until - marginMs) };
+      return io.writeAnswer(event, await withinDeadline(project.turns.handle(call, host), holds));
     }
 
     async function servedBy(cwd: string): Promise<RunningProject> {
@@ -230,9 +231,9 @@ async function lockDaemon(path: string): Promise<{ release(): Promise<void> }> {
 /** The launcher gives up after `answerMs`; an answer after that would be counted as given and never read. */
 async function withinDeadline<T extends object>(
   answer: Promise<T>,
-  mayHold: boolean,
+  holds: boolean,
 ): Promise<T | Record<string, never>> {
-  if (mayHold) return answer;
+  if (holds) return answer;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Record<string, never>>((resolve) => {
     timer = setTimeout(() => resolve({}), hookLimits.answerMs);

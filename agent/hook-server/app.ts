@@ -4,17 +4,30 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import { emptyAnswer, hookHeaders, hookJson, isHookEvent, isTool, type Tool } from '../../protocol/hook.ts';
+import {
+  emptyAnswer,
+  hookHeaders,
+  hookJson,
+  isGate,
+  isHookEvent,
+  isTool,
+  mayHold,
+  type Tool,
+} from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
+import { keptAlive } from './keep-alive.ts';
 
 export interface HookRun {
   tool: Tool;
   event: string;
+  /** Undefined = no JSON; only a gate is asked with it, which must not open for what nobody can read. */
   payload: unknown;
   /** The coding agent's process. */
   pid: number | undefined;
+  /** The host ends the hook after this long; a held answer must come before. Undefined = not said. */
+  maxMs: number | undefined;
   /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
@@ -22,7 +35,7 @@ export interface HookRun {
 export interface HookAppOptions {
   clock: () => number;
   log: Log;
-  /** Gives the tool's own JSON answer. */
+  /** Gives the tool's own JSON answer. At an event that may hold it may take as long as it likes: the connection is kept alive. */
   onHook(run: HookRun): Promise<object>;
   /** For `wa-sync status`. */
   status(): object;
@@ -34,23 +47,30 @@ export interface HookAppOptions {
 
 export function createHookApp(options: HookAppOptions): Hono {
   const app = new Hono();
-  const isTwin = createTwinFilter(options.clock);
+  const twins = createTwins(options.clock);
 
   app.post('/hook/:tool/:event', async (context) => {
     const { tool, event } = context.req.param();
     if (!isTool(tool) || !isHookEvent(tool, event)) return nothing(context);
     const body = await readBody(context);
     const payload = parseJson(body);
-    if (payload === undefined || isTwin(`${tool} ${event} `, body)) return nothing(context);
+    const gate = isGate(tool, event);
+    if (payload === undefined && !gate) return nothing(context);
     const launcher = pidOf(context, hookHeaders.launcherPid);
     const isGone = () => context.req.raw.signal.aborted || (launcher !== undefined && !isAlive(launcher));
-    const run = { tool, event, payload, pid: pidOf(context, hookHeaders.parentPid), isGone };
-    try {
-      return answer(context, hookJson(await options.onHook(run)));
-    } catch (cause) {
-      options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
-      return nothing(context);
-    }
+    const run = (isEveryoneGone: () => boolean) => {
+      const pid = pidOf(context, hookHeaders.parentPid);
+      const maxSeconds = Number(context.req.header(hookHeaders.maxSeconds));
+      const maxMs = maxSeconds > 0 ? maxSeconds * 1000 : undefined;
+      return options.onHook({ tool, event, payload, pid, maxMs, isGone: isEveryoneGone }).then(hookJson, (cause) => {
+        options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+        return emptyAnswer;
+      });
+    };
+    const { twinOf, text } = twins.run(`${tool} ${event} `, body, isGone, run);
+    if (twinOf && !gate) return nothing(context);
+    twinOf?.gone.push(isGone);
+    return mayHold(tool, event) ? held(context, text) : answer(context, await text);
   });
   app.get('/status', (context) => context.json(options.status()));
   app.post('/down', (context) => {
@@ -76,6 +96,10 @@ export function createHookApp(options: HookAppOptions): Hono {
 
 function answer(context: Context, json: string) {
   return context.body(`${json}\n`, 200, { 'content-type': 'application/json' });
+}
+
+function held(context: Context, text: Promise<string>) {
+  return context.body(keptAlive(text.then((json) => `${json}\n`)), 200, { 'content-type': 'application/json' });
 }
 
 function nothing(context: Context) {
@@ -111,15 +135,42 @@ function pidOf(context: Context, header: string): number | undefined {
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
 }
 
-/** Hooks installed in two scopes run twice with equal bytes; the second one must not take messages or report again. */
-function createTwinFilter(clock: () => number): (prefix: string, body: Buffer) => boolean {
-  const seen = new Map<string, number>();
-  return (prefix, body) => {
-    const now = clock();
-    for (const [hash, at] of seen) if (now - at > hookLimits.twinMs) seen.delete(hash);
-    const hash = createHash('sha256').update(prefix).update(body).digest('base64');
-    if (seen.has(hash)) return true;
-    seen.set(hash, now);
-    return false;
+interface Asked {
+  text: Promise<string>;
+  /** Whether the host of each of them went away. */
+  gone: (() => boolean)[];
+  /** When it was asked, and again when it was answered: two scopes may also run one after the other. */
+  at: number;
+  isOpen: boolean;
+}
+
+/**
+ * Hooks installed in two scopes run twice with equal bytes; the second one must not take messages, report or ask again. It
+ * shares the answer of the first, for events where both must hear it.
+ */
+function createTwins(clock: () => number) {
+  const asked = new Map<string, Asked>();
+  return {
+    run(
+      prefix: string,
+      body: Buffer,
+      isGone: () => boolean,
+      work: (isEveryoneGone: () => boolean) => Promise<string>,
+    ): { twinOf: Asked | undefined; text: Promise<string> } {
+      const now = clock();
+      for (const [hash, { at, isOpen }] of asked) if (!isOpen && now - at > hookLimits.twinMs) asked.delete(hash);
+      const hash = createHash('sha256').update(prefix).update(body).digest('base64');
+      const first = asked.get(hash);
+      if (first) return { twinOf: first, text: first.text };
+      const gone = [isGone];
+      const text = work(() => gone.every((each) => each()));
+      const entry: Asked = { text, gone, at: now, isOpen: true };
+      asked.set(hash, entry);
+      text.then(() => {
+        entry.isOpen = false;
+        entry.at = clock();
+      });
+      return { twinOf: undefined, text };
+    },
   };
 }

@@ -1,0 +1,30 @@
+// A held answer as a stream: newlines while somebody thinks, then the one JSON object. Knows nothing of what is answered.
+
+import { hookLimits } from '../../protocol/limits.ts';
+
+/**
+ * Sends `keepAliveBytes` newlines at once and every `keepAliveMs` until `answer` resolves, then its text. `answer` must not
+ * reject. A reader that goes away ends the newlines; whoever waits behind `answer` asks `isGone()` of the run.
+ */
+export function keptAlive(answer: Promise<string>): ReadableStream<Uint8Array> {
+  const newlines = new Uint8Array(hookLimits.keepAliveBytes).fill(10);
+  let timer: NodeJS.Timeout | undefined;
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(newlines);
+      timer = setInterval(() => controller.enqueue(newlines), hookLimits.keepAliveMs);
+      answer.then((text) => {
+        clearInterval(timer);
+        try {
+          controller.enqueue(new TextEncoder().encode(text));
+          controller.close();
+        } catch {
+          // Cancelled: nobody reads any more.
+        }
+      });
+    },
+    cancel() {
+      clearInterval(timer);
+    },
+  });
+}

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createHookApp, type HookRun } from '../../../agent/hook-server/app.ts';
+import { hookLimits } from '../../../protocol/limits.ts';
+
+const newlines = '\n'.repeat(hookLimits.keepAliveBytes);
+
+/** The app with one pending answer per run. */
+function createApp() {
+  const runs: { run: HookRun; answer(value: object): void; fail(): void }[] = [];
+  let now = 1_000;
+  const app = createHookApp({
+    clock: () => now,
+    log: () => {},
+    onHook: (run) =>
+      new Promise((answer, reject) => runs.push({ run, answer, fail: () => reject(new Error('of a test')) })),
+    status: () => ({}),
+    onDown: () => {},
+    onSendFile: async () => {},
+  });
+  const post = (event: string, body: string, headers: Record<string, string> = {}) =>
+    Promise.resolve(app.request(`/hook/gemini/${event}`, { method: 'POST', body, headers }));
+  return { runs, post, advance: (ms: number) => (now += ms) };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a held answer', () => {
+  it('begins at once and is kept alive by newlines until somebody answers', async () => {
+    const { runs, post } = createApp();
+    const response = await post('BeforeTool', '{}');
+    const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    expect(await reader.read()).toEqual({ done: false, value: newlines });
+    vi.advanceTimersByTime(hookLimits.keepAliveMs);
+    expect(await reader.read()).toEqual({ done: false, value: newlines });
+    runs[0]?.answer({ decision: 'deny' });
+    expect(await reader.read()).toEqual({ done: false, value: '{"decision":"deny"}\n' });
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('costs nothing any more when its reader goes away', async () => {
+    const { post } = createApp();
+    const response = await post('AfterAgent', '{}');
+    await response.body?.cancel();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('knows how long the host waits', async () => {
+    const { runs, post } = createApp();
+    await post('BeforeTool', '{}', { 'x-wa-max-seconds': '86400' });
+    await post('BeforeTool', '{"second":1}', { 'x-wa-max-seconds': 'long' });
+    await vi.waitFor(() => expect(runs.map(({ run }) => run.maxMs)).toEqual([86_400_000, undefined]));
+  });
+});
+
+describe('equal bytes, from hooks in two scopes', () => {
+  it('share one verdict at a gate, also when the second comes after the first was answered', async () => {
+    const { runs, post, advance } = createApp();
+    const first = post('BeforeTool', '{"a":1}');
+    const twin = post('BeforeTool', '{"a":1}');
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    advance(3_600_000);
+    runs[0]?.answer({ decision: 'deny' });
+    const texts = await Promise.all([first, twin].map(async (each) => (await (await each).text()).trim()));
+    expect(texts).toEqual(['{"decision":"deny"}', '{"decision":"deny"}']);
+    expect((await (await post('BeforeTool', '{"a":1}')).text()).trim()).toBe('{"decision":"deny"}');
+    expect(runs).toHaveLength(1);
+  });
+
+  it('are asked again when they come later than a twin would', async () => {
+    const { runs, post, advance } = createApp();
+    const first = post('BeforeTool', '{"a":1}');
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    runs[0]?.answer({});
+    await (await first).text();
+    advance(hookLimits.twinMs + 1);
+    void post('BeforeTool', '{"a":1}');
+    await vi.waitFor(() => expect(runs).toHaveLength(2));
+  });
+
+  it('give the second one nothing at every other event', async () => {
+    const { runs, post } = createApp();
+    void post('AfterAgent', '{"a":1}');
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    expect(await (await post('AfterAgent', '{"a":1}')).text()).toBe('{}\n');
+  });
+});
+
+describe('what nobody can read', () => {
+  it('is asked about at a gate and gets an empty object elsewhere', async () => {
+    const { runs, post } = createApp();
+    expect(await (await post('BeforeAgent', '{"cut')).text()).toBe('{}\n');
+    await post('BeforeTool', '{"cut');
+    await vi.waitFor(() => expect(runs.map(({ run }) => run.payload)).toEqual([undefined]));
+  });
+
+  it('gets an empty object when the answer fails', async () => {
+    const { runs, post } = createApp();
+    const response = post('BeforeAgent', '{}');
+    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    runs[0]?.fail();
+    expect(await (await response).text()).toBe('{}\n');
+  });
+});
