@@ -85,6 +85,15 @@ export function isGate(tool: Tool, event: string): boolean {
   return gateEvents[tool].includes(event);
 }
 
+export function gatesOf(tool: Tool): readonly string[] {
+  return gateEvents[tool];
+}
+
+/** In `gate/` of the runtime directory: the line that the launcher prints when nobody answers. */
+export function gateFileName(tool: string, event: string): string {
+  return `${tool}-${event}`;
+}
+
 /** Whether the answer may take as long as a person takes; the launcher's own list must agree. */
 export function mayHold(tool: Tool, event: string): boolean {
   return isGate(tool, event) || turnEndEvents[tool].includes(event);

@@ -48,7 +48,9 @@ export interface EditRow extends RowBase {
 export type Control =
   | { type: 'stop' | 'abort'; text: string }
   | { type: 'command'; name: string; args: string }
-  | { type: 'button'; action: string; key: string; userId: string };
+  | { type: 'button'; action: string; key: string; userId: string }
+  /** An answer to a message that was sent with `replyAction`; it is no message for the coding agent. */
+  | { type: 'reply'; action: string; key: string; userId: string; text: string };
 
 export interface ControlRow extends RowBase {
   kind: 'control';

@@ -88,6 +88,8 @@ export const outboxItemSchema = v.object({
   buttons: v.optional(v.pipe(v.array(v.pipe(v.array(buttonSchema), v.maxLength(4))), v.maxLength(8))),
   /** A message id of ours; the first part answers it when the phone still has it. */
   replyTo: v.optional(v.pipe(v.string(), v.maxLength(96))),
+  /** The phone's answer to this message comes back as a `reply` control with this action, once. Single part only. */
+  replyAction: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
   /** Edited in place: one phone message per slot, the highest rev wins. Single part only. */
   slot: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))),
   rev: v.optional(count),

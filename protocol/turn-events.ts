@@ -44,7 +44,7 @@ export interface TurnAnswer {
   ask?: boolean;
   /** Runs with these arguments instead, all of them: gate. */
   input?: Record<string, unknown>;
-  /** Only these tools may be called: toolChoice. */
+  /** Only these tools may be called: toolChoice. A host that cannot say it relies on the gate. */
   tools?: readonly string[];
   /** A line on the screen for whoever sits at the desk. */
   notice?: string;

@@ -20,6 +20,9 @@ export type InboundEvent = {
       ref: string;
       text: string;
       quote?: string;
+      /** The platform's id of the message that is answered, when it is one of this chat. */
+      answersRef?: string;
+      userId?: string;
       /** Parts with one album id are one message. */
       album?: string;
       /** By the platform's own ids; what is too large to fetch is in `tooLarge`, and the text says so. */

@@ -34,7 +34,43 @@ export function issueButton(
   return { label, id, ...(style === undefined ? {} : { style }) };
 }
 
+/** Remembers what an answer to this message of the phone stands for. */
+export function noteReplyAction(
+  core: Core,
+  project: number,
+  { ref, key, action }: { ref: string; key: string; action: string },
+  nowMs: number,
+): void {
+  core.sql.exec(
+    'INSERT OR REPLACE INTO button (id, project, key, action, at) VALUES (?, ?, ?, ?, ?)',
+    replyId(ref),
+    project,
+    key,
+    action,
+    nowMs,
+  );
+}
+
+/** Once: a later answer to the same message is an ordinary one. */
+export function takeReplyAction(sql: Sql, project: number, ref: string): KnownButton | undefined {
+  const known = readButton(sql, replyId(ref));
+  if (known?.project !== project) return undefined;
+  sql.exec('DELETE FROM button WHERE id = ?', replyId(ref));
+  return known;
+}
+
+/** Beside the random ids of buttons; a press cannot name it. */
+function replyId(ref: string): string {
+  return `${replyPrefix}${ref}`;
+}
+
+const replyPrefix = 'reply:';
+
 /** What a pressed button stands for, if this mailbox issued it. */
-export function readButton(sql: Sql, id: string): KnownButton | undefined {
+export function pressedButton(sql: Sql, id: string): KnownButton | undefined {
+  return id.startsWith(replyPrefix) ? undefined : readButton(sql, id);
+}
+
+function readButton(sql: Sql, id: string): KnownButton | undefined {
   return sql.exec<KnownButton>('SELECT project, key, action FROM button WHERE id = ?', id)[0];
 }

@@ -8,7 +8,7 @@ import { readText } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
 import { holdAlbum, readAlbumPart, readAlbumSeq } from './albums.ts';
 import type { KnownButton } from './buttons.ts';
-import { readButton } from './buttons.ts';
+import { pressedButton, takeReplyAction } from './buttons.ts';
 import type { Core } from './core.ts';
 import type { LetterResult } from './letters.ts';
 import { letterAnswers, readOwnAction } from './letters.ts';
@@ -71,6 +71,13 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
   }
   const reading = readMessage(core, event, nowMs);
   if (reading.kind === 'foreign') return stored(project, {});
+  const asked = askedFor(core, event, reading);
+  if (asked) {
+    const { action, key } = asked;
+    const control = { type: 'reply' as const, action, key, userId: event.userId ?? '', text: event.text };
+    append(core, project, { at: event.at, ref: event.ref, kind: 'control', control }, nowMs);
+    return stored(project, {});
+  }
   if (reading.kind === 'relay') {
     const { text, buttons } = parts.answerCommand(reading.command, reading.args, project, nowMs);
     tellPhone(core, project, text, nowMs, { buttons });
@@ -114,6 +121,13 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
     return stored(project, { wakeAt: holdAlbum(core.sql, project, event.album, seq, nowMs), sends, counted: true });
   }
   return stored(project, { wakeAt: expiresAt, sends, counted: true });
+}
+
+/** What a question of the daemon wanted an answer for; STOP stays STOP. */
+function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButton | undefined {
+  if (event.answersRef === undefined || event.userId === undefined) return undefined;
+  if (reading.kind === 'control' && reading.control.type !== 'command') return undefined;
+  return hasRoom(core, controlReserve) ? takeReplyAction(core.sql, event.project, event.answersRef) : undefined;
 }
 
 function stored(project: number, needs: Partial<Omit<Accepted & { kind: 'stored' }, 'kind' | 'project'>>): Accepted {
@@ -204,7 +218,7 @@ function sameControl(target: LogRow, control: unknown): boolean {
 }
 
 function pressButton(core: Core, parts: InboxParts, event: InboundEvent & { kind: 'button' }, nowMs: number): Accepted {
-  const button = readButton(core.sql, event.buttonId);
+  const button = pressedButton(core.sql, event.buttonId);
   const project = button?.project ?? event.project;
   const text = button === undefined ? 'This button is no longer known.' : press(core, parts, button, event, nowMs);
   const call = { kind: 'acknowledge' as const, queryRef: event.queryRef, text };

@@ -11,7 +11,14 @@ import type { Sql } from './store.ts';
 
 /** What a row asks for; ids of ours, resolved to the platform's when it is sent. */
 export type StoredCall =
-  | { kind: 'text'; text: string; entities: TextEntity[]; buttons: OutboundButton[][]; replyTo?: string }
+  | {
+      kind: 'text';
+      text: string;
+      entities: TextEntity[];
+      buttons: OutboundButton[][];
+      replyTo?: string;
+      replyAction?: string;
+    }
   | { kind: 'buttons'; ref: string; buttons: OutboundButton[][] }
   | { kind: 'acknowledge'; queryRef: string; text: string };
 
@@ -116,6 +123,7 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
         entities: part.entities,
         buttons: isLast ? buttons : [],
         ...(index === 0 && item.replyTo !== undefined ? { replyTo: item.replyTo } : {}),
+        ...(isLast && item.replyAction !== undefined ? { replyAction: item.replyAction } : {}),
       },
       slot: slot?.name ?? null,
       acceptedAt: nowMs,

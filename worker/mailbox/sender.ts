@@ -5,6 +5,7 @@ import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { OutboundCall, SendOutcome } from '../platform.ts';
 import type { BucketName, Buckets } from './buckets.ts';
 import { take, waitMs } from './buckets.ts';
+import { noteReplyAction } from './buttons.ts';
 import type { Core } from './core.ts';
 import { readRow } from './log.ts';
 import type { OutboxRow, StoredCall } from './outbox.ts';
@@ -235,6 +236,7 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
   const { sql, counters } = core;
   switch (outcome.kind) {
     case 'sent':
+      noteReply(core, row, outcome.ref, nowMs);
       markSent(sql, row, outcome.ref ?? null, nowMs);
       if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
       counters.add('sent');
@@ -269,6 +271,13 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
       if (outcome.uncertain && row.slot === null) counters.add('possible_duplicates');
       return false;
   }
+}
+
+/** Before the call is emptied. */
+function noteReply(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
+  const stored = JSON.parse(row.call) as StoredCall;
+  if (ref === undefined || stored.kind !== 'text' || stored.replyAction === undefined) return;
+  noteReplyAction(core, row.project, { ref, key: row.key, action: stored.replyAction }, nowMs);
 }
 
 function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): void {

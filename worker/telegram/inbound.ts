@@ -21,7 +21,13 @@ const messageSchema = v.looseObject({
   media_group_id: v.optional(v.string()),
   migrate_to_chat_id: v.optional(integer),
   quote: v.optional(v.looseObject({ text: v.string() })),
-  reply_to_message: v.optional(v.looseObject({ ...contentEntries, forum_topic_created: v.optional(v.unknown()) })),
+  reply_to_message: v.optional(
+    v.looseObject({
+      ...contentEntries,
+      message_id: v.optional(integer),
+      forum_topic_created: v.optional(v.unknown()),
+    }),
+  ),
   external_reply: v.optional(
     v.looseObject({
       chat: v.optional(v.looseObject({ title: v.optional(v.string()) })),
@@ -131,6 +137,7 @@ function decodeMessage(message: Message, dedupeKey: string): Decoded {
     ref: String(message.message_id),
     text: content.text,
     ...(quote === undefined ? {} : { quote }),
+    ...answerOf(message),
     ...(content.files.length === 0 ? {} : { files: content.files }),
     ...(content.tooLarge.length === 0 ? {} : { tooLarge: content.tooLarge }),
     ...albumOf(message),
@@ -149,6 +156,12 @@ function topicOf(message: { is_topic_message?: boolean | undefined; message_thre
 
 function albumOf(message: Message): { album?: string } {
   return message.media_group_id === undefined ? {} : { album: message.media_group_id };
+}
+
+/** Only an answer to the bot can be meant for it; who gives it decides whether it counts. */
+function answerOf({ reply_to_message: reply, from }: Message): { answersRef?: string; userId?: string } {
+  if (reply?.message_id === undefined || reply.forum_topic_created !== undefined || from === undefined) return {};
+  return { answersRef: String(reply.message_id), userId: String(from.id) };
 }
 
 function quoteOf(message: Message): string | undefined {
