@@ -76,5 +76,7 @@ export function stateFiles(state: string) {
     /** The folders that a daemon without config.json serves, for the hook fallback. */
     bound: join(state, 'bound.json'),
     view: (key: string) => join(state, 'view', `${key}.json`),
+    /** The mode of approvals, for the hook fallback. */
+    approvals: (key: string) => join(state, 'approvals', `${key}.json`),
   };
 }

@@ -4,8 +4,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { hookJson, isHookEvent, isTool, type Tool } from '../protocol/hook.ts';
+import { hookJson, isHookEvent, isTool, mayHold, type Tool } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
+import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
 import { actOnFiles } from './without-daemon.ts';
 
@@ -16,6 +17,7 @@ const deadlineMs = 400;
 const turnEndDeadlineMs = 5_000;
 const turnEnds = ['AfterAgent', 'Stop'];
 
+const world = { env: process.env, platform: process.platform, home: homedir() };
 const [tool = '', event = '', maxSeconds = '60', socketTried = '0', parent] = process.argv.slice(2);
 const pid = Number(parent) || process.ppid;
 
@@ -34,16 +36,26 @@ function deadlineOf(name: string): number {
   return socketTried === '1' ? deadlineAfterSocketMs : deadlineMs;
 }
 
+/** A gate must not open because we were slow. */
 function giveUp(): void {
-  finish('{}');
+  finish(lastAnswer(world, tool, event));
 }
+
+function startClock(): NodeJS.Timeout {
+  return setTimeout(giveUp, deadlineOf(event)).unref();
+}
+
+let clock = startClock();
 
 async function run(knownTool: Tool): Promise<string> {
   const stdin = await readStdin();
-  const world = { env: process.env, platform: process.platform, home: homedir() };
   if (socketTried === '0') {
+    // Who holds the answer may take hours.
+    if (mayHold(knownTool, event)) clearTimeout(clock);
     const answer = await askSocket(world, { tool, event, maxSeconds, stdin, pid });
     if (answer !== undefined) return answer;
+    clearTimeout(clock);
+    clock = startClock();
   }
   return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin, pid }));
 }
@@ -62,6 +74,5 @@ async function readStdin(): Promise<Buffer> {
 
 process.on('uncaughtException', giveUp);
 process.on('unhandledRejection', giveUp);
-setTimeout(giveUp, deadlineOf(event)).unref();
 if (isTool(tool) && isHookEvent(tool, event)) run(tool).then(finish, giveUp);
 else giveUp();

@@ -3,8 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { directories, type PathsInput } from '../agent/paths.ts';
-import { hookHeaders, socketFileName } from '../protocol/hook.ts';
+import { hookHeaders, isTool, mayHold, socketFileName } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
+
+/** A held answer is kept alive; who is silent for so long is gone. */
+const heldSilenceMs = 3 * hookLimits.keepAliveMs;
 
 export interface SocketCall {
   tool: string;
@@ -35,7 +38,7 @@ export async function askSocket(
         [hookHeaders.maxSeconds]: maxSeconds,
         'content-length': stdin.length,
       },
-      timeout: hookLimits.answerMs,
+      timeout: isTool(tool) && mayHold(tool, event) ? heldSilenceMs : hookLimits.answerMs,
     });
     call.on('timeout', () => call.destroy());
     call.on('error', nobody);

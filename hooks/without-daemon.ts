@@ -20,10 +20,11 @@ import { decide } from '../agent/turns/rules.ts';
 import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
 import { parseStoredView, type StoredView, type TurnPlace, type WaitingMessage } from '../agent/turns/view.ts';
 import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
-import type { Tool } from '../protocol/hook.ts';
+import { isGate, type Tool } from '../protocol/hook.ts';
 import { projectKey } from '../protocol/ids.ts';
 import { fileLimits, hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
+import { answerGate } from './gate.ts';
 
 /** From a report of the daemon to the hook that finds it dead; its time is cut to seconds. */
 const toldWithinMs = 3_000;
@@ -50,12 +51,20 @@ interface Alone {
   now: number;
 }
 
-/** The tool's own answer; `{}` whenever something is missing. */
+/** The tool's own answer; `{}` whenever something is missing. Throws at a gate whose payload nobody can read. */
 export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }: FallbackCall): Promise<object> {
   const io = hookIoOf(tool);
   const call = io?.readCall(event, parseJson(stdin));
+  if (!call && isGate(tool, event)) throw new Error('unreadable');
   if (!io || !call || call.event.type === 'other') return {};
-  const alone = await lookAround(loadConfig(world), call, tool);
+  const config = loadConfig(world);
+  if (call.event.type === 'gate') {
+    const binding = await findServed(call.cwd, config);
+    if (!binding) return {};
+    const key = projectKey(binding.mailbox, binding.project);
+    return answerGate(world, { tool, event, key, state: config.dirs.state });
+  }
+  const alone = await lookAround(config, call, tool);
   if (!alone) return {};
   const { waiting, further } = call.event.type === 'turnStart' ? await unread(alone) : { waiting: [], further: 0 };
   const turn = currentTurn(alone, tool, call);

@@ -5,17 +5,16 @@ import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { WaError } from '../../protocol/errors.ts';
-import { mayHold } from '../../protocol/hook.ts';
-import { hookLimits } from '../../protocol/limits.ts';
+import { projectKey } from '../../protocol/ids.ts';
+import { createGates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import type { Binding, Config } from '../config.ts';
-import { hookIoOf } from '../drivers/hook-io.ts';
 import { pruneAnswers } from '../files/answers.ts';
 import { writeJsonFile } from '../files/json-file.ts';
 import { locateMailbox } from '../files/location.ts';
 import { acquireLock } from '../files/lock.ts';
 import { createRedactor } from '../format/redact.ts';
-import { createHookApp, type HookRun } from '../hook-server/app.ts';
+import { createHookApp } from '../hook-server/app.ts';
 import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -25,6 +24,7 @@ import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import { keepDocument } from '../sync/documents.ts';
+import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { consumeSpool } from './spool.ts';
 
@@ -50,8 +50,6 @@ export interface Daemon {
 }
 
 const tickMs = 2_000;
-/** What an answer needs from here to the launcher. */
-const marginMs = 50;
 /** A tick that comes this much too late means that the machine slept or its clock was set. */
 const jumpMs = 10_000;
 
@@ -71,12 +69,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       kinds: config.redact,
       patterns: config.redact.patterns,
     });
+    const gates = createGates(config.dirs);
     const deps = {
       config,
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
       redact: (text: string) => redactor(text).text,
+      redactor,
+      closeGates: gates.set,
       clock,
       random: options.random,
       log,
@@ -98,6 +99,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         log('error', 'spool not taken', { error: (cause as Error).message });
       }
     });
+    // Closed before anything is served: what a dead daemon has closed must not open in between.
+    await gates.start(
+      options.bindings.map(({ mailbox, project }) => {
+        const key = projectKey(mailbox, project);
+        return [key, journal.project(key).approvals.mode];
+      }),
+    );
     const early = await readSpool();
     undo.push(() => Promise.all(projects.map((project) => project.stop())));
     for (const binding of options.bindings) {
@@ -120,6 +128,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       daemonId: options.daemonId,
       projects: projects.map((project) => project.status()),
     });
+    const onHook = createHookCalls({ projects, gates, takeSpool, clock, log });
     const app = createHookApp({ clock, log, onHook, status, onDown: () => end('stopped'), onSendFile });
     const server = createServer(getRequestListener(app.fetch));
     app.route(
@@ -136,26 +145,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log('info', 'daemon started', { version: options.version, pid: process.pid, projects: projects.length });
 
     const bindings = projects.map((project) => project.binding);
-    async function onHook({ tool, event, payload, pid, isGone }: HookRun): Promise<object> {
-      const io = hookIoOf(tool);
-      const call = io?.readCall(event, payload);
-      if (!io || !call) return {};
-      const binding = await findBinding(call.cwd, bindings);
-      const project = projects.find((each) => each.binding === binding);
-      if (!project) return {};
-      await takeSpool();
-      if (call.event.type === 'sessionEnd' && pid !== undefined) {
-        project.polling
-          .sessionEnded(pid)
-          .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
-      }
-      const holds = mayHold(tool, event);
-      const until = clock() + hookLimits.answerMs;
-      // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
-      const host = { tool, pid, isGone: () => isGone() || (!holds && clock() > until - marginMs) };
-      return io.writeAnswer(event, await withinDeadline(project.turns.handle(call, host), holds));
-    }
-
     async function servedBy(cwd: string): Promise<RunningProject> {
       const binding = await findBinding(cwd, bindings);
       const project = projects.find((each) => each.binding === binding);
@@ -181,6 +170,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       }
       takeSpool();
       for (const project of projects) {
+        project.guard.tick();
         Promise.all([project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
           log('error', 'process check failed', { error: (cause as Error).message }),
         );
@@ -225,22 +215,5 @@ async function lockDaemon(path: string): Promise<{ release(): Promise<void> }> {
       hint: 'See it with `wa-sync status`, stop it with `wa-sync down`.',
       cause,
     });
-  }
-}
-
-/** The launcher gives up after `answerMs`; an answer after that would be counted as given and never read. */
-async function withinDeadline<T extends object>(
-  answer: Promise<T>,
-  holds: boolean,
-): Promise<T | Record<string, never>> {
-  if (holds) return answer;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Record<string, never>>((resolve) => {
-    timer = setTimeout(() => resolve({}), hookLimits.answerMs);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,18 +2,23 @@
 // Decides nothing itself.
 
 import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { identityOf, isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import type { ControlRow } from '../../protocol/log.ts';
+import { createGuard, type Guard } from '../approvals/guard.ts';
 import type { Binding, Config } from '../config.ts';
+import { readTokens } from '../drivers/gemini/session-usage.ts';
 import { keepAnswer, readAnswer } from '../files/answers.ts';
 import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
 import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location.ts';
+import type { Redacted } from '../format/redact.ts';
 import { summarize } from '../format/summary.ts';
 import { createTurns, type TurnReport, type Turns } from '../hook-server/turns.ts';
+import type { ApprovalMode } from '../journal/approvals.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
@@ -41,6 +46,9 @@ export interface ProjectDeps {
   client: RelayClient;
   daemon: { id: string; startedAt: number };
   redact: Redact;
+  redactor(text: string): Redacted;
+  /** Closes or opens the gates for the time without a daemon. */
+  closeGates(key: string, mode: ApprovalMode): Promise<void>;
   clock: () => number;
   random: () => number;
   log: Log;
@@ -53,6 +61,7 @@ export interface RunningProject {
   readonly binding: Binding;
   readonly pull: Pull;
   readonly turns: Turns;
+  readonly guard: Guard;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
   readonly polling: Polling;
@@ -164,6 +173,24 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   );
   polling = served;
 
+  const guard = await createGuard({
+    project,
+    dir: binding.dir,
+    mailboxDir: place.dir,
+    prepare,
+    configDir: config.dirs.config,
+    home: homedir(),
+    own: Object.values(config.dirs).filter((dir) => dir !== config.dirs.cache),
+    mailbox: binding.mailbox,
+    record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
+    send: (item) => outbox.send(item),
+    redact: deps.redactor,
+    onMode: (mode) => deps.closeGates(key, mode),
+    tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
+    clock,
+    log,
+  });
+
   let turnView: StoredView | undefined;
   function storeView(view: StoredView): Promise<void> {
     turnView = view;
@@ -208,6 +235,12 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   });
 
   async function spend(control: ControlRow): Promise<void> {
+    const guarded = await guard.answer(control);
+    if (guarded) {
+      for (const item of guarded) await outbox.send(item);
+      await journal.append([{ t: 'spent', p: key, at: clock(), ids: [control.id] }]);
+      return;
+    }
     const reply = await answerControl(control, {
       fullAnswer: (id) => readAnswer(files.answers, id),
       redact: deps.redact,
@@ -258,6 +291,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     binding,
     pull: running,
     turns,
+    guard,
     inbox,
     outbox,
     polling: served,
@@ -281,6 +315,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
         unsent: project.openKeys.size,
         cursor: project.cursor,
         ...turns.status(),
+        approvals: guard.status(),
         inboxTrouble: inbox.trouble() ?? null,
         outboxTrouble: outbox.trouble() ?? null,
       };
@@ -289,7 +324,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       watcher.stop();
       attachments.stop();
       progress.ended(false);
-      await Promise.all([outbox.stop(), running.stop()]);
+      await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
     },
   };
 }

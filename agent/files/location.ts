@@ -75,8 +75,11 @@ export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: 
   await sweepTemporary(place.dir, now);
 }
 
-/** Also for a project in a sub-folder of the repository, and for the names that a write has for a moment. */
-const excludedPatterns = ['**/.gemini/wa_*', '**/.gemini/.wa-tmp-*'];
+/**
+ * Also for a project in a sub-folder of the repository, and for the names that a write has for a moment. The project's
+ * policy is its own file, to be committed.
+ */
+const excludedPatterns = ['**/.gemini/wa_*', '!**/.gemini/wa_policy.json', '**/.gemini/.wa-tmp-*'];
 
 /** `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
 async function excludeFromGit(projectDir: string): Promise<void> {

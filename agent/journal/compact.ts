@@ -1,6 +1,7 @@
 // The shortest list of records that gives the same state, less what nobody can ask for again. Pure.
 
 import { relayLimits } from '../../protocol/limits.ts';
+import { compactApprovals } from './approvals.ts';
 import type { JournalRecord, ProjectRecord } from './records.ts';
 import { journalVersion } from './records.ts';
 import type { HeldMessage, JournalState, OutboxKey, ProjectState } from './state.ts';
@@ -31,6 +32,7 @@ function compactProject(project: ProjectState, now: number): ProjectRecord[] {
   }
   for (const [id, at] of known) records.push({ t: 'known', p, at, ids: [id] });
   for (const [name, value] of project.settings) records.push({ t: 'setting', p, at: now, name, value });
+  for (const { at, record } of compactApprovals(project.approvals, now)) records.push({ p, at, ...record });
   for (const key of project.outbox.values()) records.push(...keyRecords(p, key, now));
   if (project.epoch !== null) {
     records.push({ t: 'epoch', p, at: now, epoch: project.epoch, cursor: project.cursor });

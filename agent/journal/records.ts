@@ -3,6 +3,7 @@
 import type { Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { ApprovalRecord } from './approvals.ts';
 
 /** A newer journal is refused: an older daemon would drop what it does not know. */
 export const journalVersion = 1;
@@ -80,6 +81,7 @@ export type ProjectRecord = InProject &
     | { t: 'key'; key: string; state: KeyState; error?: { code: string; reason: string } }
     /** Kept by compaction: a message that ended, so that it is dropped when it comes again. */
     | { t: 'known'; ids: string[] }
+    | ApprovalRecord
   );
 
 export type JournalRecord = { t: 'journal'; version: number } | ProjectRecord;

@@ -4,6 +4,7 @@ import type { ControlRow, MessageRow, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import { type ApprovalState, applyApproval, emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, JournalRecord, LeaseHolder, ProjectRecord, SettingName, StoredDocument } from './records.ts';
 
 export interface Hand {
@@ -72,6 +73,7 @@ export interface ProjectState {
   /** Keys of `outbox` without an outcome. */
   readonly openKeys: Set<string>;
   readonly settings: Map<SettingName, boolean>;
+  readonly approvals: ApprovalState;
 }
 
 export type JournalState = Map<string, ProjectState>;
@@ -92,6 +94,7 @@ export function emptyProject(key: string): ProjectState {
     outbox: new Map(),
     openKeys: new Set(),
     settings: new Map(),
+    approvals: emptyApprovals(),
   };
 }
 
@@ -208,6 +211,12 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
     }
     case 'known':
       for (const id of record.ids) project.known.set(id, record.at);
+      return;
+    case 'approvals':
+    case 'asked':
+    case 'decided':
+    case 'usage':
+      applyApproval(project.approvals, record, record.at);
       return;
     default:
       // A kind that only a newer minor version writes: the version line guards what must not be skipped.

@@ -86,9 +86,9 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
     if (answer.ask) written.decision = 'ask';
     if (answer.input !== undefined) specific.tool_input = answer.input;
   }
-  if (answer.tools !== undefined && event === 'BeforeToolSelection') {
-    specific.toolConfig = { mode: 'ANY', allowedFunctionNames: [...answer.tools] };
-  }
+  // Of a list of tools only the empty one can be said: ANY forces a call in every answer, so that no turn would end, the
+  // CLI turns VALIDATED into AUTO, and the API takes no names with AUTO. The gate refuses the others.
+  if (answer.tools?.length === 0 && event === 'BeforeToolSelection') specific.toolConfig = { mode: 'NONE' };
   if (answer.context !== undefined && takesContext.has(event)) {
     specific.additionalContext = answer.context;
     // For readers of the older form; the CLI ignores it here.

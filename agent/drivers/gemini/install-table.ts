@@ -13,11 +13,12 @@ export interface HookRow {
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Not AfterModel: it would run per streamed chunk. BeforeTool is the approval gate and comes with approvals. */
+/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: see `writeAnswer` in hook-io.ts. */
 export const hookTable: readonly HookRow[] = [
   { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeModel', timeoutMs: minuteMs, mayHold: false },
+  { event: 'BeforeTool', timeoutMs: dayMs, mayHold: true },
   { event: 'AfterTool', timeoutMs: minuteMs, mayHold: false },
   { event: 'AfterAgent', timeoutMs: dayMs, mayHold: true },
   { event: 'Notification', timeoutMs: minuteMs, mayHold: false },

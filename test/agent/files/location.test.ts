@@ -148,7 +148,9 @@ describe('git', () => {
     writeFileSync(exclude, '# mine\n*.log');
     await prepare(project);
     await prepare(project);
-    expect(readFileSync(exclude, 'utf8')).toBe('# mine\n*.log\n**/.gemini/wa_*\n**/.gemini/.wa-tmp-*\n');
+    expect(readFileSync(exclude, 'utf8')).toBe(
+      '# mine\n*.log\n**/.gemini/wa_*\n!**/.gemini/wa_policy.json\n**/.gemini/.wa-tmp-*\n',
+    );
   });
 
   test('is not needed, and not touched for a mailbox outside the project', async () => {

@@ -1,0 +1,124 @@
+// What a day may cost: turns, minutes and tokens. At the limit the next prompt or model request is refused and the phone
+// is asked whether to go on.
+
+import { createHash } from 'node:crypto';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { ApprovalRecord, Usage } from '../journal/approvals.ts';
+import type { ProjectState } from '../journal/state.ts';
+import { type Budgets, budgetsOf, type Policies } from './policy.ts';
+
+export interface BudgetingOptions {
+  project: ProjectState;
+  policies(): Promise<Policies>;
+  record(record: ApprovalRecord): Promise<void>;
+  send(item: OutboxItem): Promise<void>;
+  tokensOf(transcript: string): Promise<number | undefined>;
+  clock: () => number;
+}
+
+export interface Budgeting {
+  /** A refusal, once the day's budget is used up. Counts turns. */
+  admit(call: HookCall): Promise<TurnAnswer | undefined>;
+  /** What the turn took. */
+  turnEnded(call: HookCall): Promise<{ ms?: number; tokens?: number }>;
+  answer(key: string, action: string): Promise<OutboxItem>;
+}
+
+export const budgetPrefix = 'budget:';
+
+export function createBudgeting(options: BudgetingOptions): Budgeting {
+  const { project, clock } = options;
+  /** Running turns by session: since when, and the session's tokens then. */
+  const running = new Map<string, { at: number; tokens: Promise<number | undefined> }>();
+
+  function today(): Usage {
+    const now = new Date(clock());
+    const two = (value: number) => String(value).padStart(2, '0');
+    const day = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+    const known = project.approvals.usage;
+    return known?.day === day ? known : { day, turns: 0, ms: 0, tokens: 0, granted: 0 };
+  }
+
+  const tokensOf = async ({ transcript }: HookCall) => (transcript ? options.tokensOf(transcript) : undefined);
+
+  /** With what the session's running turn has taken so far. */
+  async function usedNow(call: HookCall): Promise<Usage> {
+    const usage = today();
+    const turn = running.get(call.session);
+    if (!turn) return usage;
+    const tokens = await tokensOf(call);
+    return {
+      ...usage,
+      ms: usage.ms + clock() - turn.at,
+      tokens: usage.tokens + Math.max(0, (tokens ?? 0) - ((await turn.tokens) ?? 0)),
+    };
+  }
+
+  /** The prompt does not wait for the size of a file. */
+  function begin(call: HookCall): void {
+    running.set(call.session, { at: clock(), tokens: tokensOf(call).catch(() => undefined) });
+  }
+
+  async function refuse(usage: Usage, limit: string): Promise<TurnAnswer> {
+    const id = `${usage.day}_${usage.granted}`;
+    const hash = createHash('sha256').update(`${project.key} ${id}`).digest('hex').slice(0, 32);
+    await options.send({
+      key: `budget_${hash}`,
+      class: 'approval',
+      parts: [{ text: `Today's budget is used up: ${limit}. The coding agent gets no further.`, entities: [] }],
+      buttons: [[{ label: 'As much again today', action: `${budgetPrefix}${id}` }]],
+    });
+    return { deny: `Today's budget of wa-sync is used up (${limit}); the owner was asked on the phone.` };
+  }
+
+  return {
+    async admit(call) {
+      const { type } = call.event;
+      if (type !== 'turnStart' && type !== 'modelRequest') return undefined;
+      const budgets = budgetsOf(await options.policies());
+      if (Object.values(budgets).every((limit) => limit === undefined)) {
+        if (type === 'turnStart') begin(call);
+        return undefined;
+      }
+      const usage = await usedNow(call);
+      // The turn that runs was counted when it began.
+      const limit = exceeded(type === 'turnStart' ? { ...usage, turns: usage.turns + 1 } : usage, budgets);
+      if (limit !== undefined) return refuse(usage, limit);
+      if (type === 'turnStart') {
+        await options.record({ t: 'usage', usage: { ...today(), turns: today().turns + 1 } });
+        begin(call);
+      }
+      return undefined;
+    },
+    async turnEnded(call) {
+      const turn = running.get(call.session);
+      running.delete(call.session);
+      if (!turn) return {};
+      const ms = clock() - turn.at;
+      const tokens = await tokensOf(call);
+      const used = tokens === undefined ? undefined : Math.max(0, tokens - ((await turn.tokens) ?? 0));
+      const usage = today();
+      await options.record({ t: 'usage', usage: { ...usage, ms: usage.ms + ms, tokens: usage.tokens + (used ?? 0) } });
+      return { ms, ...(used === undefined ? {} : { tokens: used }) };
+    },
+    async answer(key, action) {
+      const usage = today();
+      const isCurrent = action === `${budgetPrefix}${usage.day}_${usage.granted}`;
+      if (isCurrent) await options.record({ t: 'usage', usage: { ...usage, granted: usage.granted + 1 } });
+      const text = isCurrent
+        ? 'As much again for today. Send a message to go on.'
+        : 'This was answered before, or its day is over.';
+      return { key, class: 'reply', parts: [{ text, entities: [] }] };
+    },
+  };
+}
+
+/** The first limit that is passed, in words. */
+function exceeded(usage: Usage, { turns, minutes, tokens }: Budgets): string | undefined {
+  const times = usage.granted + 1;
+  if (turns !== undefined && usage.turns > turns * times) return `${turns * times} turns`;
+  if (minutes !== undefined && usage.ms >= minutes * times * 60_000) return `${minutes * times} minutes`;
+  if (tokens !== undefined && usage.tokens >= tokens * times) return `${tokens * times} tokens`;
+  return undefined;
+}

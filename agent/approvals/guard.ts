@@ -1,0 +1,180 @@
+// Everything of approvals for one project in one place: the gate, what runs after a tool, budgets and the audit file.
+// The daemon shows it every hook call; it never touches messages or turns.
+
+import type { ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { ControlRow } from '../../protocol/log.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { type Approvals, createApprovals, type GateHost } from './approvals.ts';
+import { createAudit } from './audit.ts';
+import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
+import { commandOf, type ToolCall } from './builtin.ts';
+import { afterCommands } from './judge.ts';
+import { onlyTools, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
+import { isAtDesk, makeCheckpoint, type Ran, runAfter } from './run.ts';
+import { visible } from './visible.ts';
+
+export interface GuardOptions {
+  project: ProjectState;
+  /** The project's folder, and that of its two files. */
+  dir: string;
+  mailboxDir: string;
+  prepare(): Promise<void>;
+  configDir: string;
+  home: string;
+  /** Directories that no tool may touch unasked. */
+  own: readonly string[];
+  /** Chat id; that of a private chat is its user's. */
+  mailbox: string;
+  record(record: ApprovalRecord): Promise<void>;
+  send(item: OutboxItem): Promise<void>;
+  redact(text: string): { text: string; counts: Record<string, number> };
+  onMode(mode: ApprovalMode): Promise<void>;
+  /** Tokens that the session file says were used, from `offset` bytes on; undefined = it does not say. */
+  tokensOf(transcript: string): Promise<number | undefined>;
+  clock: () => number;
+  log: Log;
+}
+
+export interface Guard {
+  /** Refused before anything else sees the call: a budget is used up. */
+  admit(call: HookCall): Promise<TurnAnswer | undefined>;
+  /** What is added to the answer of a call; for a gate it may take as long as a person. Never rejects. */
+  follow(call: HookCall, host: GateHost): Promise<TurnAnswer>;
+  /** What the phone gets for a control of ours; undefined = not ours. A STOP is noted, and not ours. */
+  answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
+  tick(): Promise<void>;
+  status(): { mode: ApprovalMode; asked: number };
+  stop(): Promise<void>;
+}
+
+/** A fast command's output goes with the very result; of a slower one with the next thing that the model reads. */
+const fastMs = 150;
+const shownChars = 200;
+
+export async function createGuard(options: GuardOptions): Promise<Guard> {
+  const { project, clock, log } = options;
+  const redact = (text: string) => options.redact(text).text;
+  const policies = () =>
+    readPolicies({
+      user: join(options.configDir, userPolicyName),
+      project: join(options.dir, '.gemini', projectPolicyName),
+    });
+  const { mailboxDir, prepare } = options;
+  const audit = createAudit({ dir: mailboxDir, prepare, redact, clock, log });
+  const budgets: Budgeting = createBudgeting({ ...options, policies });
+  const approvals: Approvals = await createApprovals({
+    project,
+    record: options.record,
+    send: options.send,
+    policies,
+    fixed: {
+      home: options.home,
+      own: options.own,
+      secretsIn: (text) => Object.values(options.redact(text).counts).reduce((sum, count) => sum + count, 0),
+    },
+    redact,
+    ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
+    isAtDesk,
+    checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
+    audit: (decision) => audit.write({ kind: 'decision', ...decision }),
+    onMode: options.onMode,
+    clock,
+    log,
+  });
+  /** Outputs that no hook has taken yet, by session. */
+  const outputs = new Map<string, string[]>();
+  const children = new Set<ChildProcess>();
+
+  function takeOutputs(session: string): TurnAnswer {
+    const texts = outputs.get(session) ?? [];
+    outputs.delete(session);
+    return texts.length === 0 ? {} : { context: texts.join('\n\n') };
+  }
+
+  async function afterTool(call: HookCall & { event: { type: 'toolEnd' } }): Promise<TurnAnswer> {
+    const { tool, input } = call.event;
+    const done: ToolCall = { tool, server: undefined, input };
+    const text = visible(commandOf(done) ?? String(input.file_path ?? '')).slice(0, shownChars);
+    audit.write({ kind: 'tool', tool, session: call.session, hash: hashOf(input), text });
+    const commands = afterCommands(done, await policies());
+    const work = Promise.all(commands.map((command) => runOne(command, call)));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, fastMs);
+    });
+    await Promise.race([work, commands.length > 0 ? late : work]);
+    clearTimeout(timer);
+    return takeOutputs(call.session);
+  }
+
+  async function runOne(command: string, { session, event }: HookCall & { event: { type: 'toolEnd' } }): Promise<void> {
+    let child: ChildProcess | undefined;
+    const ran: Ran = await runAfter(command, options.dir, (started) => {
+      child = started;
+      children.add(started);
+    });
+    if (child) children.delete(child);
+    const end = ran.code === 0 ? '' : ` and ended with ${ran.code ?? 'a signal'}`;
+    const text = `wa-sync ran \`${command}\` after ${event.tool}${end}:\n${redact(ran.output) || '(no output)'}`;
+    outputs.set(session, [...(outputs.get(session) ?? []), text]);
+  }
+
+  async function onTurnStart({ session }: HookCall): Promise<TurnAnswer> {
+    const only = onlyTools(await policies());
+    const told = only ? `Only these tools may be used now: ${only.join(', ') || 'none'}.` : undefined;
+    const { context } = takeOutputs(session);
+    const all = [told, context].filter((text) => text !== undefined);
+    return all.length === 0 ? {} : { context: all.join('\n\n') };
+  }
+
+  return {
+    admit: (call) => budgets.admit(call),
+    async follow(call, host) {
+      const { event } = call;
+      try {
+        if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
+        if (event.type === 'toolEnd') return await afterTool({ ...call, event });
+        if (event.type === 'turnStart') return await onTurnStart(call);
+        if (event.type === 'turnEnd') {
+          const used = await budgets.turnEnded(call);
+          audit.write({ kind: 'turn', session: call.session, ...used });
+        }
+        return {};
+      } catch (cause) {
+        log('error', 'guard failed', { project: project.key, event: event.type, error: (cause as Error).message });
+        return {};
+      }
+    },
+    async answer(control) {
+      const { id, control: said } = control;
+      if (said.type === 'stop' || said.type === 'abort') {
+        audit.write({ kind: 'stop', what: said.type, id });
+        await approvals.stopAll();
+        return undefined;
+      }
+      if (said.type === 'button' && said.action.startsWith(budgetPrefix)) {
+        return [await budgets.answer(`reply_${id}`, said.action)];
+      }
+      const before = approvals.mode();
+      const items = await approvals.answer(control);
+      if (approvals.mode() !== before) audit.write({ kind: 'mode', mode: approvals.mode() });
+      return items;
+    },
+    tick: () => approvals.tick(),
+    status: () => ({ mode: approvals.mode(), asked: approvals.waiting() }),
+    async stop() {
+      for (const child of children) child.kill('SIGKILL');
+      await audit.flush();
+    },
+  };
+}
+
+function hashOf(input: object): string {
+  return createHash('sha256').update(JSON.stringify(input)).digest('hex');
+}

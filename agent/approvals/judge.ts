@@ -1,0 +1,91 @@
+// What a tool call may do: the strictest of mode, built-in rules, the user's policy and the project's. Pure.
+
+import type { ApprovalMode } from '../journal/approvals.ts';
+import { commandOf, type Finding, findDangers, neverAllowed, type Surroundings, type ToolCall } from './builtin.ts';
+import { matchesGlob } from './glob.ts';
+import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
+
+export interface Judgement {
+  verdict: 'go' | 'ask' | 'deny' | 'stop';
+  /** For the owner, and for the model when it is refused. */
+  why: string[];
+  /** A built-in rule was hit: "Always" is not offered. */
+  isDestructive: boolean;
+  /** The arguments that run, when a rule rewrote them. */
+  input: Readonly<Record<string, unknown>> | undefined;
+  checkpoint: boolean;
+}
+
+const ranks = { go: 0, ask: 1, deny: 2, stop: 3 } as const;
+
+export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, world: Surroundings): Judgement {
+  const first = findDangers(call, world);
+  const rewrite = policies.user.rules.find((rule) => rule.do === 'rewrite' && ruleMatches(rule, call, first));
+  // Judged as what runs: a rewritten call is no way around the other rules.
+  const input = rewrite ? { ...call.input, ...rewrite.set } : undefined;
+  const actual = input ? { ...call, input } : call;
+  const found = input ? findDangers(actual, world) : first;
+  const matching = (rules: readonly UserRule[]) => rules.filter((rule) => ruleMatches(rule, actual, found));
+  const ofUser = matching(policies.user.rules.filter((rule) => rule.do !== 'rewrite'));
+  const ofProject = matching(policies.project.rules as readonly ProjectRule[]);
+
+  const judgement: Judgement = {
+    verdict: 'go',
+    why: [],
+    isDestructive: found.length > 0,
+    input,
+    checkpoint: [...ofUser, ...ofProject, ...(rewrite ? [rewrite] : [])].some((rule) => rule.checkpoint === true),
+  };
+  const tighten = (verdict: Judgement['verdict'], why: string) => {
+    if (ranks[verdict] > ranks[judgement.verdict]) judgement.verdict = verdict;
+    if (verdict !== 'go' && why !== '') judgement.why.push(why);
+  };
+
+  const only = onlyTools(policies);
+  if (only && !only.some((each) => matchesGlob(each, call.tool))) {
+    tighten('deny', `only these tools are open now: ${only.join(', ') || 'none'}`);
+  }
+  const decisive = ofUser.find((rule) => rule.do !== undefined);
+  const open = findingsLeft(found, ofUser);
+  if (mode !== 'off') {
+    for (const { rule, why } of open) tighten('ask', `${why} (${rule})`);
+    for (const problem of policies.problems) tighten('ask', problem);
+    if (mode === 'all' && decisive?.do !== 'allow') tighten('ask', '');
+  }
+  const asTold = (rule: UserRule | undefined, words: string) => {
+    if (rule?.do === 'ask' || rule?.do === 'deny' || rule?.do === 'stop') tighten(rule.do, rule.reason ?? words);
+  };
+  asTold(decisive, 'your policy says so');
+  asTold(
+    ofProject.find((rule) => rule.do !== undefined),
+    "the project's policy says so",
+  );
+  return judgement;
+}
+
+/** What no rule of the user opened by its name. */
+function findingsLeft(found: readonly Finding[], rules: readonly UserRule[]): Finding[] {
+  const opened = new Set(rules.flatMap((rule) => (rule.do === 'allow' && rule.builtin ? [rule.builtin] : [])));
+  return found.filter(({ rule }) => rule === neverAllowed || !opened.has(rule));
+}
+
+/** The commands that the user wants to run after such a call. */
+export function afterCommands(call: ToolCall, policies: Policies): string[] {
+  return policies.user.rules.flatMap((rule) => (rule.after && ruleMatches(rule, call, []) ? [rule.after] : []));
+}
+
+/** `*` of an allowed shell command does not stand for a second command. */
+const chains = /[;&|<>`$(){}\n\r\\]/;
+
+function ruleMatches(rule: UserRule, call: ToolCall, found: readonly Finding[]): boolean {
+  if (rule.tool !== undefined && !matchesGlob(rule.tool, call.tool)) return false;
+  if (rule.server !== undefined && (call.server === undefined || !matchesGlob(rule.server, call.server))) return false;
+  if (rule.builtin !== undefined && !found.some((finding) => finding.rule === rule.builtin)) return false;
+  return Object.entries(rule.match ?? {}).every(([key, pattern]) => {
+    const value = call.input[key];
+    if (value === undefined) return false;
+    const isCommand = key === 'command' && rule.do === 'allow' && commandOf(call) !== undefined;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return matchesGlob(pattern, text, isCommand ? (char) => !chains.test(char) : undefined);
+  });
+}

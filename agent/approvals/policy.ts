@@ -1,0 +1,132 @@
+// The policy of the user (`policy.json` beside config.json) and of a project (`.gemini/wa_policy.json`, which can only
+// tighten): schema and reading. Prose: docs/policy.md.
+
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
+const pattern = v.pipe(v.string(), v.maxLength(1000));
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2000));
+const amount = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+/** Which calls a rule is about; every field that is there must match. */
+const where = {
+  /** Pattern of the tool's name, as the coding agent calls it. */
+  tool: v.optional(name),
+  /** Pattern of the MCP server's name; a rule with it never matches a tool of the agent itself. */
+  server: v.optional(name),
+  /** Argument name -> pattern of its whole value; what is no text is compared as JSON. */
+  match: v.optional(v.record(name, pattern)),
+};
+
+const reason = v.optional(text);
+const checkpoint = v.optional(v.boolean());
+
+const projectRule = v.strictObject({
+  ...where,
+  do: v.optional(v.picklist(['ask', 'deny', 'stop'])),
+  checkpoint,
+  reason,
+});
+
+const userRule = v.strictObject({
+  ...where,
+  /** Matches what the built-in rule of this name found; only so can `allow` open one. */
+  builtin: v.optional(name),
+  do: v.optional(v.picklist(['allow', 'ask', 'deny', 'stop', 'rewrite'])),
+  /** For `rewrite`: arguments that replace the call's. */
+  set: v.optional(v.record(name, v.unknown())),
+  /** Runs after the tool, in the project; its output goes to the model. */
+  after: v.optional(text),
+  checkpoint,
+  reason,
+});
+
+const shared = {
+  tools: v.optional(v.strictObject({ only: v.array(name) })),
+  /** Per day. */
+  budgets: v.optional(
+    v.strictObject({ turns: v.optional(amount), minutes: v.optional(amount), tokens: v.optional(amount) }),
+  ),
+};
+
+const projectPolicy = v.strictObject({ rules: v.optional(v.array(projectRule), []), ...shared });
+
+const userPolicy = v.strictObject({
+  rules: v.optional(v.array(userRule), []),
+  ...shared,
+  onTimeout: v.optional(v.picklist(['deny', 'desk']), 'deny'),
+  /** How long a question waits for an answer, at most what the coding agent gives its hooks. */
+  timeoutSeconds: v.optional(v.pipe(amount, v.maxValue(23 * 3600)), 3600),
+  /** Telegram user ids. Default: the user of a private chat; in a group everybody whom the relay lets in. */
+  approvers: v.optional(v.array(v.pipe(v.string(), v.regex(/^\d+$/)))),
+});
+
+export type UserRule = v.InferOutput<typeof userRule>;
+export type ProjectRule = v.InferOutput<typeof projectRule>;
+export type UserPolicy = v.InferOutput<typeof userPolicy>;
+export type ProjectPolicy = v.InferOutput<typeof projectPolicy>;
+export type Budgets = NonNullable<UserPolicy['budgets']>;
+
+export interface Policies {
+  user: UserPolicy;
+  project: ProjectPolicy;
+  /** What cannot be read, for the phone and the log; then everything is asked while approvals are on. */
+  problems: string[];
+}
+
+export const userPolicyName = 'policy.json';
+export const projectPolicyName = 'wa_policy.json';
+
+/** A missing file is an empty policy. Never throws. */
+export async function readPolicies(paths: { user: string; project: string }): Promise<Policies> {
+  const [user, project] = await Promise.all([read(paths.user, userPolicy), read(paths.project, projectPolicy)]);
+  return {
+    user: user.value,
+    project: project.value,
+    problems: [...user.problems, ...project.problems],
+  };
+}
+
+async function read<S extends typeof userPolicy | typeof projectPolicy>(
+  path: string,
+  schema: S,
+): Promise<{ value: v.InferOutput<S>; problems: string[] }> {
+  const empty = v.parse(schema, {}) as v.InferOutput<S>;
+  let content: string;
+  try {
+    content = await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    return { value: empty, problems: code === 'ENOENT' ? [] : [`${path} cannot be read (${code})`] };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(content.replace(/^\uFEFF/, ''));
+  } catch {
+    return { value: empty, problems: [`${path} is no JSON`] };
+  }
+  const parsed = v.safeParse(schema, json);
+  if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
+  const [issue] = parsed.issues;
+  return { value: empty, problems: [`${path}: ${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`.slice(0, 300)] };
+}
+
+/** Undefined = any tool; the project can only take away. */
+export function onlyTools({ user, project }: Policies): readonly string[] | undefined {
+  const [first, second] = [user.tools?.only, project.tools?.only];
+  if (first === undefined || second === undefined) return first ?? second;
+  return first.filter((each) => second.includes(each));
+}
+
+/** The smaller of the two. */
+export function budgetsOf({ user, project }: Policies): Budgets {
+  const smaller = (a: number | undefined, b: number | undefined) =>
+    a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+  const [mine, theirs] = [user.budgets ?? {}, project.budgets ?? {}];
+  return {
+    turns: smaller(mine.turns, theirs.turns),
+    minutes: smaller(mine.minutes, theirs.minutes),
+    tokens: smaller(mine.tokens, theirs.tokens),
+  };
+}

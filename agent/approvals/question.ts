@@ -1,0 +1,144 @@
+// How an approval looks on the phone: what would run, word for word, and the buttons. Pure.
+
+import type { OutboxItem, TextEntity, TextPart } from '../../protocol/relay-api.ts';
+import type { Verdict } from '../journal/approvals.ts';
+import { commandOf, type ToolCall } from './builtin.ts';
+import { headAndTail, shortDiff, visible } from './visible.ts';
+
+export interface QuestionOptions {
+  call: ToolCall;
+  why: readonly string[];
+  /** What the file holds now, for a tool that writes it whole; undefined = there is none. */
+  fileNow: string | undefined;
+  redact(text: string): string;
+  /** When nobody answered, in words: `60 min`. */
+  waits: string;
+  onTimeout: 'deny' | 'desk';
+  /** Of a git checkpoint made before the call. */
+  checkpoint: string | undefined;
+}
+
+/** Below what one phone message holds, with room for the verdict. */
+const bodyUnits = 2600;
+const headUnits = 600;
+const editUnits = 900;
+
+/** Shown as one message; the body is code. */
+export function questionPart(options: QuestionOptions): TextPart {
+  const { call, redact } = options;
+  const clean = (text: string) => visible(redact(visible(redact(text))));
+  const tool = call.server === undefined ? call.tool : `${call.tool} (MCP server ${call.server})`;
+  const reasons = options.why.map((why) => `⚠ ${why}`).join('\n');
+  const head = headAndTail(clean([`Run ${tool}?`, ...(reasons ? [reasons] : [])].join('\n')), headUnits);
+  const body = headAndTail(clean(bodyOf(call, options.fileNow)), bodyUnits) || '(no arguments)';
+  const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
+  const tail = [
+    ...(options.checkpoint ? [`Checkpoint: ${options.checkpoint}`] : []),
+    `Waits ${options.waits}, ${end}.`,
+  ].join('\n');
+  return withCode(head, body, tail, commandOf(call) === undefined ? undefined : 'bash');
+}
+
+function bodyOf(call: ToolCall, fileNow: string | undefined): string {
+  const command = commandOf(call);
+  if (command !== undefined) {
+    const rest = Object.entries(call.input).filter(([key]) => key !== 'command' && key !== 'description');
+    return [command, ...rest.map(([key, value]) => `# ${key}: ${JSON.stringify(value)}`)].join('\n');
+  }
+  const { file_path: path, content, old_string: before, new_string: after } = call.input;
+  if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string') {
+    const all =
+      call.input.allow_multiple === true || Number(call.input.expected_replacements) > 1 ? ' (every place)' : '';
+    return `${path}${all}\n${shortDiff(before, after)}`;
+  }
+  if (typeof path === 'string' && typeof content === 'string') {
+    const what = fileNow === undefined ? 'new file' : 'replaces the file';
+    return `${path} (${what})\n${shortDiff(fileNow ?? '', content)}`;
+  }
+  return JSON.stringify(call.input, null, 1);
+}
+
+function withCode(head: string, body: string, tail: string, language: string | undefined): TextPart {
+  const pre: TextEntity = {
+    type: 'pre',
+    offset: head.length + 1,
+    length: body.length,
+    ...(language ? { language } : {}),
+  };
+  return { text: `${head}\n${body}\n${tail}`, entities: [pre] };
+}
+
+export const approvalPrefix = 'approval:';
+
+export type Answer = 'approve' | 'deny' | 'always' | 'edit';
+
+/** `hash` binds the tap to the arguments that were shown. */
+export function actionOf(id: string, hash: string, answer: Answer): string {
+  return `${approvalPrefix}${id}:${hash}:${answer}`;
+}
+
+export function readAction(action: string): { id: string; hash: string; answer: Answer } | undefined {
+  const match = /^approval:([0-9a-f]+):([0-9a-f]+):(approve|deny|always|edit)$/.exec(action);
+  return match ? { id: match[1] ?? '', hash: match[2] ?? '', answer: match[3] as Answer } : undefined;
+}
+
+export function questionItem(
+  approval: { id: string; hash: string },
+  part: TextPart,
+  offers: { always: boolean; edit: boolean },
+): OutboxItem {
+  const { id, hash } = approval;
+  const second = [
+    ...(offers.always ? [{ label: 'Always', action: actionOf(id, hash, 'always') }] : []),
+    ...(offers.edit ? [{ label: 'Edit…', action: actionOf(id, hash, 'edit') }] : []),
+  ];
+  return {
+    key: questionKey(id),
+    class: 'approval',
+    parts: [part],
+    buttons: [
+      [
+        { label: 'Approve', action: actionOf(id, hash, 'approve'), style: 'success' },
+        { label: 'Deny', action: actionOf(id, hash, 'deny'), style: 'danger' },
+      ],
+      ...(second.length > 0 ? [second] : []),
+    ],
+    slot: questionKey(id),
+    rev: 1,
+  };
+}
+
+export function questionKey(id: string): string {
+  return `approval_${id}`;
+}
+
+const verdictTexts: Record<Verdict, string> = {
+  approved: '✅ Approved.',
+  always: '✅ Approved, and the same again in this session.',
+  edited: '✏️ Approved as edited:',
+  denied: '❌ Denied.',
+  timeout: '⌛ Too late, denied: nobody answered in time.',
+  desk: '⌛ Nobody answered in time: the dialog waits at the desk.',
+  withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
+  interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
+  stopped: '⛔ Denied by your STOP.',
+};
+
+export function verdictText(verdict: Verdict): string {
+  return verdictTexts[verdict];
+}
+
+/** The same phone message without its buttons, with what became of it. `edited` = the command that runs instead. */
+export function verdictItem(id: string, question: TextPart, verdict: Verdict, edited?: string): OutboxItem {
+  const told = `${question.text}\n${verdictText(verdict)}`;
+  const command = edited === undefined ? '' : headAndTail(edited, editUnits);
+  const entities: TextEntity[] = [...question.entities];
+  if (command !== '') entities.push({ type: 'pre', offset: told.length + 1, length: command.length });
+  return {
+    key: `${questionKey(id)}_end`,
+    class: 'approval',
+    parts: [{ text: command === '' ? told : `${told}\n${command}`, entities }],
+    slot: questionKey(id),
+    rev: 2,
+  };
+}

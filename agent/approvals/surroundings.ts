@@ -1,0 +1,45 @@
+// Where the paths of a call really lead: links followed as far as the path exists. Reads the file system, changes nothing.
+
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { commandOf, pathArguments, pathWords, type Surroundings, type ToolCall } from './builtin.ts';
+
+/** More words than a person reads; the rest is judged by its text alone. */
+const maxPaths = 200;
+const maxShownBytes = 200_000;
+
+export async function lookAround(
+  call: ToolCall,
+  fixed: Omit<Surroundings, 'cwd' | 'resolved'>,
+  cwd: string,
+): Promise<Surroundings> {
+  const command = commandOf(call);
+  const words = [...pathArguments(call), ...(command === undefined ? [] : pathWords(command))].slice(0, maxPaths);
+  const resolved = new Map<string, readonly string[]>();
+  for (const word of new Set(words)) {
+    const path = resolve(cwd, word.replace(/^~(?=\/|$)/, fixed.home).replace(/^file:\/\//, ''));
+    resolved.set(word, [await realPathOf(path)]);
+  }
+  const own = await Promise.all(fixed.own.map(realPathOf));
+  return { ...fixed, own: [...new Set([...fixed.own, ...own])], cwd, resolved };
+}
+
+/** Of the deepest part that exists, and the rest as written. */
+async function realPathOf(path: string): Promise<string> {
+  const rest: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const real = await realpath(at).catch(() => undefined);
+    if (real !== undefined) return join(real, ...rest);
+    if (dirname(at) === at) return path;
+    rest.unshift(basename(at));
+  }
+}
+
+/** What a tool that writes a whole file would replace; undefined = nothing there, or nothing that can be shown. */
+export async function fileNow({ input }: ToolCall, cwd: string): Promise<string | undefined> {
+  if (typeof input.file_path !== 'string' || typeof input.content !== 'string') return undefined;
+  const path = resolve(cwd, input.file_path);
+  const info = await stat(path).catch(() => undefined);
+  if (!info?.isFile() || info.size > maxShownBytes) return undefined;
+  return readFile(path, 'utf8').catch(() => undefined);
+}

@@ -1,0 +1,94 @@
+// One hook call through the parts of its project: budgets, turn rules, approvals. Decides nothing; keeps the deadline of
+// events that never hold, and a gate closed when nobody could judge.
+
+import { isGate, mayHold } from '../../protocol/hook.ts';
+import { hookLimits } from '../../protocol/limits.ts';
+import type { TurnAnswer } from '../../protocol/turn-events.ts';
+import { closedText, type Gates } from '../approvals/gate-files.ts';
+import { findBinding } from '../binding.ts';
+import { hookIoOf } from '../drivers/hook-io.ts';
+import type { HookRun } from '../hook-server/app.ts';
+import type { Log } from '../log.ts';
+import { isAlive } from '../process.ts';
+import type { RunningProject } from './project.ts';
+
+export interface HookCallsOptions {
+  projects: readonly RunningProject[];
+  gates: Gates;
+  takeSpool(): Promise<void>;
+  clock: () => number;
+  log: Log;
+}
+
+/** What an answer needs from here to the launcher. */
+const marginMs = 50;
+
+/** Gives the tool's own JSON answer; never rejects. */
+export function createHookCalls({ projects, gates, takeSpool, clock, log }: HookCallsOptions) {
+  const bindings = projects.map((project) => project.binding);
+
+  /** Undefined = a payload that nobody can read. */
+  async function answer(run: HookRun): Promise<object | undefined> {
+    const { tool, event, payload, pid, maxMs, isGone } = run;
+    const io = hookIoOf(tool);
+    const call = io?.readCall(event, payload);
+    if (!io || !call) return undefined;
+    const binding = await findBinding(call.cwd, bindings);
+    const project = projects.find((each) => each.binding === binding);
+    if (!project) return {};
+    await takeSpool();
+    if (call.event.type === 'sessionEnd' && pid !== undefined) {
+      project.polling
+        .sessionEnded(pid)
+        .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
+    }
+    const { guard, turns } = project;
+    const holds = mayHold(tool, event);
+    const deadline = createDeadline(holds);
+    const until = clock() + hookLimits.answerMs;
+    // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
+    const host = { tool, pid, maxMs, isGone: () => isGone() || (!holds && clock() > until - marginMs) };
+    try {
+      const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
+      if (refused?.deny !== undefined) return io.writeAnswer(event, refused);
+      // The turn rules go first. Only a gate must not begin before they have spoken: it asks a person.
+      const beside = isGate(tool, event) ? undefined : guard.follow(call, host);
+      const turn: TurnAnswer = await deadline.within(turns.handle(call, host));
+      if (turn.deny !== undefined || turn.halt !== undefined) return io.writeAnswer(event, turn);
+      const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));
+      const context = [turn.context, more.context].filter((text) => text !== undefined).join('\n\n');
+      return io.writeAnswer(event, { ...turn, ...more, ...(context === '' ? {} : { context }) });
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  return async (run: HookRun): Promise<object> => {
+    const { tool, event } = run;
+    try {
+      const answered = await answer(run);
+      if (answered) return answered;
+    } catch (cause) {
+      log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+    }
+    const closed = isGate(tool, event) && gates.closed();
+    return (closed && hookIoOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
+  };
+}
+
+/** A launcher outlives the coding agent that waits for it, and would say yes to nobody. */
+function withAgent<H extends { pid: number | undefined; isGone(): boolean }>(host: H): H {
+  return { ...host, isGone: () => host.isGone() || (host.pid !== undefined && !isAlive(host.pid)) };
+}
+
+/** The launcher gives up after `answerMs`; an answer after that would be counted as given and never read. */
+function createDeadline(holds: boolean) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Record<string, never>>((resolve) => {
+    if (!holds) timer = setTimeout(() => resolve({}), hookLimits.answerMs);
+  });
+  return {
+    within: <T>(work: Promise<T>): Promise<T | Record<string, never>> => (holds ? work : Promise.race([work, late])),
+    clear: () => clearTimeout(timer),
+  };
+}

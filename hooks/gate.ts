@@ -1,0 +1,39 @@
+// A gate without a daemon: closed while approvals are on, because nobody is there who could ask.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hookIoOf } from '../agent/drivers/hook-io.ts';
+import { readJsonFile } from '../agent/files/json-file.ts';
+import { directories, type PathsInput, stateFiles } from '../agent/paths.ts';
+import { emptyAnswer, gateFileName, type Tool } from '../protocol/hook.ts';
+
+const closedText =
+  'Approvals are on and the daemon of wa-sync does not run, so nobody could approve this. Start it with `wa-sync start`.';
+
+/** The line that the daemon left for this gate; undefined = approvals are off everywhere. */
+function gateLine(world: PathsInput, tool: string, event: string): string | undefined {
+  try {
+    return readFileSync(gatePath(world, tool, event), 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function gatePath(world: PathsInput, tool: string, event: string): string {
+  return join(directories(world).runtime, 'gate', gateFileName(tool, event));
+}
+
+/** What is printed when nothing else can be said in time. */
+export function lastAnswer(world: PathsInput, tool: string, event: string): string {
+  return gateLine(world, tool, event) ?? emptyAnswer;
+}
+
+/** For a project of ours. Its own mode decides; where that cannot be read, whether any gate is closed. */
+export async function answerGate(
+  world: PathsInput,
+  { tool, event, key, state }: { tool: Tool; event: string; key: string; state: string },
+): Promise<object> {
+  const stored = (await readJsonFile(stateFiles(state).approvals(key))) as { mode?: unknown } | undefined;
+  const closed = typeof stored?.mode === 'string' ? stored.mode !== 'off' : existsSync(gatePath(world, tool, event));
+  return (closed && hookIoOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
+}

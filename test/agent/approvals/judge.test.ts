@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { Surroundings } from '../../../agent/approvals/builtin.ts';
+import { matchesGlob } from '../../../agent/approvals/glob.ts';
+import { afterCommands, judge } from '../../../agent/approvals/judge.ts';
+import type { Policies, ProjectPolicy, UserPolicy } from '../../../agent/approvals/policy.ts';
+
+const world: Surroundings = {
+  cwd: '/home/dev/shop',
+  home: '/home/dev',
+  own: [],
+  resolved: new Map(),
+  secretsIn: () => 0,
+};
+const policies = (user: Partial<UserPolicy> = {}, project: Partial<ProjectPolicy> = {}): Policies => ({
+  user: { rules: [], onTimeout: 'deny', timeoutSeconds: 3600, ...user },
+  project: { rules: [], ...project },
+  problems: [],
+});
+const shell = (command: string) => ({ tool: 'run_shell_command', server: undefined, input: { command } });
+const verdict = (command: string, policy: Policies, mode: 'off' | 'risky' | 'all' = 'all') =>
+  judge(shell(command), policy, mode, world).verdict;
+
+describe('a mode', () => {
+  it('asks for nothing, for what is dangerous, or for everything', () => {
+    const none = policies();
+    expect((['off', 'risky', 'all'] as const).map((mode) => verdict('ls', none, mode))).toEqual(['go', 'go', 'ask']);
+    expect((['off', 'risky', 'all'] as const).map((mode) => verdict('git push -f', none, mode))).toEqual([
+      'go',
+      'ask',
+      'ask',
+    ]);
+  });
+
+  it('asks for everything that it finds while a policy cannot be read', () => {
+    const broken = { ...policies(), problems: ['policy.json is no JSON'] };
+    expect(verdict('ls', broken, 'risky')).toBe('ask');
+    expect(verdict('ls', broken, 'off')).toBe('go');
+  });
+});
+
+describe("the user's policy", () => {
+  const allowTests = policies({ rules: [{ tool: 'run_shell_command', match: { command: 'npm test*' }, do: 'allow' }] });
+
+  it('allows what a mode would ask for, but no second command behind it', () => {
+    expect(verdict('npm test -- --run', allowTests)).toBe('go');
+    for (const chained of ['npm test; ls', 'npm test && ls', 'npm test | sh', 'npm test $(ls)', 'npm test\nls']) {
+      expect([chained, verdict(chained, allowTests)]).toEqual([chained, 'ask']);
+    }
+  });
+
+  it('opens a built-in rule only by its name, and that which guards wa-sync never', () => {
+    const any = policies({ rules: [{ do: 'allow' }] });
+    const named = policies({ rules: [{ builtin: 'force-push', do: 'allow' }] });
+    const own = policies({ rules: [{ builtin: 'own', do: 'allow' }] });
+    expect(verdict('git push -f', any)).toBe('ask');
+    expect(verdict('git push -f', named)).toBe('go');
+    expect(verdict('wa-sync hooks uninstall', own)).toBe('ask');
+  });
+
+  it('asks, denies and stops in every mode, the first rule that says something deciding', () => {
+    const rules = (...each: UserPolicy['rules']) => policies({ rules: each });
+    expect(verdict('ls', rules({ do: 'ask' }), 'off')).toBe('ask');
+    expect(verdict('ls', rules({ do: 'deny' }), 'off')).toBe('deny');
+    expect(verdict('ls', rules({ do: 'stop' }), 'off')).toBe('stop');
+    expect(verdict('ls', rules({ match: { command: 'ls' }, do: 'allow' }, { do: 'deny' }))).toBe('go');
+  });
+
+  it('rewrites the arguments, and what comes out is judged', () => {
+    const rewrite = policies({
+      rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { command: 'npm ci' } }],
+    });
+    expect(judge(shell('npm install x'), rewrite, 'off', world)).toMatchObject({
+      verdict: 'go',
+      input: { command: 'npm ci' },
+    });
+    const worse = policies({ rules: [{ match: { command: 'ls' }, do: 'rewrite', set: { command: 'rm -rf /' } }] });
+    expect(judge(shell('ls'), worse, 'risky', world)).toMatchObject({ verdict: 'ask', isDestructive: true });
+  });
+
+  it('names what runs afterwards and what wants a checkpoint', () => {
+    const policy = policies({
+      rules: [
+        { tool: 'write_file', after: 'npm run format' },
+        { tool: 'run_*', checkpoint: true },
+      ],
+    });
+    expect(afterCommands({ tool: 'write_file', server: undefined, input: {} }, policy)).toEqual(['npm run format']);
+    expect(judge(shell('ls'), policy, 'off', world).checkpoint).toBe(true);
+  });
+
+  it('speaks of the tools of one MCP server', () => {
+    const policy = policies({ rules: [{ server: 'git*', do: 'deny' }] });
+    const of = (server: string | undefined) => judge({ tool: 'x', server, input: {} }, policy, 'off', world).verdict;
+    expect([of('github'), of('files'), of(undefined)]).toEqual(['deny', 'go', 'go']);
+  });
+});
+
+describe("the project's policy", () => {
+  it('tightens what the user allows, and the list of tools', () => {
+    const user = { rules: [{ do: 'allow' as const }], tools: { only: ['read_file', 'run_shell_command'] } };
+    expect(verdict('ls', policies(user, { rules: [{ do: 'ask' }] }))).toBe('ask');
+    expect(verdict('ls', policies(user, { tools: { only: ['read_file', 'write_file'] } }))).toBe('deny');
+    expect(verdict('ls', policies(user))).toBe('go');
+  });
+});
+
+it('a pattern with many stars is matched in linear time', () => {
+  expect(matchesGlob('*a*a*a*a*a*a*a*a*b', 'a'.repeat(50_000))).toBe(false);
+  expect(matchesGlob('a*c', 'abc')).toBe(true);
+  expect(matchesGlob('*', '')).toBe(true);
+  expect(matchesGlob('', 'a')).toBe(false);
+});
