@@ -72,6 +72,21 @@ function createProgram(context: CommandContext): Command {
     .action(async () => (await import('./commands/mcp.ts')).mcpCommand(context));
 
   program
+    .command('approvals')
+    .description('what is asked on the phone before a tool runs (changed only there)')
+    .option('--json', 'one JSON object', false)
+    .action(async (options) => (await import('./commands/approvals.ts')).approvalsCommand(options, context));
+
+  program
+    .command('audit')
+    .description('verdicts, STOPs, tool calls and turns of the project here')
+    .option('--since <duration>', 'only the last 90s, 30m, 2h or 3d')
+    .option('--json', 'one JSON object a line', false)
+    .action(async ({ since, json }) =>
+      (await import('./commands/approvals.ts')).auditCommand({ since, json }, context),
+    );
+
+  program
     .command('hooks')
     .description('the hooks in a coding agent')
     .addArgument(hooksAction())

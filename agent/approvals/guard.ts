@@ -15,7 +15,7 @@ import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import { afterCommands } from './judge.ts';
-import { onlyTools, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
+import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import { isAtDesk, makeCheckpoint, type Ran, runAfter } from './run.ts';
 import { visible } from './visible.ts';
 
@@ -49,7 +49,8 @@ export interface Guard {
   /** What the phone gets for a control of ours; undefined = not ours. A STOP is noted, and not ours. */
   answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
   tick(): Promise<void>;
-  status(): { mode: ApprovalMode; asked: number };
+  /** `problems`: what of the policies could not be read when a call was last judged. */
+  status(): { mode: ApprovalMode; asked: number; problems: string[] };
   stop(): Promise<void>;
 }
 
@@ -60,11 +61,19 @@ const shownChars = 200;
 export async function createGuard(options: GuardOptions): Promise<Guard> {
   const { project, clock, log } = options;
   const redact = (text: string) => options.redact(text).text;
-  const policies = () =>
-    readPolicies({
+  let problems: string[] = [];
+  async function policies(): Promise<Policies> {
+    const read = await readPolicies({
       user: join(options.configDir, userPolicyName),
       project: join(options.dir, '.gemini', projectPolicyName),
     });
+    for (const problem of read.problems) {
+      if (!problems.includes(problem)) log('error', 'policy not read', { project: project.key, problem });
+    }
+    problems = read.problems;
+    return read;
+  }
+  await policies();
   const { mailboxDir, prepare } = options;
   const audit = createAudit({ dir: mailboxDir, prepare, redact, clock, log });
   const budgets: Budgeting = createBudgeting({ ...options, policies });
@@ -167,7 +176,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       return items;
     },
     tick: () => approvals.tick(),
-    status: () => ({ mode: approvals.mode(), asked: approvals.waiting() }),
+    status: () => ({ mode: approvals.mode(), asked: approvals.waiting(), problems }),
     async stop() {
       for (const child of children) child.kill('SIGKILL');
       await audit.flush();

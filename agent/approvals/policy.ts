@@ -106,7 +106,8 @@ async function read<S extends typeof userPolicy | typeof projectPolicy>(
   } catch {
     return { value: empty, problems: [`${path} is no JSON`] };
   }
-  const parsed = v.safeParse(schema, json);
+  // To the schema an array is an object without fields.
+  const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
   if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
   const [issue] = parsed.issues;
   return { value: empty, problems: [`${path}: ${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`.slice(0, 300)] };

@@ -22,6 +22,7 @@ interface ProjectLine {
   turnRuns: boolean;
   inboxTrouble: string | null;
   outboxTrouble: string | null;
+  approvals: { mode: string; asked: number };
 }
 
 interface DaemonStatus {
@@ -49,6 +50,8 @@ export async function statusCommand(options: { json: boolean }, context: Command
     for (const [who, count] of countedBy(project.leased.map((each) => holder(each, Date.now()))))
       context.out(`  held       ${count} by ${who}`);
     context.out(`  session    ${project.session ?? 'none yet'}${project.turnRuns ? ', a turn runs' : ''}`);
+    const { mode, asked } = project.approvals;
+    context.out(`  approvals  ${mode}${asked > 0 ? `, ${asked} waiting on the phone` : ''}`);
     for (const trouble of [project.inboxTrouble, project.outboxTrouble])
       if (trouble) context.out(`  trouble    ${trouble}`);
     context.out(`  messages   ${ladder(relay, project)}`);

@@ -50,6 +50,26 @@ function plain(project: ProjectState) {
   };
 }
 
+it('keeps approvals through a compaction: the mode, what is open, what was decided, and the day', async () => {
+  const first = await open();
+  const approval = (id: string) => ({ id, tool: 'run_shell_command', hash: 'h', expiresAt: now + hour });
+  const usage = { day: '2026-09-21', turns: 3, ms: 5, tokens: 7, granted: 1 };
+  await first.append([
+    { t: 'approvals', p, at: now, mode: 'risky' },
+    { t: 'asked', p, at: now, approval: approval('a') },
+    { t: 'asked', p, at: now, approval: approval('b') },
+    { t: 'decided', p, at: now + 1, id: 'a', verdict: 'denied' },
+    { t: 'decided', p, at: now + 2, id: 'a', verdict: 'approved' },
+    { t: 'usage', p, at: now, usage },
+  ]);
+  const before = structuredClone(first.project(p).approvals);
+  expect(before.decided.get('a')).toEqual({ verdict: 'denied', at: now + 1 });
+  await first.close();
+  const second = await open();
+  expect(second.project(p).approvals).toEqual(before);
+  await second.close();
+});
+
 describe('the journal', () => {
   it('has every acknowledged record after the process is gone', async () => {
     const first = await open();

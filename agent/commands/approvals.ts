@@ -1,0 +1,76 @@
+// `wa-sync approvals` and `wa-sync audit`: show what holds and what happened. Neither changes anything: approvals are
+// loosened only from the phone.
+
+import { WaError } from '../../protocol/errors.ts';
+import { readAudit } from '../approvals/audit.ts';
+import { describeMode } from '../approvals/modes.ts';
+import { visible } from '../approvals/visible.ts';
+import { locateMailbox } from '../files/location.ts';
+import { findServed } from '../files/served.ts';
+import type { ApprovalMode } from '../journal/approvals.ts';
+import { askDaemon } from '../local-client.ts';
+import type { CommandContext } from './context.ts';
+
+interface ProjectApprovals {
+  dir: string;
+  mailbox: string;
+  project: number;
+  approvals: { mode: ApprovalMode; asked: number; problems: string[] };
+}
+
+/** Errors: `daemon_not_running`. */
+export async function approvalsCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
+  const { dirs } = context.loadConfig();
+  const { projects } = (await askDaemon(dirs.runtime, 'GET', '/status')) as { projects: ProjectApprovals[] };
+  const shown = projects.map(({ dir, approvals }) => ({ dir, ...approvals }));
+  if (options.json) {
+    context.out(JSON.stringify({ projects: shown }));
+    return;
+  }
+  for (const { dir, mode, asked, problems } of shown) {
+    context.out(dir);
+    context.out(`  ${describeMode(mode)}`);
+    if (asked > 0) context.out(`  ${asked} ${asked === 1 ? 'question waits' : 'questions wait'} on the phone.`);
+    for (const problem of problems) context.out(`  trouble: ${problem}`);
+  }
+  context.out('Change it on the phone: /approvals off, risky or all.');
+}
+
+/** Errors: `bad_arguments`, `not_bound`. */
+export async function auditCommand(
+  options: { since: string | undefined; json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const config = context.loadConfig();
+  const binding = await findServed(context.cwd, config);
+  if (!binding) {
+    throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound`, {
+      hint: 'Run it inside a folder that `wa-sync status` shows.',
+    });
+  }
+  const place = await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir });
+  const since = options.since === undefined ? 0 : Date.now() - durationMs(options.since);
+  for (const line of await readAudit(place.dir, since))
+    context.out(options.json ? JSON.stringify(line) : lineText(line));
+}
+
+const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function durationMs(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  if (match) return Number(match[1]) * (units[match[2] ?? ''] ?? 0);
+  throw new WaError('bad_arguments', `--since "${text}" is no duration`, {
+    hint: 'Give a number and s, m, h or d, for example --since 2h.',
+  });
+}
+
+function lineText({ at, kind, session: _, hash: __, ...rest }: Record<string, unknown>): string {
+  const { tool, verdict, what, mode, text, by, why, ms, tokens } = rest;
+  const seconds = typeof ms === 'number' ? `${Math.round(ms / 1000)} s` : undefined;
+  const used = typeof tokens === 'number' ? `${tokens} tokens` : undefined;
+  const reasons = Array.isArray(why) && why.length > 0 ? `(${why.join('; ')})` : undefined;
+  const words = [tool, verdict, what, mode, text, seconds, used, by === undefined ? undefined : `by ${by}`, reasons];
+  // The file lies in the project, where anybody may have written.
+  const line = [at, String(kind).padEnd(8), ...words.filter((word) => word !== undefined && word !== '')].join('  ');
+  return visible(line).replaceAll('\n', '⏎');
+}

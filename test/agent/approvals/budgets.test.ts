@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createBudgeting } from '../../../agent/approvals/budgets.ts';
+import type { Budgets } from '../../../agent/approvals/policy.ts';
+import { readTokens } from '../../../agent/drivers/gemini/session-usage.ts';
+import { applyApproval } from '../../../agent/journal/approvals.ts';
+import { emptyProject } from '../../../agent/journal/state.ts';
+import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import type { TurnEvent } from '../../../protocol/turn-events.ts';
+
+const minute = 60_000;
+
+function create(budgets: Budgets) {
+  const project = emptyProject('1.0');
+  const world = { now: new Date(2026, 8, 21, 12).getTime(), tokens: 0, items: [] as OutboxItem[] };
+  const budgeting = createBudgeting({
+    project,
+    policies: async () => ({
+      user: { rules: [], onTimeout: 'deny', timeoutSeconds: 60, budgets },
+      project: { rules: [] },
+      problems: [],
+    }),
+    record: async (record) => applyApproval(project.approvals, record, world.now),
+    send: async (item) => void world.items.push(item),
+    tokensOf: async () => world.tokens,
+    clock: () => world.now,
+  });
+  const call = (event: TurnEvent) => ({ session: 's', transcript: '/t', cwd: '/', event });
+  return {
+    world,
+    project,
+    start: () => budgeting.admit(call({ type: 'turnStart', prompt: 'go' })),
+    model: () => budgeting.admit(call({ type: 'modelRequest', texts: [] })),
+    end: () => budgeting.turnEnded(call({ type: 'turnEnd', answer: 'ok' })),
+    grant: (item: OutboxItem | undefined) => budgeting.answer('reply_1', item?.buttons?.[0]?.[0]?.action ?? ''),
+  };
+}
+
+const refused = (limit: string) => ({ deny: expect.stringContaining(`(${limit})`) });
+
+describe('a budget', () => {
+  it('of turns refuses the next prompt, asks once, and is as large again when the owner says so, once', async () => {
+    const { start, end, grant, world } = create({ turns: 2 });
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await start()).toBeUndefined();
+      await end();
+    }
+    expect([await start(), await start()]).toEqual([refused('2 turns'), refused('2 turns')]);
+    expect(new Set(world.items.map(({ key }) => key)).size).toBe(1);
+    const [item] = world.items;
+    expect((await grant(item)).parts[0]?.text).toContain('As much again');
+    expect((await grant(item)).parts[0]?.text).toContain('answered before');
+    expect(await start()).toBeUndefined();
+  });
+
+  it('of minutes counts the running turn, and refuses its next model request', async () => {
+    const { start, end, model, world } = create({ minutes: 10 });
+    await start();
+    world.now += 6 * minute;
+    expect(await model()).toBeUndefined();
+    expect(await end()).toEqual({ ms: 6 * minute, tokens: 0 });
+    world.now += 60 * minute;
+    await start();
+    world.now += 4 * minute;
+    expect(await model()).toEqual(refused('10 minutes'));
+  });
+
+  it('of tokens counts what the session file gained, not what it held before', async () => {
+    const { start, end, model, world } = create({ tokens: 1000 });
+    world.tokens = 50_000;
+    await start();
+    world.tokens += 900;
+    expect(await model()).toBeUndefined();
+    world.tokens += 100;
+    expect(await model()).toEqual(refused('1000 tokens'));
+    expect(await end()).toMatchObject({ tokens: 1000 });
+    expect(await start()).toEqual(refused('1000 tokens'));
+  });
+
+  it('is new on the next day', async () => {
+    const { start, world } = create({ turns: 1 });
+    await start();
+    expect(await start()).toEqual(refused('1 turns'));
+    world.now += 24 * 60 * minute;
+    expect(await start()).toBeUndefined();
+  });
+
+  it('that is not set refuses nothing', async () => {
+    const { start, model, world } = create({});
+    for (let turn = 0; turn < 3; turn += 1) expect([await start(), await model()]).toEqual([undefined, undefined]);
+    expect(world.items).toEqual([]);
+  });
+});
+
+it('the tokens of a recorded session are those of its messages, each counted once', () => {
+  const text = readFileSync(new URL('../../fixtures/gemini-0.61.0/session.jsonl', import.meta.url), 'utf8');
+  const totals = new Map<string, number>();
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const { id, tokens } = JSON.parse(line);
+    if (tokens) totals.set(id, tokens.total);
+  }
+  expect(totals.size).toBeGreaterThan(1);
+  expect(readTokens(text)).toBe([...totals.values()].reduce((a, b) => a + b, 0));
+  expect(readTokens('{"id":"x","tokens":{"total":5}}\n{"id":"y","tok')).toBe(5);
+});

@@ -1,0 +1,148 @@
+// What approvals leave on the disk: closed gates, the audit file, the policies that are read.
+
+import { mkdir, mkdtemp, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createAudit, readAudit } from '../../../agent/approvals/audit.ts';
+import { createGates } from '../../../agent/approvals/gate-files.ts';
+import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy.ts';
+import { lookAround } from '../../../agent/approvals/surroundings.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-approvals-')));
+});
+
+const names = (path: string) => readdir(path).catch(() => [] as string[]);
+
+describe('the gates', () => {
+  const dirs = () => ({ runtime: join(dir, 'run'), state: join(dir, 'state') });
+
+  it('stay closed until the last project opens, and are not touched in between', async () => {
+    const gates = createGates(dirs());
+    await gates.start([
+      ['1.0', 'all'],
+      ['2.0', 'off'],
+    ]);
+    const gate = join(dir, 'run', 'gate');
+    expect(await names(gate)).toEqual(['gemini-BeforeTool']);
+    expect(JSON.parse(await readFile(join(gate, 'gemini-BeforeTool'), 'utf8'))).toMatchObject({ decision: 'deny' });
+    await gates.set('2.0', 'risky');
+    await gates.set('1.0', 'off');
+    expect([await names(gate), gates.closed()]).toEqual([['gemini-BeforeTool'], true]);
+    await gates.set('2.0', 'off');
+    expect([await names(gate), gates.closed()]).toEqual([[], false]);
+    expect(JSON.parse(await readFile(join(dir, 'state', 'approvals', '1.0.json'), 'utf8'))).toEqual({ mode: 'off' });
+  });
+
+  it('that are off everywhere make no folder', async () => {
+    await createGates(dirs()).start([['1.0', 'off']]);
+    expect(await names(join(dir, 'run'))).toEqual([]);
+  });
+});
+
+describe('the audit file', () => {
+  const create = (log: string[] = []) =>
+    createAudit({
+      dir,
+      prepare: async () => {},
+      redact: (text) => text.replaceAll('hunter2', '[redacted]'),
+      clock: () => 1_790_000_000_000,
+      log: (_, event) => log.push(event),
+    });
+
+  it('holds one line each, in order, redacted, for its owner alone', async () => {
+    const audit = create();
+    audit.write({ kind: 'tool', tool: 'run_shell_command', text: 'login hunter2' });
+    audit.write({ kind: 'stop', what: 'abort' });
+    await audit.flush();
+    const path = join(dir, 'wa_audit.jsonl');
+    expect((await readFile(path, 'utf8')).split('\n')).toEqual([
+      '{"at":"2026-09-21T14:13:20.000Z","kind":"tool","tool":"run_shell_command","text":"login [redacted]"}',
+      '{"at":"2026-09-21T14:13:20.000Z","kind":"stop","what":"abort"}',
+      '',
+    ]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readAudit(dir, 1_790_000_000_000)).toHaveLength(2);
+    expect(await readAudit(dir, 1_790_000_000_001)).toEqual([]);
+  });
+
+  it('moves aside once when it is large, and both parts are read', async () => {
+    const old = `${JSON.stringify({ at: '2026-01-01T00:00:00.000Z', kind: 'turn', text: 'x'.repeat(5 * 1024 * 1024) })}\n`;
+    await writeFile(join(dir, 'wa_audit.jsonl'), old);
+    const audit = create();
+    audit.write({ kind: 'turn' });
+    await audit.flush();
+    expect((await names(dir)).sort()).toEqual(['wa_audit.jsonl', 'wa_audit.jsonl.1']);
+    expect(await readAudit(dir, 0)).toHaveLength(2);
+  });
+
+  it('is not written through a link, which is logged once', async () => {
+    const log: string[] = [];
+    await writeFile(join(dir, 'victim'), '');
+    await symlink(join(dir, 'victim'), join(dir, 'wa_audit.jsonl'));
+    const audit = create(log);
+    audit.write({ kind: 'turn' });
+    audit.write({ kind: 'turn' });
+    await audit.flush();
+    expect([await readFile(join(dir, 'victim'), 'utf8'), log]).toEqual(['', ['audit not written']]);
+  });
+});
+
+describe('the policies', () => {
+  const read = async (user: string | undefined, project: string | undefined) => {
+    const paths = { user: join(dir, 'policy.json'), project: join(dir, 'wa_policy.json') };
+    if (user !== undefined) await writeFile(paths.user, user);
+    if (project !== undefined) await writeFile(paths.project, project);
+    return readPolicies(paths);
+  };
+
+  it('that are missing allow and forbid nothing', async () => {
+    expect(await read(undefined, undefined)).toEqual({
+      user: { rules: [], onTimeout: 'deny', timeoutSeconds: 3600 },
+      project: { rules: [] },
+      problems: [],
+    });
+  });
+
+  it.each([
+    ['{"rules":[{"dno":"deny"}]}', 'policy.json'],
+    ['{"rules":[{"do":"maybe"}]}', 'policy.json: rules.0.do'],
+    ['[]', 'policy.json: the whole'],
+    ['{', 'policy.json is no JSON'],
+    ['{"budgets":{"turns":-1}}', 'policy.json: budgets.turns'],
+  ])('%s is named as a problem', async (text, problem) => {
+    const { problems } = await read(text, undefined);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(problem);
+  });
+
+  it.each([
+    '{"rules":[{"do":"allow"}]}',
+    '{"rules":[{"do":"rewrite"}]}',
+    '{"rules":[{"after":"sh"}]}',
+    '{"onTimeout":"desk"}',
+  ])('of a project cannot say %s', async (text) => {
+    expect((await read(undefined, text)).problems).toHaveLength(1);
+  });
+
+  it('add up to the smaller budget and the tools that both open', async () => {
+    const policies = await read(
+      '{"budgets":{"turns":10,"tokens":5},"tools":{"only":["a","b"]}}',
+      '{"budgets":{"turns":20,"minutes":3},"tools":{"only":["b","c"]}}',
+    );
+    expect(budgetsOf(policies)).toEqual({ turns: 10, tokens: 5, minutes: 3 });
+    expect(onlyTools(policies)).toEqual(['b']);
+  });
+});
+
+it('a path is followed through links as far as it exists', async () => {
+  await mkdir(join(dir, 'real'));
+  await symlink(join(dir, 'real'), join(dir, 'link'));
+  const fixed = { home: dir, own: [join(dir, 'link')], secretsIn: () => 0 };
+  const call = { tool: 'write_file', server: undefined, input: { file_path: 'link/new/file.txt' } };
+  const { resolved, own } = await lookAround(call, fixed, dir);
+  expect([...resolved.values()]).toEqual([[join(dir, 'real', 'new', 'file.txt')]]);
+  expect(own).toEqual([join(dir, 'link'), join(dir, 'real')]);
+});

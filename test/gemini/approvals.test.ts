@@ -1,0 +1,183 @@
+// Approvals with the real CLI in yolo mode, where nothing but our gate stands before a tool: nothing runs without a yes.
+
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
+import { turnRequests } from './hand-over.ts';
+import { type GeminiHome, type HeadlessResult, runHeadless } from './harness.ts';
+import { until } from './processes.ts';
+import type { Product } from './product.ts';
+import { test, type } from './stage.ts';
+
+const yolo = ['--approval-mode', 'yolo'];
+
+async function shows(product: Product, text: string): Promise<SimMessage> {
+  const find = () => product.sim.messages().find((each) => each.from === 'bot' && each.text.includes(text));
+  await until(() => find() !== undefined, 30_000);
+  const found = find();
+  if (found) return found;
+  throw new Error(
+    `The phone does not show ${text}: ${JSON.stringify(product.sim.messages().map((each) => each.text))}`,
+  );
+}
+
+async function switchOn(product: Product, mode = 'all'): Promise<void> {
+  await product.sim.say(`/approvals ${mode}`);
+  await shows(product, `Approvals: ${mode}.`);
+}
+
+/** Writes the policy of the user, as `wa-sync` reads it. */
+async function policy(home: GeminiHome, value: object): Promise<void> {
+  const dir = join(home.home, '.config', 'wa-sync');
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, 'policy.json'), JSON.stringify(value));
+}
+
+const made = (home: GeminiHome, name = 'made.txt') =>
+  stat(join(home.project, name)).then(
+    () => true,
+    () => false,
+  );
+
+const touch = 'Go [[shell: touch made.txt]] [[say: Finished.]]';
+const run = (home: GeminiHome, prompt = touch): Promise<HeadlessResult> => runHeadless(home, { prompt, args: yolo });
+
+describe('a shell command in yolo mode', () => {
+  test('runs when it is approved on the phone, and not before', async ({ home, product }) => {
+    await switchOn(product);
+    const ended = run(home);
+    const asked = await shows(product, 'touch made.txt');
+    expect(await made(home)).toBe(false);
+    await product.sim.press(asked.messageId, 'Approve');
+    expect(await ended).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    expect(await made(home)).toBe(true);
+    await shows(product, '✅ Approved.');
+  });
+
+  test('in a terminal runs when it is approved, without a dialog at the desk', async ({ home, product, open }) => {
+    await switchOn(product);
+    const tui = await open({ args: yolo });
+    await type(tui, touch);
+    await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Approve');
+    // The words stand in the prompt, too; the answer has a mark before it.
+    const screen = await tui.waitForScreen(/✦ *Finished\./);
+    expect(screen).not.toContain('Allow once');
+    expect(await made(home)).toBe(true);
+  });
+
+  test('does not run when it is denied, and the model reads why', async ({ home, model, product }) => {
+    await switchOn(product);
+    const ended = run(home);
+    await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Deny');
+    expect(await ended).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    expect(await made(home)).toBe(false);
+    await model.waitForRequest('The owner denied this on the phone.');
+  });
+
+  test('runs as the owner edits it', async ({ home, product }) => {
+    await switchOn(product);
+    const ended = run(home);
+    await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Edit…');
+    const prompt = await shows(product, 'Answer this message');
+    await until(
+      async () => JSON.parse((await product.wa('status', '--json')).stdout).daemon.projects[0].unsent === 0,
+      10_000,
+    );
+    await product.sim.say('touch edited.txt', { replyTo: prompt.messageId });
+    expect(await ended).toMatchObject({ code: 0 });
+    expect([await made(home), await made(home, 'edited.txt')]).toEqual([false, true]);
+    await shows(product, '✏️ Approved as edited:');
+  });
+
+  test('does not run when nobody answers in time', async ({ home, model, product }) => {
+    await policy(home, { timeoutSeconds: 5 });
+    await switchOn(product);
+    expect(await run(home)).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    expect(await made(home)).toBe(false);
+    await model.waitForRequest('The owner did not answer in time');
+    await shows(product, '⌛ Too late, denied');
+  });
+
+  test('that nobody answered is left to the dialog at the desk where the policy says so, never headless', async ({
+    home,
+    product,
+    open,
+  }) => {
+    await policy(home, { timeoutSeconds: 5, onTimeout: 'desk' });
+    await switchOn(product);
+    expect(await run(home)).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    expect(await made(home)).toBe(false);
+    const tui = await open({ args: yolo });
+    await type(tui, touch);
+    await tui.waitForScreen('Allow once');
+    await tui.key('1');
+    await tui.waitForScreen(/✦ *Finished\./);
+    expect(await made(home)).toBe(true);
+  });
+
+  test('does not run when the daemon is killed while it asks, nor afterwards', async ({ home, model, product }) => {
+    await switchOn(product);
+    const ended = run(home);
+    const asked = await shows(product, 'touch made.txt');
+    await product.stopDaemon('SIGKILL');
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(await made(home)).toBe(false);
+    await model.waitForRequest('nobody could approve this');
+    expect(await run(home)).toMatchObject({ code: 0 });
+    expect(await made(home)).toBe(false);
+    await product.startDaemon();
+    expect((await shows(product, '⚠ Too late, denied')).messageId).toBe(asked.messageId);
+  });
+});
+
+describe('the policy', () => {
+  test('denies a command, and the model reads the reason', async ({ home, model, product: _ }) => {
+    await policy(home, { rules: [{ match: { command: 'touch *' }, do: 'deny', reason: 'no new files today' }] });
+    await run(home);
+    expect(await made(home)).toBe(false);
+    await model.waitForRequest('no new files today');
+  });
+
+  test('rewrites a command', async ({ home, product: _ }) => {
+    await policy(home, {
+      rules: [{ match: { command: 'touch made.txt' }, do: 'rewrite', set: { command: 'touch other.txt' } }],
+    });
+    await run(home);
+    expect([await made(home), await made(home, 'other.txt')]).toEqual([false, true]);
+  });
+
+  test('gives the model the output of what runs after a tool', async ({ home, model, product: _ }) => {
+    await policy(home, { rules: [{ tool: 'run_shell_command', after: 'echo the tests are green' }] });
+    await run(home);
+    const request = await model.waitForRequest('the tests are green');
+    expect(request.toolResults).toBe(1);
+  });
+
+  test('opens only the tools that it lists, and the turn goes on', async ({ home, model, product: _ }) => {
+    await policy(home, { tools: { only: ['read_file'] } });
+    expect(await run(home)).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    expect(await made(home)).toBe(false);
+    await model.waitForRequest('only these tools are open now: read_file');
+    const [first] = turnRequests(model);
+    expect(first?.userTexts.join('\n')).toContain('Only these tools may be used now: read_file.');
+  });
+
+  test('stops the whole run', async ({ home, product: _ }) => {
+    await policy(home, { rules: [{ match: { command: 'touch *' }, do: 'stop' }] });
+    const result = await run(home);
+    expect(result.stdout).not.toContain('Finished.');
+    expect(await made(home)).toBe(false);
+  });
+});
+
+test('every tool call, verdict and turn stands in the audit file', async ({ home, product }) => {
+  await switchOn(product);
+  const ended = run(home);
+  await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Approve');
+  await ended;
+  const file = join(home.project, '.gemini', 'wa_audit.jsonl');
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['mode', 'decision', 'tool', 'turn']);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,86 @@
+// A gate without a daemon: closed while approvals are on, whatever else is missing.
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createWorkstation, type Workstation } from '../helpers/daemon.ts';
+import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
+import { type FarSide, startFarSide } from '../helpers/stack.ts';
+
+let far: FarSide;
+let ws: Workstation;
+let agent: AgentProcess;
+beforeAll(async () => {
+  far = await startFarSide();
+});
+afterAll(() => far.close());
+beforeEach(async () => {
+  ws = await createWorkstation(far);
+  agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
+});
+afterEach(async () => {
+  await agent.kill();
+  await ws.close();
+});
+
+const key = () => `${ws.chat.mailbox}.0`;
+const line = '{"decision":"deny","reason":"of the gate file"}';
+const denied = { decision: 'deny', reason: expect.stringContaining('nobody could approve this') };
+
+async function mode(value: string | undefined): Promise<void> {
+  const dir = join(ws.stateDir, 'approvals');
+  await mkdir(dir, { recursive: true });
+  if (value === undefined) await rm(dir, { recursive: true });
+  else await writeFile(join(dir, `${key()}.json`), value);
+}
+
+async function gateFile(): Promise<void> {
+  await mkdir(join(ws.runtimeDir, 'gate'), { recursive: true, mode: 0o700 });
+  await writeFile(join(ws.runtimeDir, 'gate', 'gemini-BeforeTool'), `${line}\n`);
+}
+
+const call = (cwd = ws.project) =>
+  agent.hook('BeforeTool', { cwd, tool_name: 'run_shell_command', tool_input: { command: 'ls' } });
+
+describe('without a daemon', () => {
+  it('a tool runs where approvals were never on', async () => {
+    expect(await call()).toEqual({});
+  });
+
+  it('a tool is denied where they are on, also after a restart of the machine took the gate file', async () => {
+    await mode('{"mode":"risky"}');
+    expect(await call()).toEqual(denied);
+  });
+
+  it('a tool runs where they are off, although another project has them on', async () => {
+    await mode('{"mode":"off"}');
+    await gateFile();
+    expect(await call()).toEqual({});
+  });
+
+  it('a tool is denied where nobody can tell and some gate is closed', async () => {
+    await gateFile();
+    expect(await call()).toEqual(denied);
+    await mode('{"mode":');
+    expect(await call()).toEqual(denied);
+  });
+
+  it('a tool of a folder that is not ours runs', async () => {
+    await mode('{"mode":"all"}');
+    await gateFile();
+    expect(await call('/')).toEqual({});
+  });
+
+  it('what nobody can read is denied while some gate is closed', async () => {
+    const raw = async () => JSON.parse((await agent.raw('BeforeTool', '{"tool_na')).stdout);
+    expect(await raw()).toEqual({});
+    await gateFile();
+    expect(await raw()).toEqual(JSON.parse(line));
+  });
+
+  it('a config that cannot be read opens nothing', async () => {
+    await gateFile();
+    await writeFile(join(ws.root, 'config', 'config.json'), '{');
+    expect(await call()).toEqual(JSON.parse(line));
+  });
+});
