@@ -24,7 +24,7 @@ import { isGate, type Tool } from '../protocol/hook.ts';
 import { projectKey } from '../protocol/ids.ts';
 import { fileLimits, hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
-import { answerGate } from './gate.ts';
+import { answerGate, lastAnswer } from './gate.ts';
 
 /** From a report of the daemon to the hook that finds it dead; its time is cut to seconds. */
 const toldWithinMs = 3_000;
@@ -51,20 +51,13 @@ interface Alone {
   now: number;
 }
 
-/** The tool's own answer; `{}` whenever something is missing. Throws at a gate whose payload nobody can read. */
+/** The tool's own answer; `{}` whenever something is missing. */
 export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }: FallbackCall): Promise<object> {
   const io = hookIoOf(tool);
   const call = io?.readCall(event, parseJson(stdin));
-  if (!call && isGate(tool, event)) throw new Error('unreadable');
+  if (!call && isGate(tool, event)) return JSON.parse(lastAnswer(world, tool, event)) as object;
   if (!io || !call || call.event.type === 'other') return {};
-  const config = loadConfig(world);
-  if (call.event.type === 'gate') {
-    const binding = await findServed(call.cwd, config);
-    if (!binding) return {};
-    const key = projectKey(binding.mailbox, binding.project);
-    return answerGate(world, { tool, event, key, state: config.dirs.state });
-  }
-  const alone = await lookAround(config, call, tool);
+  const alone = await lookAround(loadConfig(world), call, tool);
   if (!alone) return {};
   const { waiting, further } = call.event.type === 'turnStart' ? await unread(alone) : { waiting: [], further: 0 };
   const turn = currentTurn(alone, tool, call);
@@ -89,7 +82,11 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
     if (effect.type === 'hand' && !(await hand(alone, call, effect.messages))) return {};
     if (effect.type === 'turnEnded') await endTurn(alone, turn, effect.answer);
   }
-  return io.writeAnswer(event, decision.answer);
+  const { answer } = decision;
+  if (call.event.type === 'gate' && answer.deny === undefined && answer.halt === undefined) {
+    return answerGate(world, { tool, event, key: alone.key, state: alone.config.dirs.state });
+  }
+  return io.writeAnswer(event, answer);
 }
 
 function parseJson(stdin: Buffer): unknown {

@@ -15,7 +15,7 @@ export interface Audit {
   flush(): Promise<void>;
 }
 
-export const auditFileName = 'wa_audit.jsonl';
+const auditFileName = 'wa_audit.jsonl';
 
 const maxBytes = 5 * 1024 * 1024;
 

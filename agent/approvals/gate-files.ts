@@ -3,9 +3,10 @@
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
 import { gateFileName, gatesOf, hookJson, tools } from '../../protocol/hook.ts';
 import { hookIoOf } from '../drivers/hook-io.ts';
-import { replaceFile } from '../files/atomic.ts';
+import { fileUnusable, replaceFile } from '../files/atomic.ts';
 import { writeJsonFile } from '../files/json-file.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { stateFiles } from '../paths.ts';
@@ -29,6 +30,12 @@ export function createGates(dirs: { runtime: string; state: string }): Gates {
 
   async function sync(): Promise<void> {
     const dir = join(dirs.runtime, 'gate');
+    await write(dir).catch((cause) => {
+      throw cause instanceof WaError ? cause : fileUnusable(dir, cause);
+    });
+  }
+
+  async function write(dir: string): Promise<void> {
     if (closed()) await mkdir(dir, { recursive: true, mode: 0o700 });
     for (const tool of tools) {
       const io = hookIoOf(tool);
@@ -45,8 +52,9 @@ export function createGates(dirs: { runtime: string; state: string }): Gates {
   return {
     closed,
     async start(known) {
-      for (const [key, mode] of known) modes.set(key, mode);
-      await Promise.all(known.map(([key, mode]) => keep(key, mode)));
+      // What the phone has set meanwhile is newer.
+      for (const [key, mode] of known) if (!modes.has(key)) modes.set(key, mode);
+      await Promise.all(known.map(([key, mode]) => keep(key, modes.get(key) ?? mode)));
       await sync();
     },
     set(projectKey, mode) {

@@ -99,6 +99,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   /** Outputs that no hook has taken yet, by session. */
   const outputs = new Map<string, string[]>();
   const children = new Set<ChildProcess>();
+  const stops = new Set<string>();
 
   function takeOutputs(session: string): TurnAnswer {
     const texts = outputs.get(session) ?? [];
@@ -163,6 +164,9 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     async answer(control) {
       const { id, control: said } = control;
       if (said.type === 'stop' || said.type === 'abort') {
+        // It is shown again until the turn rules have spent it.
+        if (stops.has(id)) return undefined;
+        stops.add(id);
         audit.write({ kind: 'stop', what: said.type, id });
         await approvals.stopAll();
         return undefined;

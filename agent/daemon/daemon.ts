@@ -99,13 +99,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         log('error', 'spool not taken', { error: (cause as Error).message });
       }
     });
-    // Closed before anything is served: what a dead daemon has closed must not open in between.
-    await gates.start(
-      options.bindings.map(({ mailbox, project }) => {
-        const key = projectKey(mailbox, project);
-        return [key, journal.project(key).approvals.mode];
-      }),
-    );
     const early = await readSpool();
     undo.push(() => Promise.all(projects.map((project) => project.stop())));
     for (const binding of options.bindings) {
@@ -136,6 +129,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       createMcpRoutes(async (cwd) => (await servedBy(cwd)).polling),
     );
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
+    // Closed before anything is served: what a dead daemon has closed must not open in between.
+    await gates.start(
+      options.bindings.map(({ mailbox, project }) => {
+        const key = projectKey(mailbox, project);
+        return [key, journal.project(key).approvals.mode];
+      }),
+    );
     await listen(server, address);
     undo.push(async () => {
       server.close();

@@ -181,3 +181,25 @@ test('every tool call, verdict and turn stands in the audit file', async ({ home
   expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['mode', 'decision', 'tool', 'turn']);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
+
+test.for([
+  [
+    { mode: 'VALIDATED', allowedFunctionNames: ['read_file'] },
+    { mode: 'AUTO', allowedFunctionNames: ['read_file'] },
+  ],
+  [
+    { mode: 'ANY', allowedFunctionNames: ['read_file'] },
+    { mode: 'ANY', allowedFunctionNames: ['read_file'] },
+  ],
+  [{ mode: 'NONE' }, { mode: 'NONE', allowedFunctionNames: [] }],
+])(
+  'why the gate enforces the list of tools: the CLI makes of a hook that says %j',
+  async ([said, sent], { home, model }) => {
+    const output = JSON.stringify({ hookSpecificOutput: { hookEventName: 'BeforeToolSelection', toolConfig: said } });
+    const hook = { type: 'command', name: 'choose', command: `echo '${output}'` };
+    await home.changeSettings({ hooks: { BeforeToolSelection: [{ hooks: [hook] }] } });
+    await runHeadless(home, { prompt: 'go on' });
+    const [request] = turnRequests(model);
+    expect(request?.body.toolConfig).toEqual({ functionCallingConfig: sent });
+  },
+);

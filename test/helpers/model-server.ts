@@ -19,7 +19,7 @@ export interface ModelRequest {
   method: 'generateContent' | 'streamGenerateContent' | 'countTokens';
   model: string;
   /** The JSON body as received. */
-  body: { contents: Content[]; tools?: unknown; generationConfig?: Record<string, unknown> };
+  body: { contents: Content[]; tools?: unknown; toolConfig?: unknown; generationConfig?: Record<string, unknown> };
   /** The texts of the newest user content that is not a tool result, one per part: prompt, then `<hook_context>`. */
   userTexts: string[];
   /** How many tool results came after that content. */
