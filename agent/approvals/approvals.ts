@@ -1,66 +1,30 @@
-// Asks the phone before a tool runs, and holds the hook until the owner, the clock or the host decides. What is not
-// approved does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
+// Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
+// does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import type { ApprovalMode, ApprovalRecord, Verdict } from '../journal/approvals.ts';
-import type { ProjectState } from '../journal/state.ts';
-import type { Log } from '../log.ts';
+import type { ApprovalMode } from '../journal/approvals.ts';
 import { commandOf, type Surroundings, type ToolCall } from './builtin.ts';
-import { type Judgement, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { readMode } from './modes.ts';
 import type { Policies } from './policy.ts';
-import {
-  approvalPrefix,
-  questionItem,
-  questionKey,
-  questionPart,
-  readAction,
-  verdictItem,
-  verdictText,
-} from './question.ts';
-import { fileNow, lookAround } from './surroundings.ts';
+import { approvalPrefix, readAction, verdictText } from './question.ts';
+import { createQuestions, type Decision, type GateHost, type Question, type QuestionsOptions } from './questions.ts';
+import { lookAround } from './surroundings.ts';
 import { visible } from './visible.ts';
 
-export interface Decision {
-  tool: string;
-  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered';
-  hash: string;
-  session: string;
-  why: readonly string[];
-  /** Telegram user id, when a person decided. */
-  by?: string;
-}
-
-export interface ApprovalsOptions {
-  project: ProjectState;
-  /** Appends to the journal with project and time; resolves when it is on the disk. */
-  record(record: ApprovalRecord): Promise<void>;
-  send(item: OutboxItem): Promise<void>;
+export interface ApprovalsOptions extends QuestionsOptions {
   policies(): Promise<Policies>;
   /** `own` = the directories that a tool must not touch unasked. */
   fixed: Omit<Surroundings, 'cwd' | 'resolved'>;
-  redact(text: string): string;
   /** The user of a private chat; undefined = a group. */
   ownerId: string | undefined;
-  /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
-  isAtDesk(pid: number | undefined): Promise<boolean>;
   /** Makes a git checkpoint of the folder; undefined = there is none to make. */
   checkpoint(cwd: string): Promise<string | undefined>;
-  audit(decision: Decision): void;
-  /** The mode is on the disk; the gate files follow. Rejects = the mode must not be called changed. */
+  /** The gates for the time without a daemon. Rejects = the mode must not be called changed. */
   onMode(mode: ApprovalMode): Promise<void>;
-  clock: () => number;
-  log: Log;
-}
-
-export interface GateHost {
-  pid: number | undefined;
-  /** The host ends the hook after this long. */
-  maxMs: number | undefined;
-  isGone(): boolean;
 }
 
 export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> };
@@ -79,49 +43,13 @@ export interface Approvals {
   waiting(): number;
 }
 
-interface Pending {
-  id: string;
-  call: ToolCall;
-  session: string;
-  cwd: string;
-  hash: string;
-  expiresAt: number;
-  onTimeout: 'deny' | 'desk';
-  judgement: Judgement;
-  part: TextPart;
-  host: GateHost;
-  /** Set with the first verdict; a second one comes too late. */
-  settling: boolean;
-  resolve(answer: TurnAnswer): void;
-}
-
-/** What the answer needs on its way to the host, before the host gives up. */
-const hostMarginMs = 30_000;
-
-/** Denies what a dead daemon left open, before the first hook is served. */
+/** Resolves when what a dead daemon left open is denied, before the first hook is served. */
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { project, clock, log } = options;
-  const pending = new Map<string, Pending>();
+  const questions = createQuestions(options);
   /** Approved for a session: session, and hash of tool and arguments. */
   const always = new Set<string>();
-
-  for (const approval of [...project.approvals.open.values()]) {
-    await options.record({ t: 'decided', id: approval.id, verdict: 'interrupted' });
-    const question = project.outbox.get(questionKey(approval.id))?.source;
-    const part = question?.kind === 'item' ? question.item.parts[0] : undefined;
-    if (part) await options.send(verdictItem(approval.id, part, 'interrupted'));
-    options.audit({ tool: approval.tool, verdict: 'interrupted', hash: approval.hash, session: '', why: [] });
-  }
-
-  async function gate(call: GateCall, host: GateHost): Promise<TurnAnswer> {
-    try {
-      return await decide(call, host);
-    } catch (cause) {
-      log('error', 'gate failed', { project: project.key, error: (cause as Error).message });
-      if (project.approvals.mode === 'off') return {};
-      return { deny: 'wa-sync could not ask the owner, so this was denied. See its log.' };
-    }
-  }
+  await questions.closeInterrupted();
 
   async function decide({ event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
     const call: ToolCall = { tool: event.tool, server: event.server, input: event.input };
@@ -130,138 +58,66 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     const judgement = judge(call, policies, project.approvals.mode, world);
     const hash = hashOf(call);
     const { verdict, why, input } = judgement;
-    const tell = (verdict: Decision['verdict']) => options.audit({ tool: call.tool, verdict, hash, session, why });
+    const note = (noted: Decision['verdict']) => options.audit({ tool: call.tool, verdict: noted, hash, session, why });
     if (verdict === 'stop') {
-      tell('policy-stop');
+      note('policy-stop');
       return { halt: `Stopped by the policy of wa-sync: ${sentence(why)}` };
     }
     if (verdict === 'deny') {
-      tell('policy-deny');
+      note('policy-deny');
       return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
     }
     const ref = judgement.checkpoint ? await options.checkpoint(cwd) : undefined;
-    if (verdict === 'ask' && !always.has(rememberedAs(session, hash))) {
-      return ask({ call, session, cwd, hash, judgement, host }, policies, ref);
+    if (verdict === 'ask' && !always.has(`${session} ${hash}`)) {
+      return questions.ask({ call, session, cwd, hash, judgement, host }, policies.user, ref);
     }
-    if (verdict === 'ask') tell('remembered');
-    if (input) tell('rewritten');
-    if (ref)
-      await options.send(plain(`checkpoint_${hash.slice(0, 16)}_${clock().toString(36)}`, checkpointText(ref, call)));
-    return input ? { input: { ...input } } : {};
-  }
-
-  async function ask(
-    asked: Pick<Pending, 'call' | 'session' | 'cwd' | 'hash' | 'judgement' | 'host'>,
-    { user }: Policies,
-    checkpoint: string | undefined,
-  ): Promise<TurnAnswer> {
-    const { call, hash, judgement, host } = asked;
-    const id = randomBytes(6).toString('hex');
-    const waitMs = Math.min(user.timeoutSeconds * 1000, (host.maxMs ?? Number.POSITIVE_INFINITY) - hostMarginMs);
-    if (waitMs <= 0) return { deny: 'The coding agent does not wait long enough for an answer of the owner.' };
-    const expiresAt = clock() + waitMs;
-    const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
-    const part = questionPart({
-      call: shown,
-      why: judgement.why,
-      fileNow: await fileNow(shown, asked.cwd),
-      redact: options.redact,
-      waits: durationText(waitMs),
-      onTimeout: user.onTimeout,
-      checkpoint,
-    });
-    // Journal, wait, question: an answer may be here before `send` returns.
-    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
-    const verdict = new Promise<TurnAnswer>((resolve) => {
-      pending.set(id, { ...asked, id, expiresAt, onTimeout: user.onTimeout, part, settling: false, resolve });
-    });
-    log('info', 'approval asked', { project: project.key, id, tool: call.tool });
-    const offers = { always: !judgement.isDestructive, edit: commandOf(shown) !== undefined };
-    try {
-      await options.send(questionItem({ id, hash }, part, offers));
-    } catch (cause) {
-      log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
-      const entry = pending.get(id);
-      if (entry) await settle(entry, 'withdrawn', { deny: 'wa-sync could not ask the owner, so this was denied.' });
+    if (verdict === 'ask') note('remembered');
+    if (input) note('rewritten');
+    if (ref) {
+      const key = `checkpoint_${hash.slice(0, 16)}_${clock().toString(36)}`;
+      await options.send(plain(key, `Checkpoint before ${call.tool}: ${ref}`));
     }
-    return verdict;
+    return inputAnswer(input);
   }
 
-  /** The first one counts. What cannot be journalled as approved is denied. */
-  async function settle(
-    entry: Pending,
-    verdict: Verdict,
-    answer: TurnAnswer,
-    how: { by?: string; edited?: string; hash?: string } = {},
-  ): Promise<boolean> {
-    if (entry.settling) return false;
-    entry.settling = true;
-    const { id, call, session, judgement } = entry;
-    try {
-      await options.record({ t: 'decided', id, verdict });
-    } catch (cause) {
-      log('error', 'verdict not kept', { project: project.key, id, error: (cause as Error).message });
-      pending.delete(id);
-      entry.resolve({ deny: 'wa-sync could not keep the verdict of the owner, so this was denied.' });
-      return true;
-    }
-    pending.delete(id);
-    entry.resolve(answer);
-    log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
-    const by = how.by === undefined ? {} : { by: how.by };
-    options.audit({ tool: call.tool, verdict, hash: how.hash ?? entry.hash, session, why: judgement.why, ...by });
-    const edited = how.edited === undefined ? undefined : visible(options.redact(how.edited));
-    await options
-      .send(verdictItem(id, entry.part, verdict, edited))
-      .catch((cause) => log('warn', 'verdict not shown', { project: project.key, error: (cause as Error).message }));
-    return true;
-  }
-
-  function approvedAnswer({ judgement }: Pending): TurnAnswer {
-    return judgement.input ? { input: { ...judgement.input } } : {};
-  }
-
-  async function whoMay(userId: string): Promise<boolean> {
+  async function mayAnswer(userId: string): Promise<boolean> {
     const { approvers } = (await options.policies()).user;
     if (approvers) return approvers.includes(userId);
     return options.ownerId === undefined || options.ownerId === userId;
   }
 
-  /** Undefined = the verdict is shown in the question itself. */
+  /** Undefined = the question itself shows what became of it. */
   async function tapped(action: string, userId: string): Promise<string | TextPart | undefined> {
     const read = readAction(action);
-    const entry = read ? pending.get(read.id) : undefined;
-    if (!read || !(await whoMay(userId))) return 'Only the owner can answer this. Nothing was approved.';
-    if (!entry || entry.settling) {
+    if (!read || !(await mayAnswer(userId))) return 'Only the owner can answer this. Nothing was approved.';
+    const question = questions.find(read.id);
+    if (!question) {
       const decided = project.approvals.decided.get(read.id);
-      return decided
-        ? `This was decided before: ${verdictText(decided.verdict)}`
-        : 'Too late: nobody waits for this any more. Nothing was approved.';
+      if (decided) return `This was decided before: ${verdictText(decided.verdict)}`;
+      return 'Too late: nobody waits for this any more. Nothing was approved.';
     }
-    if (entry.hash !== read.hash) return 'This button belongs to other arguments. Nothing was approved.';
-    if (isLate(entry)) {
-      await expire(entry);
-      return undefined;
-    }
+    if (question.hash !== read.hash) return 'This button belongs to other arguments. Nothing was approved.';
+    if (await questions.expireIfLate(question)) return undefined;
+    const { judgement } = question;
     switch (read.answer) {
       case 'approve':
-        await settle(entry, 'approved', approvedAnswer(entry), { by: userId });
+        await questions.settle(question, 'approved', inputAnswer(judgement.input), { by: userId });
         return undefined;
       case 'always':
-        if (entry.judgement.isDestructive) return 'This is asked each time. Nothing was approved.';
-        if (await settle(entry, 'always', approvedAnswer(entry), { by: userId })) {
-          always.add(rememberedAs(entry.session, entry.hash));
+        if (judgement.isDestructive) return 'This is asked each time. Nothing was approved.';
+        if (await questions.settle(question, 'always', inputAnswer(judgement.input), { by: userId })) {
+          always.add(`${question.session} ${question.hash}`);
         }
         return undefined;
       case 'deny':
-        await settle(entry, 'denied', { deny: 'The owner denied this on the phone.' }, { by: userId });
+        await questions.settle(question, 'denied', { deny: 'The owner denied this on the phone.' }, { by: userId });
         return undefined;
       case 'edit':
-        return editPrompt(entry);
+        return editPrompt(question);
     }
   }
 
-  function editPrompt({ call, judgement }: Pending): TextPart {
+  function editPrompt({ call, judgement }: Question): TextPart {
     const head = 'Answer this message with the command that runs instead. Now it is:';
     const command = visible(options.redact(commandOf({ ...call, input: judgement.input ?? call.input }) ?? ''));
     const shown = command.slice(0, 2000) || '(empty)';
@@ -271,56 +127,49 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     };
   }
 
+  /** The owner's own words are the approval; only the policy may still forbid them. */
   async function edited(action: string, userId: string, text: string): Promise<string | undefined> {
     const read = readAction(action);
-    const entry = read ? pending.get(read.id) : undefined;
-    if (!read || !(await whoMay(userId))) return 'Only the owner can answer this. Nothing was approved.';
-    if (!entry || entry.settling || entry.hash !== read.hash) {
+    if (!read || !(await mayAnswer(userId))) return 'Only the owner can answer this. Nothing was approved.';
+    const question = questions.find(read.id);
+    if (!question || question.hash !== read.hash) {
       return 'Too late: nobody waits for this command any more. It was not run.';
     }
-    if (isLate(entry)) {
-      await expire(entry);
-      return 'Too late: the time for this was over. It was not run.';
-    }
-    const input = { ...(entry.judgement.input ?? entry.call.input), command: text.trim() };
-    const call = { ...entry.call, input };
-    const again = judge(call, await options.policies(), 'off', await lookAround(call, options.fixed, entry.cwd));
+    if (await questions.expireIfLate(question)) return 'Too late: the time for this was over. It was not run.';
+    const command = text.trim();
+    const call = { ...question.call, input: { ...(question.judgement.input ?? question.call.input), command } };
+    const world = await lookAround(call, options.fixed, question.cwd);
+    const again = judge(call, await options.policies(), 'off', world);
     if (again.verdict === 'deny' || again.verdict === 'stop') {
       return `Your policy forbids that command: ${sentence(again.why)} The question still waits.`;
     }
-    await settle(entry, 'edited', { input }, { by: userId, edited: text.trim(), hash: hashOf(call) });
+    const how = { by: userId, edited: command, hash: hashOf(call) };
+    await questions.settle(question, 'edited', inputAnswer(call.input), how);
     return undefined;
-  }
-
-  function isLate(entry: Pending): boolean {
-    return clock() >= entry.expiresAt || entry.host.isGone();
-  }
-
-  async function expire(entry: Pending): Promise<void> {
-    if (entry.host.isGone()) {
-      await settle(entry, 'withdrawn', { deny: 'Nobody waited for the answer any more.' });
-      return;
-    }
-    const atDesk = entry.onTimeout === 'desk' && (await options.isAtDesk(entry.host.pid));
-    if (atDesk) await settle(entry, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
-    else await settle(entry, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
   }
 
   async function setMode(args: string): Promise<string> {
     const asked = readMode(args);
     if (asked.mode === undefined) return asked.text(project.approvals.mode);
     const { mode } = asked;
-    const before = project.approvals.mode;
     // On the way up the gates close first, on the way down the journal knows first: a crash leaves them closed.
     if (mode !== 'off') await options.onMode(mode);
     await options.record({ t: 'approvals', mode });
     if (mode === 'off') await options.onMode(mode);
-    log('info', 'approvals', { project: project.key, mode, before });
+    log('info', 'approvals', { project: project.key, mode });
     return asked.text(mode);
   }
 
   return {
-    gate,
+    async gate(call, host) {
+      try {
+        return await decide(call, host);
+      } catch (cause) {
+        log('error', 'gate failed', { project: project.key, error: (cause as Error).message });
+        if (project.approvals.mode === 'off') return {};
+        return { deny: 'wa-sync could not ask the owner, so this was denied. See its log.' };
+      }
+    },
     async answer({ id, control }) {
       const key = `reply_${id}`;
       if (control.type === 'command' && control.name === 'approvals') return [plain(key, await setMode(control.args))];
@@ -337,21 +186,27 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       return undefined;
     },
     async stopAll() {
-      for (const entry of [...pending.values()]) {
-        await settle(entry, 'stopped', { deny: 'The owner said STOP on the phone, so this was denied.' });
+      for (const question of questions.all()) {
+        await questions.settle(question, 'stopped', { deny: 'The owner said STOP on the phone, so this was denied.' });
       }
     },
     async tick() {
-      for (const entry of [...pending.values()]) {
-        if (!isLate(entry) || entry.settling) continue;
-        await expire(entry).catch((cause) =>
-          log('error', 'approval not ended', { project: project.key, error: (cause as Error).message }),
-        );
+      for (const question of questions.all()) {
+        await questions
+          .expireIfLate(question)
+          .catch((cause) =>
+            log('error', 'approval not ended', { project: project.key, error: (cause as Error).message }),
+          );
       }
     },
     mode: () => project.approvals.mode,
-    waiting: () => pending.size,
+    waiting: () => questions.all().length,
   };
+}
+
+/** `undefined` = the call runs as it came. */
+function inputAnswer(input: Readonly<Record<string, unknown>> | undefined): TurnAnswer {
+  return input ? { input: { ...input } } : {};
 }
 
 function hashOf({ tool, server, input }: ToolCall): string {
@@ -360,21 +215,8 @@ function hashOf({ tool, server, input }: ToolCall): string {
     .digest('hex');
 }
 
-function rememberedAs(session: string, hash: string): string {
-  return `${session} ${hash}`;
-}
-
 function sentence(why: readonly string[]): string {
   return `${why.join('; ') || 'no reason given'}.`;
-}
-
-function durationText(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-}
-
-function checkpointText(ref: string, { tool }: ToolCall): string {
-  return `Checkpoint before ${tool}: ${ref}`;
 }
 
 function plain(key: string, text: string): OutboxItem {

@@ -10,12 +10,13 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { type Approvals, createApprovals, type GateHost } from './approvals.ts';
+import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import { afterCommands } from './judge.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
+import type { GateHost } from './questions.ts';
 import { isAtDesk, makeCheckpoint, type Ran, runAfter } from './run.ts';
 import { visible } from './visible.ts';
 

@@ -1,0 +1,196 @@
+// The questions that wait on the phone: asked in the journal before the phone sees them, settled once, by the first verdict.
+
+import { randomBytes } from 'node:crypto';
+import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
+import type { TurnAnswer } from '../../protocol/turn-events.ts';
+import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { commandOf, type ToolCall } from './builtin.ts';
+import type { Judgement } from './judge.ts';
+import type { Policies } from './policy.ts';
+import { questionItem, questionKey, questionPart, verdictItem } from './question.ts';
+import { fileNow } from './surroundings.ts';
+import { visible } from './visible.ts';
+
+export interface Decision {
+  tool: string;
+  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered';
+  hash: string;
+  session: string;
+  why: readonly string[];
+  /** Telegram user id, when a person decided. */
+  by?: string;
+}
+
+export interface QuestionsOptions {
+  project: ProjectState;
+  /** Appends to the journal with project and time; resolves when it is on the disk. */
+  record(record: ApprovalRecord): Promise<void>;
+  send(item: OutboxItem): Promise<void>;
+  redact(text: string): string;
+  /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
+  isAtDesk(pid: number | undefined): Promise<boolean>;
+  audit(decision: Decision): void;
+  clock: () => number;
+  log: Log;
+}
+
+export interface GateHost {
+  pid: number | undefined;
+  /** The host ends the hook after this long. */
+  maxMs: number | undefined;
+  isGone(): boolean;
+}
+
+/** A call that waits for a person. */
+export interface Asked {
+  call: ToolCall;
+  session: string;
+  cwd: string;
+  /** Of tool, server and the original arguments. */
+  hash: string;
+  judgement: Judgement;
+  host: GateHost;
+}
+
+export interface Question extends Asked {
+  id: string;
+  expiresAt: number;
+  onTimeout: 'deny' | 'desk';
+  /** As the phone shows it. */
+  part: TextPart;
+  /** Set with the first verdict; a second one comes too late. */
+  settling: boolean;
+  resolve(answer: TurnAnswer): void;
+}
+
+export interface Questions {
+  /** Holds until there is a verdict. Rejects when the question cannot be journalled. */
+  ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer>;
+  /** Undefined = nobody waits for it any more. */
+  find(id: string): Question | undefined;
+  /** False = it was settled before. What cannot be journalled as approved is denied. */
+  settle(question: Question, verdict: Verdict, answer: TurnAnswer, how?: HowSettled): Promise<boolean>;
+  /** Settles it when its time is over or its hook is gone. */
+  expireIfLate(question: Question): Promise<boolean>;
+  all(): Question[];
+  /** Denies what a dead daemon left open. */
+  closeInterrupted(): Promise<void>;
+}
+
+export interface HowSettled {
+  by?: string;
+  /** The command that runs instead, and its own hash. */
+  edited?: string;
+  hash?: string;
+}
+
+/** What the answer needs on its way to the host, before the host gives up. */
+const hostMarginMs = 30_000;
+
+export function createQuestions(options: QuestionsOptions): Questions {
+  const { project, clock, log } = options;
+  const waiting = new Map<string, Question>();
+
+  async function settle(
+    question: Question,
+    verdict: Verdict,
+    answer: TurnAnswer,
+    how: HowSettled = {},
+  ): Promise<boolean> {
+    if (question.settling) return false;
+    question.settling = true;
+    const { id, call, session, judgement } = question;
+    try {
+      await options.record({ t: 'decided', id, verdict });
+    } catch (cause) {
+      log('error', 'verdict not kept', { project: project.key, id, error: (cause as Error).message });
+      waiting.delete(id);
+      question.resolve({ deny: 'wa-sync could not keep the verdict of the owner, so this was denied.' });
+      return true;
+    }
+    waiting.delete(id);
+    question.resolve(answer);
+    log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
+    const by = how.by === undefined ? {} : { by: how.by };
+    options.audit({ tool: call.tool, verdict, hash: how.hash ?? question.hash, session, why: judgement.why, ...by });
+    const edited = how.edited === undefined ? undefined : visible(options.redact(how.edited));
+    await options
+      .send(verdictItem(id, question.part, verdict, edited))
+      .catch((cause) => log('warn', 'verdict not shown', { project: project.key, error: (cause as Error).message }));
+    return true;
+  }
+
+  async function expire(question: Question): Promise<void> {
+    if (question.host.isGone()) {
+      await settle(question, 'withdrawn', { deny: 'Nobody waited for the answer any more.' });
+      return;
+    }
+    const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid));
+    if (atDesk) await settle(question, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
+    else await settle(question, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
+  }
+
+  return {
+    async ask(asked, user, checkpoint) {
+      const { call, hash, judgement, host } = asked;
+      const id = randomBytes(6).toString('hex');
+      const waitMs = Math.min(user.timeoutSeconds * 1000, (host.maxMs ?? Number.POSITIVE_INFINITY) - hostMarginMs);
+      if (waitMs <= 0) return { deny: 'The coding agent does not wait long enough for an answer of the owner.' };
+      const expiresAt = clock() + waitMs;
+      const { onTimeout } = user;
+      const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
+      const part = questionPart({
+        call: shown,
+        why: judgement.why,
+        fileNow: await fileNow(shown, asked.cwd),
+        redact: options.redact,
+        waits: durationText(waitMs),
+        onTimeout,
+        checkpoint,
+      });
+      // Journal, wait, question: an answer may be here before `send` returns.
+      await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
+      const verdict = new Promise<TurnAnswer>((resolve) => {
+        waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, settling: false, resolve });
+      });
+      log('info', 'approval asked', { project: project.key, id, tool: call.tool });
+      const offers = { always: !judgement.isDestructive, edit: commandOf(shown) !== undefined };
+      try {
+        await options.send(questionItem({ id, hash }, part, offers));
+      } catch (cause) {
+        log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
+        const question = waiting.get(id);
+        if (question)
+          await settle(question, 'withdrawn', { deny: 'wa-sync could not ask the owner, so this was denied.' });
+      }
+      return verdict;
+    },
+    find(id) {
+      const question = waiting.get(id);
+      return question?.settling ? undefined : question;
+    },
+    settle,
+    async expireIfLate(question) {
+      if (clock() < question.expiresAt && !question.host.isGone()) return false;
+      await expire(question);
+      return true;
+    },
+    all: () => [...waiting.values()],
+    async closeInterrupted() {
+      for (const { id, tool, hash } of [...project.approvals.open.values()]) {
+        await options.record({ t: 'decided', id, verdict: 'interrupted' });
+        const source = project.outbox.get(questionKey(id))?.source;
+        const part = source?.kind === 'item' ? source.item.parts[0] : undefined;
+        if (part) await options.send(verdictItem(id, part, 'interrupted'));
+        options.audit({ tool, verdict: 'interrupted', hash, session: '', why: [] });
+      }
+    },
+  };
+}
+
+function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
