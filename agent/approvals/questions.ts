@@ -39,7 +39,7 @@ export interface QuestionsOptions {
 export interface GateHost {
   pid: number | undefined;
   /** The host ends the hook after this long. */
-  maxMs: number | undefined;
+  maxMs: number;
   isGone(): boolean;
 }
 
@@ -136,7 +136,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
     async ask(asked, user, checkpoint) {
       const { call, hash, judgement, host } = asked;
       const id = randomBytes(6).toString('hex');
-      const waitMs = Math.min(user.timeoutSeconds * 1000, (host.maxMs ?? Number.POSITIVE_INFINITY) - hostMarginMs);
+      const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
       if (waitMs <= 0) return { deny: 'The coding agent does not wait long enough for an answer of the owner.' };
       const expiresAt = clock() + waitMs;
       const { onTimeout } = user;

@@ -29,7 +29,7 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
 
   /** Undefined = a payload that nobody can read. */
   async function answer(run: HookRun): Promise<object | undefined> {
-    const { tool, event, payload, pid, maxMs, isGone } = run;
+    const { tool, event, payload, pid, maxSeconds, isGone } = run;
     const io = hookIoOf(tool);
     const call = io?.readCall(event, payload);
     if (!io || !call) return undefined;
@@ -47,7 +47,12 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
     const deadline = createDeadline(holds);
     const until = clock() + hookLimits.answerMs;
     // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
-    const host = { tool, pid, maxMs, isGone: () => isGone() || (!holds && clock() > until - marginMs) };
+    const host = {
+      tool,
+      pid,
+      maxMs: maxSeconds * 1000,
+      isGone: () => isGone() || (!holds && clock() > until - marginMs),
+    };
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
       if (refused?.deny !== undefined) return io.writeAnswer(event, refused);

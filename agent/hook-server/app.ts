@@ -26,8 +26,8 @@ export interface HookRun {
   payload: unknown;
   /** The coding agent's process. */
   pid: number | undefined;
-  /** The host ends the hook after this long; a held answer must come before. Undefined = not said. */
-  maxMs: number | undefined;
+  /** The timeout of the installed hook, in seconds; a held answer must come before. */
+  maxSeconds: number;
   /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
@@ -45,6 +45,9 @@ export interface HookAppOptions {
   onSendFile(request: { path: string; caption: string; cwd: string }): Promise<void>;
 }
 
+/** What Gemini CLI gives a hook that names no timeout. */
+const defaultMaxSeconds = 60;
+
 export function createHookApp(options: HookAppOptions): Hono {
   const app = new Hono();
   const twins = createTwins(options.clock);
@@ -57,20 +60,29 @@ export function createHookApp(options: HookAppOptions): Hono {
     const gate = isGate(tool, event);
     if (payload === undefined && !gate) return nothing(context);
     const launcher = pidOf(context, hookHeaders.launcherPid);
-    const isGone = () => context.req.raw.signal.aborted || (launcher !== undefined && !isAlive(launcher));
+    let isLeft = false;
+    const isGone = () => isLeft || context.req.raw.signal.aborted || (launcher !== undefined && !isAlive(launcher));
     const run = (isEveryoneGone: () => boolean) => {
       const pid = pidOf(context, hookHeaders.parentPid);
-      const maxSeconds = Number(context.req.header(hookHeaders.maxSeconds));
-      const maxMs = maxSeconds > 0 ? maxSeconds * 1000 : undefined;
-      return options.onHook({ tool, event, payload, pid, maxMs, isGone: isEveryoneGone }).then(hookJson, (cause) => {
-        options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
-        return emptyAnswer;
-      });
+      const maxSeconds = Number(context.req.header(hookHeaders.maxSeconds)) || defaultMaxSeconds;
+      return options
+        .onHook({ tool, event, payload, pid, maxSeconds, isGone: isEveryoneGone })
+        .then(hookJson, (cause) => {
+          options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+          return emptyAnswer;
+        });
     };
     const { twinOf, text } = twins.run(`${tool} ${event} `, body, isGone, run);
     if (twinOf && !gate) return nothing(context);
     twinOf?.gone.push(isGone);
-    return mayHold(tool, event) ? held(context, text) : answer(context, await text);
+    if (!mayHold(tool, event)) return answer(context, await text);
+    const stream = keptAlive(
+      text.then((json) => `${json}\n`),
+      () => {
+        isLeft = true;
+      },
+    );
+    return context.body(stream, 200, { 'content-type': 'application/json' });
   });
   app.get('/status', (context) => context.json(options.status()));
   app.post('/down', (context) => {
@@ -96,10 +108,6 @@ export function createHookApp(options: HookAppOptions): Hono {
 
 function answer(context: Context, json: string) {
   return context.body(`${json}\n`, 200, { 'content-type': 'application/json' });
-}
-
-function held(context: Context, text: Promise<string>) {
-  return context.body(keptAlive(text.then((json) => `${json}\n`)), 200, { 'content-type': 'application/json' });
 }
 
 function nothing(context: Context) {

@@ -4,9 +4,9 @@ import { hookLimits } from '../../protocol/limits.ts';
 
 /**
  * Sends `keepAliveBytes` newlines at once and every `keepAliveMs` until `answer` resolves, then its text. `answer` must not
- * reject. A reader that goes away ends the newlines; whoever waits behind `answer` asks `isGone()` of the run.
+ * reject. A reader that goes away ends the newlines and is told to `onGone`.
  */
-export function keptAlive(answer: Promise<string>): ReadableStream<Uint8Array> {
+export function keptAlive(answer: Promise<string>, onGone: () => void): ReadableStream<Uint8Array> {
   const newlines = new Uint8Array(hookLimits.keepAliveBytes).fill(10);
   let timer: NodeJS.Timeout | undefined;
   return new ReadableStream({
@@ -25,6 +25,7 @@ export function keptAlive(answer: Promise<string>): ReadableStream<Uint8Array> {
     },
     cancel() {
       clearInterval(timer);
+      onGone();
     },
   });
 }

@@ -39,18 +39,19 @@ describe('a held answer', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('costs nothing any more when its reader goes away', async () => {
-    const { post } = createApp();
+  it('costs nothing any more when its reader goes away, and knows that it is gone', async () => {
+    const { post, runs } = createApp();
     const response = await post('AfterAgent', '{}');
+    expect(runs[0]?.run.isGone()).toBe(false);
     await response.body?.cancel();
-    expect(vi.getTimerCount()).toBe(0);
+    expect([vi.getTimerCount(), runs[0]?.run.isGone()]).toEqual([0, true]);
   });
 
   it('knows how long the host waits', async () => {
     const { runs, post } = createApp();
     await post('BeforeTool', '{}', { 'x-wa-max-seconds': '86400' });
     await post('BeforeTool', '{"second":1}', { 'x-wa-max-seconds': 'long' });
-    await vi.waitFor(() => expect(runs.map(({ run }) => run.maxMs)).toEqual([86_400_000, undefined]));
+    await vi.waitFor(() => expect(runs.map(({ run }) => run.maxSeconds)).toEqual([86_400, 60]));
   });
 });
 
