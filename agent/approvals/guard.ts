@@ -17,7 +17,7 @@ import { commandOf, type ToolCall } from './builtin.ts';
 import { afterCommands } from './judge.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
-import { isAtDesk, makeCheckpoint, type Ran, runAfter } from './run.ts';
+import { makeCheckpoint, type Ran, runAfter } from './run.ts';
 import { visible } from './visible.ts';
 
 export interface GuardOptions {
@@ -36,6 +36,8 @@ export interface GuardOptions {
   send(item: OutboxItem): Promise<void>;
   redact(text: string): { text: string; counts: Record<string, number> };
   onMode(mode: ApprovalMode): Promise<void>;
+  /** Whether a process is a person's terminal. */
+  isInteractive(pid: number): Promise<boolean>;
   /** Tokens that the session file says were used, from `offset` bytes on; undefined = it does not say. */
   tokensOf(transcript: string): Promise<number | undefined>;
   clock: () => number;
@@ -90,7 +92,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     },
     redact,
     ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
-    isAtDesk,
+    isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),
     checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
     audit: (decision) => audit.write({ kind: 'decision', ...decision }),
     onMode: options.onMode,

@@ -58,15 +58,3 @@ export async function makeCheckpoint(cwd: string, now: number): Promise<string |
     return undefined;
   }
 }
-
-/** Whether a dialog in the coding agent's terminal would be seen by somebody: a terminal, and no run for one prompt. */
-export async function isAtDesk(pid: number | undefined): Promise<boolean> {
-  if (pid === undefined || process.platform === 'win32') return false;
-  try {
-    const { stdout } = await execute('ps', ['-o', 'tty=,args=', '-p', String(pid)], { timeout: 2_000 });
-    const [tty = '?', ...args] = stdout.trim().split(/\s+/);
-    return !/^\?+$|^-$/.test(tty) && !args.some((word) => /^(-p|--prompt|--acp|--experimental-acp)(=|$)/.test(word));
-  } catch {
-    return false;
-  }
-}

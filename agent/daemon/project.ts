@@ -35,6 +35,7 @@ import { createProgress } from '../sync/progress.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
 import { type Redact, renderKey } from '../sync/render.ts';
 import { watchFiles } from '../sync/watch.ts';
+import { isInteractive } from '../terminal.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
 import { parseStoredView, type StoredView } from '../turns/view.ts';
 import { expandSlashText } from '../workflows/expand.ts';
@@ -186,6 +187,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     send: (item) => outbox.send(item),
     redact: deps.redactor,
     onMode: (mode) => deps.closeGates(key, mode),
+    isInteractive,
     tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
     clock,
     log,

@@ -403,6 +403,20 @@ describe('a policy', () => {
     await shows('ok');
   });
 
+  it('gives the output of a slow command with the next thing that the model reads', async () => {
+    const go = join(ws.root, 'go');
+    await policy({ rules: [{ tool: 'write_file', after: `until [ -e '${go}' ]; do :; done; echo finally` }] });
+    await ws.start();
+    const tool = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
+    expect(await agent.hook('AfterTool', tool)).toEqual({});
+    await writeFile(go, '');
+    const context = await until('the output is given', async () => {
+      const { hookSpecificOutput } = await agent.hook('BeforeAgent', { prompt: 'next' });
+      return hookSpecificOutput?.additionalContext;
+    });
+    expect(context).toContain('after write_file:\nfinally');
+  });
+
   it('makes a checkpoint of the working tree and tells its ref', async () => {
     const { execFileSync } = await import('node:child_process');
     const git = (...args: string[]) =>
@@ -434,6 +448,25 @@ describe('a policy', () => {
     await tap(await shows("Today's budget is used up: 1 turns"), 'As much again today');
     await shows('As much again for today.');
     expect(await agent.hook('BeforeAgent', { prompt: 'two' })).toEqual({});
+  });
+
+  it('and what it did are shown by the command line, which changes nothing', async () => {
+    const daemon = ws.run('start');
+    await until('the daemon is up', () => daemon.stdout().includes('is running'));
+    await switchOn('risky');
+    const answer = shell('git push --force');
+    await question('git push');
+    expect((await ws.run('approvals').exited).stdout).toBe(
+      `${ws.project}\n  Approvals: risky. What may destroy, leak or loosen something is asked; a tool waits for your answer, and no answer is a no.\n  1 question waits on the phone.\nChange it on the phone: /approvals off, risky or all.\n`,
+    );
+    await tap(await question('git push'), 'Deny');
+    await answer;
+    const shown = (await ws.run('audit', '--since', '1h').exited).stdout.trim().split('\n');
+    expect(shown.map((line) => line.replace(/^\S+ +/, ''))).toEqual([
+      'mode      risky',
+      expect.stringMatching(/^decision {2}run_shell_command {2}denied {2}by \d+ {2}\(overwrites .* \(force-push\)\)$/),
+    ]);
+    expect((await ws.run('audit', '--since', 'soon').exited).stderr).toContain('(bad_arguments)');
   });
 
   it('opens only the tools that it lists', async () => {

@@ -1,0 +1,248 @@
+// Who may decide what, and when: the rules of an answer, without a phone.
+
+import { describe, expect, it } from 'vitest';
+import { createApprovals } from '../../../agent/approvals/approvals.ts';
+import type { UserPolicy } from '../../../agent/approvals/policy.ts';
+import { actionOf, readAction } from '../../../agent/approvals/question.ts';
+import { applyApproval } from '../../../agent/journal/approvals.ts';
+import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
+import type { Control } from '../../../protocol/log.ts';
+import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import type { TurnAnswer } from '../../../protocol/turn-events.ts';
+
+const owner = '1000001';
+
+interface World {
+  now: number;
+  gone: boolean;
+  atDesk: boolean;
+  diskFull: boolean;
+  items: OutboxItem[];
+  decided: string[];
+  user: Partial<UserPolicy>;
+}
+
+async function create(project: ProjectState = emptyProject('1000001.0')) {
+  project.approvals.mode = 'all';
+  const world: World = { now: 0, gone: false, atDesk: false, diskFull: false, items: [], decided: [], user: {} };
+  const approvals = await createApprovals({
+    project,
+    record: async (record) => {
+      if (world.diskFull) throw new Error('no space left');
+      applyApproval(project.approvals, record, world.now);
+    },
+    send: async (item) => void world.items.push(item),
+    policies: async () => ({
+      user: { rules: [], onTimeout: 'deny', timeoutSeconds: 60, ...world.user },
+      project: { rules: [] },
+      problems: [],
+    }),
+    fixed: { home: '/home/dev', own: [], secretsIn: () => 0 },
+    redact: (text) => text,
+    ownerId: owner,
+    isAtDesk: async () => world.atDesk,
+    checkpoint: async () => undefined,
+    audit: ({ verdict }) => void world.decided.push(verdict),
+    onMode: async () => {},
+    clock: () => world.now,
+    log: () => {},
+  });
+  let controls = 0;
+  const control = async (said: Control) => {
+    controls += 1;
+    const items = await approvals.answer({ kind: 'control', seq: controls, id: `c${controls}`, at: 0, control: said });
+    return items?.[0]?.parts[0]?.text;
+  };
+  /** Asks, and waits until the question stands on the phone. */
+  async function ask(
+    command = 'npm test',
+    maxMs = 86_400_000,
+  ): Promise<{ answer: Promise<TurnAnswer>; action: string }> {
+    const before = world.items.length;
+    const answer = approvals.gate(
+      {
+        session: 's',
+        transcript: undefined,
+        cwd: '/home/dev/shop',
+        event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
+      },
+      { pid: 1, maxMs, isGone: () => world.gone },
+    );
+    const asked = async () => {
+      while (world.items.length === before) await new Promise((resolve) => setImmediate(resolve));
+      return world.items.at(-1)?.buttons?.[0]?.[0]?.action ?? '';
+    };
+    return { answer, action: await Promise.race([asked(), answer.then(() => '')]) };
+  }
+  const tap = (action: string, verb: 'approve' | 'deny' | 'always' | 'edit', userId = owner) => {
+    const { id, hash } = readAction(action) ?? { id: '', hash: '' };
+    return control({ type: 'button', action: actionOf(id, hash, verb), key: 'k', userId });
+  };
+  const reply = (action: string, text: string, userId = owner) =>
+    control({ type: 'reply', action, key: 'k', userId, text });
+  return { world, project, approvals, ask, tap, reply, control };
+}
+
+const denied = (words: string) => ({ deny: expect.stringContaining(words) });
+
+describe('a tap', () => {
+  it('for other arguments than those that were shown approves nothing, and the question still waits', async () => {
+    const { ask, tap, approvals, world } = await create();
+    const { answer, action } = await ask();
+    const { id = '' } = readAction(action) ?? {};
+    expect(await tap(actionOf(id, 'ab'.repeat(32), 'approve'), 'approve')).toContain('other arguments');
+    expect(approvals.waiting()).toBe(1);
+    await tap(action, 'approve');
+    expect(await answer).toEqual({});
+    expect(world.decided).toEqual(['approved']);
+  });
+
+  it('of a stranger decides nothing, not even a no', async () => {
+    const { ask, tap, approvals } = await create();
+    const { answer, action } = await ask();
+    for (const verb of ['approve', 'deny', 'always', 'edit'] as const) {
+      expect(await tap(action, verb, '666')).toContain('Only the owner');
+    }
+    expect(approvals.waiting()).toBe(1);
+    await tap(action, 'deny');
+    expect(await answer).toEqual(denied('denied'));
+  });
+
+  it('that comes with the end of the time is too late, whatever the clock has noticed', async () => {
+    const { ask, tap, world } = await create();
+    const { answer, action } = await ask();
+    world.now = 60_000;
+    expect(await tap(action, 'approve')).toBeUndefined();
+    expect(await answer).toEqual(denied('in time'));
+    expect(await tap(action, 'approve')).toBe('This was decided before: ⌛ Too late, denied: nobody answered in time.');
+  });
+
+  it('for a hook that is gone approves nothing', async () => {
+    const { ask, tap, world } = await create();
+    const { answer, action } = await ask();
+    world.gone = true;
+    await tap(action, 'approve');
+    expect(await answer).toEqual(denied('Nobody waited'));
+    expect(world.decided).toEqual(['withdrawn']);
+  });
+
+  it('that cannot be journalled denies', async () => {
+    const { ask, tap, world } = await create();
+    const { answer, action } = await ask();
+    world.diskFull = true;
+    await tap(action, 'approve');
+    expect(await answer).toEqual(denied('could not keep'));
+  });
+
+  it('on what this mailbox never asked approves nothing', async () => {
+    const { tap, approvals } = await create();
+    expect(await tap(actionOf('ab', 'cd', 'approve'), 'approve')).toContain('Too late');
+    expect(
+      await approvals.answer({
+        kind: 'control',
+        seq: 9,
+        id: 'c9',
+        at: 0,
+        control: { type: 'button', action: 'full:resp_1', key: 'k', userId: owner },
+      }),
+    ).toBeUndefined();
+  });
+
+  it('on Always is no more than that for what a built-in rule found', async () => {
+    const { ask, tap, approvals } = await create();
+    const { answer, action } = await ask('git push --force');
+    expect(await tap(action, 'always')).toContain('asked each time');
+    expect(approvals.waiting()).toBe(1);
+    await tap(action, 'deny');
+    await answer;
+  });
+});
+
+describe('an edited command', () => {
+  it('runs as it was written, and is bound to its own hash', async () => {
+    const { ask, reply, world } = await create();
+    const { answer, action } = await ask();
+    expect(await reply(action, ' npm run lint \n')).toBeUndefined();
+    expect(await answer).toEqual({ input: { command: 'npm run lint' } });
+    expect(world.decided).toEqual(['edited']);
+    expect(await reply(action, 'rm -rf build')).toContain('It was not run.');
+  });
+
+  it('of a stranger, or after the time, does not run', async () => {
+    const { ask, reply, world } = await create();
+    const { answer, action } = await ask();
+    expect(await reply(action, 'evil', '666')).toContain('Only the owner');
+    world.now = 60_000;
+    expect(await reply(action, 'npm ci')).toContain('was not run');
+    expect(await answer).toEqual(denied('in time'));
+  });
+
+  it('that the policy forbids does not run, and the question still waits', async () => {
+    const { ask, reply, tap, world } = await create();
+    const { answer, action } = await ask();
+    world.user = { rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'not from here' }] };
+    expect(await reply(action, 'npm publish')).toContain('not from here');
+    await tap(action, 'deny');
+    expect(await answer).toEqual(denied('denied'));
+  });
+});
+
+describe('the time', () => {
+  it('ends before that of the host', async () => {
+    const { ask, approvals, world } = await create();
+    world.user = { timeoutSeconds: 3600 };
+    const { answer } = await ask('npm test', 100_000);
+    world.now = 69_999;
+    await approvals.tick();
+    expect(approvals.waiting()).toBe(1);
+    world.now = 70_000;
+    await approvals.tick();
+    expect(await answer).toEqual(denied('in time'));
+  });
+
+  it('that the host gives is too short to ask anybody', async () => {
+    const { ask, world } = await create();
+    expect(await (await ask('npm test', 30_000)).answer).toEqual(denied('does not wait long enough'));
+    expect(world.items).toEqual([]);
+  });
+
+  it.each([
+    [true, { ask: true, notice: expect.any(String) }],
+    [false, { deny: expect.stringContaining('in time') }],
+  ])('leaves it to the desk only when somebody sits there (%s)', async (atDesk, expected) => {
+    const { ask, approvals, world } = await create();
+    Object.assign(world, { user: { onTimeout: 'desk' }, atDesk, now: 0 });
+    const { answer } = await ask();
+    world.now = 60_000;
+    await approvals.tick();
+    expect(await answer).toEqual(expected);
+  });
+});
+
+it('what a dead daemon left open is denied at the next start, and a tap on it approves nothing', async () => {
+  const first = await create();
+  const { action } = await first.ask();
+  const second = await create(first.project);
+  expect(second.world.decided).toEqual(['interrupted']);
+  expect(await second.tap(action, 'approve')).toContain('the daemon ended while this waited');
+});
+
+it('what cannot be journalled is not asked but denied', async () => {
+  const { ask, world } = await create();
+  world.diskFull = true;
+  expect(await (await ask()).answer).toEqual(denied('could not ask'));
+  expect(world.items).toEqual([]);
+});
+
+describe('/approvals', () => {
+  it.each([
+    ['risky', 'Approvals: risky.'],
+    [' ALL ', 'Approvals: all.'],
+    ['off', 'Approvals are off'],
+    ['', 'Approvals: all.'],
+    ['maybe', 'There is no mode "maybe"'],
+  ])('%j says what holds', async (args, text) => {
+    const { control } = await create();
+    expect(await control({ type: 'command', name: 'approvals', args })).toContain(text);
+  });
+});
