@@ -104,7 +104,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
         await questions.settle(question, 'approved', inputAnswer(judgement.input), { by: userId });
         return undefined;
       case 'always':
-        if (judgement.isDestructive) return 'This is asked each time. Nothing was approved.';
+        if (judgement.rules.length > 0) return 'This is asked each time. Nothing was approved.';
         if (await questions.settle(question, 'always', inputAnswer(judgement.input), { by: userId })) {
           always.add(`${question.session} ${question.hash}`);
         }

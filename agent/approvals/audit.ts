@@ -51,9 +51,9 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
   return {
     write(line) {
       const { kind, ...rest } = line;
-      const clean = Object.fromEntries(
-        Object.entries(rest).map(([key, value]) => [key, typeof value === 'string' ? redact(value) : value]),
-      );
+      const hide = (value: unknown): unknown =>
+        typeof value === 'string' ? redact(value) : Array.isArray(value) ? value.map(hide) : value;
+      const clean = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hide(value)]));
       const text = `${JSON.stringify({ at: new Date(clock()).toISOString(), kind, ...clean })}\n`;
       last = last.then(() =>
         append(text).then(

@@ -113,8 +113,9 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   async function afterTool(call: HookCall & { event: { type: 'toolEnd' } }): Promise<TurnAnswer> {
     const { tool, input } = call.event;
     const done: ToolCall = { tool, server: undefined, input };
-    const text = visible(commandOf(done) ?? String(input.file_path ?? '')).slice(0, shownChars);
-    audit.write({ kind: 'tool', tool, session: call.session, hash: hashOf(input), text });
+    // Redacted before it is cut: half a secret is no pattern's.
+    const text = visible(redact(commandOf(done) ?? String(input.file_path ?? ''))).slice(0, shownChars);
+    audit.write({ kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input), text });
     const commands = afterCommands(done, await policies());
     const work = Promise.all(commands.map((command) => runOne(command, call)));
     let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,15 @@
 // What a tool call may do: the strictest of mode, built-in rules, the user's policy and the project's. Pure.
 
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { commandOf, type Finding, findDangers, neverAllowed, type Surroundings, type ToolCall } from './builtin.ts';
+import {
+  type BuiltinRule,
+  commandOf,
+  type Finding,
+  findDangers,
+  neverAllowed,
+  type Surroundings,
+  type ToolCall,
+} from './builtin.ts';
 import { matchesGlob } from './glob.ts';
 import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
 
@@ -9,8 +17,8 @@ export interface Judgement {
   verdict: 'go' | 'ask' | 'deny' | 'stop';
   /** For the owner, and for the model when it is refused. */
   why: string[];
-  /** A built-in rule was hit: "Always" is not offered. */
-  isDestructive: boolean;
+  /** The built-in rules that were hit; with any of them "Always" is not offered. */
+  rules: readonly BuiltinRule[];
   /** The arguments that run, when a rule rewrote them. */
   input: Readonly<Record<string, unknown>> | undefined;
   checkpoint: boolean;
@@ -32,7 +40,7 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
   const judgement: Judgement = {
     verdict: 'go',
     why: [],
-    isDestructive: found.length > 0,
+    rules: found.map(({ rule }) => rule),
     input,
     checkpoint: [...ofUser, ...ofProject, ...(rewrite ? [rewrite] : [])].some((rule) => rule.checkpoint === true),
   };

@@ -10,6 +10,8 @@ export interface QuestionOptions {
   why: readonly string[];
   /** What the file holds now, for a tool that writes it whole; undefined = there is none. */
   fileNow: string | undefined;
+  /** It may hold secrets that no pattern knows, so only the new content is shown. */
+  hidesFile: boolean;
   redact(text: string): string;
   /** When nobody answered, in words: `60 min`. */
   waits: string;
@@ -30,7 +32,7 @@ export function questionPart(options: QuestionOptions): TextPart {
   const tool = call.server === undefined ? call.tool : `${call.tool} (MCP server ${call.server})`;
   const reasons = options.why.map((why) => `⚠ ${why}`).join('\n');
   const head = headAndTail(clean([`Run ${tool}?`, ...(reasons ? [reasons] : [])].join('\n')), headUnits);
-  const body = headAndTail(clean(bodyOf(call, options.fileNow)), bodyUnits) || '(no arguments)';
+  const body = headAndTail(clean(bodyOf(options)), bodyUnits) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
   const tail = [
     ...(options.checkpoint ? [`Checkpoint: ${options.checkpoint}`] : []),
@@ -39,7 +41,7 @@ export function questionPart(options: QuestionOptions): TextPart {
   return withCode(head, body, tail, commandOf(call) === undefined ? undefined : 'bash');
 }
 
-function bodyOf(call: ToolCall, fileNow: string | undefined): string {
+function bodyOf({ call, fileNow, hidesFile, redact }: QuestionOptions): string {
   const command = commandOf(call);
   if (command !== undefined) {
     const rest = Object.entries(call.input).filter(([key]) => key !== 'command' && key !== 'description');
@@ -49,11 +51,12 @@ function bodyOf(call: ToolCall, fileNow: string | undefined): string {
   if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string') {
     const all =
       call.input.allow_multiple === true || Number(call.input.expected_replacements) > 1 ? ' (every place)' : '';
-    return `${path}${all}\n${shortDiff(before, after)}`;
+    // Redacted before the marks of the lines can cut a secret of several lines.
+    return `${path}${all}\n${shortDiff(redact(before), redact(after))}`;
   }
   if (typeof path === 'string' && typeof content === 'string') {
     const what = fileNow === undefined ? 'new file' : 'replaces the file';
-    return `${path} (${what})\n${shortDiff(fileNow ?? '', content)}`;
+    return `${path} (${what})\n${shortDiff(hidesFile ? '' : redact(fileNow ?? ''), redact(content))}`;
   }
   return JSON.stringify(call.input, null, 1);
 }

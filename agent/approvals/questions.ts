@@ -145,6 +145,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
         call: shown,
         why: judgement.why,
         fileNow: await fileNow(shown, asked.cwd),
+        hidesFile: judgement.rules.includes('secret-file'),
         redact: options.redact,
         waits: durationText(waitMs),
         onTimeout,
@@ -156,7 +157,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
         waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, settling: false, resolve });
       });
       log('info', 'approval asked', { project: project.key, id, tool: call.tool });
-      const offers = { always: !judgement.isDestructive, edit: commandOf(shown) !== undefined };
+      const offers = { always: judgement.rules.length === 0, edit: commandOf(shown) !== undefined };
       try {
         await options.send(questionItem({ id, hash }, part, offers));
       } catch (cause) {

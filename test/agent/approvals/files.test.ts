@@ -55,12 +55,12 @@ describe('the audit file', () => {
   it('holds one line each, in order, redacted, for its owner alone', async () => {
     const audit = create();
     audit.write({ kind: 'tool', tool: 'run_shell_command', text: 'login hunter2' });
-    audit.write({ kind: 'stop', what: 'abort' });
+    audit.write({ kind: 'decision', why: ['touches hunter2.pem'] });
     await audit.flush();
     const path = join(dir, 'wa_audit.jsonl');
     expect((await readFile(path, 'utf8')).split('\n')).toEqual([
       '{"at":"2026-09-21T14:13:20.000Z","kind":"tool","tool":"run_shell_command","text":"login [redacted]"}',
-      '{"at":"2026-09-21T14:13:20.000Z","kind":"stop","what":"abort"}',
+      '{"at":"2026-09-21T14:13:20.000Z","kind":"decision","why":["touches [redacted].pem"]}',
       '',
     ]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);

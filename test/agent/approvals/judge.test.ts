@@ -74,7 +74,7 @@ describe("the user's policy", () => {
       input: { command: 'npm ci' },
     });
     const worse = policies({ rules: [{ match: { command: 'ls' }, do: 'rewrite', set: { command: 'rm -rf /' } }] });
-    expect(judge(shell('ls'), worse, 'risky', world)).toMatchObject({ verdict: 'ask', isDestructive: true });
+    expect(judge(shell('ls'), worse, 'risky', world)).toMatchObject({ verdict: 'ask', rules: ['delete-root'] });
   });
 
   it('names what runs afterwards and what wants a checkpoint', () => {

@@ -5,6 +5,7 @@ import { headAndTail, shortDiff, visible } from '../../../agent/approvals/visibl
 const options = {
   why: [] as string[],
   fileNow: undefined,
+  hidesFile: false,
   redact: (text: string) => text.replaceAll('hunter2', '[redacted:own-token]'),
   waits: '60 min',
   onTimeout: 'deny' as const,
@@ -40,6 +41,19 @@ describe('a question', () => {
     expect(text).toContain('Run mcp_x_y (MCP server x)?\n⚠ holds a secret\n');
     expect(text).toContain('"token": "[redacted:own-token]"');
     expect(text).toContain('Checkpoint: refs/wa-sync/1\n');
+  });
+
+  it('shows neither a secret of several lines nor what a file of secrets holds now', () => {
+    const write = (hidesFile: boolean) =>
+      questionPart({
+        ...options,
+        redact: (text) => text.replace('BEGIN\nhunter\nEND', '[redacted:key]'),
+        call: { tool: 'write_file', server: undefined, input: { file_path: '.env', content: 'A=2' } },
+        fileNow: 'A=1\nBEGIN\nhunter\nEND',
+        hidesFile,
+      }).text;
+    expect(write(false)).toContain('.env (replaces the file)\n- A=1\n- [redacted:key]\n+ A=2\n');
+    expect(write(true)).toContain('.env (replaces the file)\n+ A=2\n');
   });
 
   it.each([10, 5_000, 100_000])(
