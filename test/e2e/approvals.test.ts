@@ -48,11 +48,13 @@ const exists = (path: string) =>
     () => false,
   );
 const policy = (value: object) => writeFile(join(ws.root, 'config', 'policy.json'), JSON.stringify(value));
-const audit = async () =>
-  (await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+/** The lines of the audit file, as soon as there are so many; it is written behind what it tells of. */
+const audit = (count: number) =>
+  until(`${count} lines in the audit file`, async () => {
+    const text = await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
+    const lines = text.trim().split('\n');
+    return lines.length >= count && lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  });
 
 /** Approvals as the phone switches them on. */
 async function switchOn(mode: 'risky' | 'all' = 'all'): Promise<void> {
@@ -82,7 +84,7 @@ describe('a tool call', () => {
     expect(await answer).toEqual({});
     const told = await shows('✅ Approved.');
     expect([told.messageId, told.buttons]).toEqual([asked.messageId, []]);
-    expect(await audit()).toMatchObject([
+    expect(await audit(2)).toMatchObject([
       { kind: 'mode', mode: 'all' },
       { kind: 'decision', tool: 'run_shell_command', verdict: 'approved', by: String(far.sim.ownerId) },
     ]);
@@ -284,7 +286,7 @@ describe('a fault', () => {
     expect(await answer).toBe('killed');
     await tap(asked, 'Approve').catch(() => {});
     await shows('▫️ Too late, denied');
-    expect((await audit()).filter(({ kind }) => kind === 'decision')).toMatchObject([{ verdict: 'withdrawn' }]);
+    expect(await audit(2)).toMatchObject([{ kind: 'mode' }, { kind: 'decision', verdict: 'withdrawn' }]);
   });
 
   it('of the phone approves nothing twice: the second tap hears what the first decided', async () => {
@@ -295,9 +297,9 @@ describe('a fault', () => {
     await Promise.all([tap(asked, 'Deny'), tap(asked, 'Approve')]);
     const { decision } = await answer;
     await shows('This was decided before');
-    const [first] = (await audit()).filter(({ kind }) => kind === 'decision');
+    const [, first] = await audit(2);
     expect([first?.verdict, decision]).toEqual(decision === 'deny' ? ['denied', 'deny'] : ['approved', undefined]);
-    expect((await audit()).filter(({ kind }) => kind === 'decision')).toHaveLength(1);
+    expect(await audit(2)).toHaveLength(2);
   });
 
   it('of the person denies: a stranger, whom the relay lets in but the policy does not, decides nothing', async () => {
@@ -347,7 +349,7 @@ describe('STOP', () => {
     await ws.chat.say('/stop');
     expect(await answer).toEqual(denied('STOP'));
     await shows('⛔ Denied by your STOP.');
-    expect((await audit()).map(({ kind }) => kind)).toEqual(['mode', 'stop', 'decision']);
+    expect((await audit(3)).map(({ kind }) => kind)).toEqual(['mode', 'stop', 'decision']);
   });
 });
 
@@ -395,10 +397,7 @@ describe('a policy', () => {
     const context = `${hookSpecificOutput?.additionalContext ?? ''}${next.hookSpecificOutput?.additionalContext ?? ''}`;
     expect(context).toContain('after write_file:\nformatted\n[redacted:');
     await agent.hook('AfterAgent', { prompt: 'next', prompt_response: 'ok', stop_hook_active: false });
-    const lines = await until('the lines are written', async () => {
-      const all = await audit();
-      return all.some(({ kind }) => kind === 'turn') && all;
-    });
+    const lines = await audit(2);
     expect(lines.map(({ kind }) => kind)).toEqual(['tool', 'turn']);
     await shows('ok');
   });
@@ -461,6 +460,7 @@ describe('a policy', () => {
     );
     await tap(await question('git push'), 'Deny');
     await answer;
+    await audit(2);
     const shown = (await ws.run('audit', '--since', '1h').exited).stdout.trim().split('\n');
     expect(shown.map((line) => line.replace(/^\S+ +/, ''))).toEqual([
       'mode      risky',

@@ -163,6 +163,34 @@ describe('the policy', () => {
     expect(first?.userTexts.join('\n')).toContain('Only these tools may be used now: read_file.');
   });
 
+  test('refuses the next model request when the tokens of the day are used up, and the phone is asked', async ({
+    home,
+    model,
+    product,
+  }) => {
+    await policy(home, { budgets: { tokens: 1 } });
+    const result = await run(home);
+    // The first request found the budget whole, the one with the tool's result did not.
+    expect(result.stdout).not.toContain('Finished.');
+    expect(turnRequests(model)).toHaveLength(1);
+    const asked = await shows(product, "Today's budget is used up: 1 tokens");
+    await product.sim.press(asked.messageId, 'As much again today');
+    await shows(product, 'As much again for today.');
+  });
+
+  test('refuses the next prompt when the turns of the day are used up, until the owner allows as many again', async ({
+    home,
+    product,
+  }) => {
+    await policy(home, { budgets: { turns: 1 } });
+    expect(await run(home, 'One [[say: First.]]')).toMatchObject({ stdout: 'First.\n' });
+    expect((await run(home, 'Two [[say: Second.]]')).stdout).not.toContain('Second.');
+    const asked = await shows(product, "Today's budget is used up: 1 turns");
+    await product.sim.press(asked.messageId, 'As much again today');
+    await shows(product, 'As much again for today.');
+    expect(await run(home, 'Three [[say: Third.]]')).toMatchObject({ stdout: 'Third.\n' });
+  });
+
   test('stops the whole run', async ({ home, product: _ }) => {
     await policy(home, { rules: [{ match: { command: 'touch *' }, do: 'stop' }] });
     const result = await run(home);
@@ -177,8 +205,13 @@ test('every tool call, verdict and turn stands in the audit file', async ({ home
   await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Approve');
   await ended;
   const file = join(home.project, '.gemini', 'wa_audit.jsonl');
-  const lines = (await readFile(file, 'utf8')).trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['mode', 'decision', 'tool', 'turn']);
+  const kinds = async () =>
+    (await readFile(file, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).kind);
+  await until(async () => (await kinds()).includes('turn'), 10_000);
+  expect(await kinds()).toEqual(['mode', 'decision', 'tool', 'turn']);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
