@@ -58,7 +58,7 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
   if (mode !== 'off') {
     for (const { rule, why } of open) tighten('ask', `${why} (${rule})`);
     for (const problem of policies.problems) tighten('ask', problem);
-    if (mode === 'all' && decisive?.do !== 'allow') tighten('ask', '');
+    if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) tighten('ask', '');
   }
   const asTold = (rule: UserRule | undefined, words: string) => {
     if (rule?.do === 'ask' || rule?.do === 'deny' || rule?.do === 'stop') tighten(rule.do, rule.reason ?? words);
@@ -70,6 +70,15 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
   );
   return judgement;
 }
+
+/** Its whole effect is to reach the owner: a question at the desk, our own tools for messages. To ask about it asks twice. */
+function speaksToOwner({ tool, server }: ToolCall): boolean {
+  if (server === undefined) return tool === 'ask_user';
+  return server === ownServer && /(^|_)telegram_(poll|send|ack|send_typing)$/.test(tool);
+}
+
+/** As the extension names our MCP server. */
+const ownServer = 'wa-sync';
 
 /** What no rule of the user opened by its name. */
 function findingsLeft(found: readonly Finding[], rules: readonly UserRule[]): Finding[] {

@@ -31,6 +31,19 @@ describe('a mode', () => {
     ]);
   });
 
+  it('asks for no tool whose whole effect is to reach the owner, unless a rule finds something in it', () => {
+    const all = (tool: string, server?: string, input = {}) =>
+      judge({ tool, server, input }, policies(), 'all', { ...world, secretsIn: (text) => (text === 'key' ? 1 : 0) })
+        .verdict;
+    expect([all('ask_user'), all('mcp_wa-sync_telegram_send', 'wa-sync')]).toEqual(['go', 'go']);
+    expect([all('mcp_x_telegram_send', 'x'), all('mcp_wa-sync_run', 'wa-sync'), all('telegram_send')]).toEqual([
+      'ask',
+      'ask',
+      'ask',
+    ]);
+    expect(all('mcp_wa-sync_telegram_send', 'wa-sync', { text: 'key' })).toBe('ask');
+  });
+
   it('asks for everything that it finds while a policy cannot be read', () => {
     const broken = { ...policies(), problems: ['policy.json is no JSON'] };
     expect(verdict('ls', broken, 'risky')).toBe('ask');
