@@ -2,16 +2,14 @@
 // Decides nothing itself.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { identityOf, isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import type { ControlRow } from '../../protocol/log.ts';
-import { createGuard, type Guard } from '../approvals/guard.ts';
+import type { Guard } from '../approvals/guard.ts';
 import type { Binding, Config } from '../config.ts';
-import { readTokens } from '../drivers/gemini/session-usage.ts';
 import { keepAnswer, readAnswer } from '../files/answers.ts';
 import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
 import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location.ts';
@@ -35,10 +33,10 @@ import { createProgress } from '../sync/progress.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
 import { type Redact, renderKey } from '../sync/render.ts';
 import { watchFiles } from '../sync/watch.ts';
-import { isInteractive } from '../terminal.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
 import { parseStoredView, type StoredView } from '../turns/view.ts';
 import { expandSlashText } from '../workflows/expand.ts';
+import { guardProject } from './guarding.ts';
 import { servePolling } from './polling.ts';
 
 export interface ProjectDeps {
@@ -174,24 +172,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   );
   polling = served;
 
-  const guard = await createGuard({
-    project,
-    dir: binding.dir,
-    mailboxDir: place.dir,
-    prepare,
-    configDir: config.dirs.config,
-    home: homedir(),
-    own: Object.values(config.dirs).filter((dir) => dir !== config.dirs.cache),
-    mailbox: binding.mailbox,
-    record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
-    send: (item) => outbox.send(item),
-    redact: deps.redactor,
-    onMode: (mode) => deps.closeGates(key, mode),
-    isInteractive,
-    tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
-    clock,
-    log,
-  });
+  const guard = await guardProject(binding, place, deps, { prepare, send: (item) => outbox.send(item) });
 
   let turnView: StoredView | undefined;
   function storeView(view: StoredView): Promise<void> {
