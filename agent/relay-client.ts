@@ -1,4 +1,4 @@
-// The daemon's only way to the relay: three calls over kept-alive HTTPS, each answer checked for shape, each failure a code.
+// The daemon's only way to the relay: its calls over kept-alive HTTPS, each answer checked for shape, each failure a code.
 // Never follows a redirect and never sends the token to another origin.
 
 import { Readable } from 'node:stream';
@@ -48,15 +48,21 @@ export interface Upload {
 
 /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
 const stallMs = 2.5 * relayLimits.heartbeatMs;
-const answerMs = 20_000;
-/** Telegram takes its time for 50 MB. */
-const uploadMs = 5 * 60_000;
+/** How long a call may take. `answer` also ends one whose headers do not come, but never that of a file. */
+const patience = {
+  answerMs: 20_000,
+  /** Telegram takes its time for 50 MB, and the relay answers when Telegram has. */
+  fileMs: 5 * 60_000,
+};
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-export function createRelayClient(relay: { url: string; token: string }): RelayClient {
+export function createRelayClient(
+  relay: { url: string; token: string },
+  { answerMs, fileMs }: typeof patience = patience,
+): RelayClient {
   const loopback = /^http:/.test(relay.url);
   const connect = (): Dispatcher => {
-    const options = { headersTimeout: answerMs, bodyTimeout: stallMs, connect: { timeout: 10_000 }, connections: 32 };
+    const options = { bodyTimeout: stallMs, connect: { timeout: 10_000 }, connections: 32 };
     return loopback ? new Agent(options) : new EnvHttpProxyAgent(options);
   };
   let dispatcher = connect();
@@ -81,12 +87,19 @@ export function createRelayClient(relay: { url: string; token: string }): RelayC
     return value;
   }
 
-  async function send(method: 'GET' | 'POST', path: string, body: RequestBody, signal: AbortSignal, headers = {}) {
+  async function send(
+    method: 'GET' | 'POST',
+    path: string,
+    body: RequestBody,
+    signal: AbortSignal,
+    { headersTimeout = answerMs, headers = {} }: SendOptions = {},
+  ) {
     try {
       return await request(`${relay.url}${path}`, {
         method,
         dispatcher,
         signal,
+        headersTimeout,
         headers: { authorization: `Bearer ${relay.token}`, 'content-type': 'application/json', ...headers },
         body,
       });
@@ -95,8 +108,14 @@ export function createRelayClient(relay: { url: string; token: string }): RelayC
     }
   }
 
-  async function exchange(method: 'GET' | 'POST', path: string, body: RequestBody, signal: AbortSignal, headers = {}) {
-    const response = await send(method, path, body, signal, headers);
+  async function exchange(
+    method: 'GET' | 'POST',
+    path: string,
+    body: RequestBody,
+    signal: AbortSignal,
+    options?: SendOptions,
+  ) {
+    const response = await send(method, path, body, signal, options);
     try {
       return { statusCode: response.statusCode, text: await readText(response.body) };
     } catch (cause) {
@@ -128,7 +147,9 @@ export function createRelayClient(relay: { url: string; token: string }): RelayC
     },
     async download(address, fileId) {
       const path = `/v1/files/${encodeURIComponent(fileId)}?${query(address)}`;
-      const { statusCode, body } = await send('GET', path, null, AbortSignal.timeout(uploadMs));
+      const { statusCode, body } = await send('GET', path, null, AbortSignal.timeout(fileMs), {
+        headersTimeout: fileMs,
+      });
       if (statusCode === 200) return body;
       checked(statusCode, await readText(body));
       throw statusError(statusCode, relay.url);
@@ -136,8 +157,11 @@ export function createRelayClient(relay: { url: string; token: string }): RelayC
     async upload(address, { key, name, caption, bytes, content }) {
       const path = `/v1/files?${query({ ...address, key, name, caption })}`;
       const headers = { 'content-type': 'application/octet-stream', 'content-length': String(bytes) };
-      const signal = AbortSignal.timeout(uploadMs);
-      const { statusCode, text } = await exchange('POST', path, Readable.from(content), signal, headers);
+      const signal = AbortSignal.timeout(fileMs);
+      const { statusCode, text } = await exchange('POST', path, Readable.from(content), signal, {
+        headers,
+        headersTimeout: fileMs,
+      });
       const value = checked(statusCode, text);
       if (!isOutboxAnswer(value)) throw new WaError('relay_bad_answer', 'the answer to the upload ended early');
       return value;
@@ -152,6 +176,12 @@ export function createRelayClient(relay: { url: string; token: string }): RelayC
 }
 
 type RequestBody = string | Readable | null;
+
+interface SendOptions {
+  headers?: Record<string, string>;
+  /** Milliseconds without the head of an answer, counted from the start of the request. */
+  headersTimeout?: number;
+}
 
 function query(values: object): string {
   return new URLSearchParams(

@@ -50,13 +50,14 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
   const fetch = createCoalesced(async () => {
     while (project.fetching.size > 0 && !stopping.signal.aborted) {
       const [message] = project.fetching.values();
-      if (message && !(await fetchMessage(message))) await pause(backoff.next(), stopping.signal);
+      const again = message && (await fetchMessage(message));
+      if (again) await pause(backoff.next(again.askedMs), stopping.signal);
       else backoff.reset();
     }
   });
 
-  /** False = try again later. */
-  async function fetchMessage(message: HeldMessage): Promise<boolean> {
+  /** Undefined = done; else it is to be tried again, not before the relay asked for. */
+  async function fetchMessage(message: HeldMessage): Promise<{ askedMs: number } | undefined> {
     const { id, files = [] } = message.row;
     const startedAt = since.get(id) ?? clock();
     since.set(id, startedAt);
@@ -68,11 +69,13 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
         lines.push(`[${file.kind}: ${options.shownDir}/${name}]`);
       } catch (cause) {
         const error = cause instanceof WaError ? cause : undefined;
-        const late = clock() - startedAt > giveUpAfterMs;
-        if (stopping.signal.aborted) return false;
+        const askedMs = error?.retryAfterMs ?? 0;
+        // A pause of hours is obeyed by not asking again: the text must not wait that long.
+        const late = clock() + askedMs - startedAt > giveUpAfterMs;
+        if (stopping.signal.aborted) return { askedMs };
         if ((error?.retryable ?? true) && !late) {
           log('warn', 'file not fetched', { project: project.key, id, code: error?.code ?? 'internal' });
-          return false;
+          return { askedMs };
         }
         lines.push(`[${file.kind} ${file.name}: could not be fetched, ${error?.message ?? 'unknown error'}]`);
       }
@@ -80,12 +83,12 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     try {
       await journal.append([{ t: 'fetched', p: project.key, at: clock(), id, lines }]);
     } catch {
-      return false;
+      return { askedMs: 0 };
     }
     since.delete(id);
     log('info', 'files fetched', { project: project.key, id, files: files.length });
     options.onFetched();
-    return true;
+    return undefined;
   }
 
   async function fetchFile(file: PhoneFile, name: string): Promise<void> {

@@ -1,23 +1,30 @@
 // Waiting between tries: doubling with full jitter, interruptible.
 
+import { WaError } from '../../protocol/errors.ts';
+
 export interface Backoff {
-  /** Milliseconds to wait after one more failure. */
-  next(): number;
+  /** Milliseconds to wait after one more failure; never less than the other side asked for. */
+  next(askedMs?: number): number;
   reset(): void;
 }
 
 export function createBackoff(options: { firstMs: number; maxMs: number; random: () => number }): Backoff {
   let ceiling = options.firstMs;
   return {
-    next() {
+    next(askedMs = 0) {
       const wait = ceiling * (0.5 + options.random() / 2);
       ceiling = Math.min(ceiling * 2, options.maxMs);
-      return Math.round(wait);
+      return Math.max(Math.round(wait), askedMs);
     },
     reset() {
       ceiling = options.firstMs;
     },
   };
+}
+
+/** What the other side asked for with its refusal. */
+export function retryAfterMs(cause: unknown): number | undefined {
+  return cause instanceof WaError ? cause.retryAfterMs : undefined;
 }
 
 /** Resolves after `ms`, or at once when the signal aborts; never rejects. */

@@ -13,9 +13,10 @@ import type { ProjectRecord } from '../journal/records.ts';
 import type { OutboxKey, ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { RelayClient } from '../relay-client.ts';
-import { createBackoff, pause } from './backoff.ts';
+import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
-import { dropDocument, type NewDocument, uploadDocument } from './documents.ts';
+import { dropDocument, type NewDocument } from './documents.ts';
+import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
   project: ProjectState;
@@ -73,7 +74,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       if (message !== trouble) log('error', 'outbox not read', { project: project.key, error: message });
       trouble = message;
     }
-    post();
+    postOpen();
   });
 
   function scan(): Promise<void> {
@@ -89,10 +90,18 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
         return;
       } catch (cause) {
         log('warn', 'outbox not posted', { project: project.key, error: (cause as Error).message });
-        await pause(backoff.next(), stopping.signal);
+        await pause(backoff.next(retryAfterMs(cause)), stopping.signal);
       }
     }
   });
+
+  const uploads = createUploads({ ...options, takeOutcomes, signal: stopping.signal });
+
+  function postOpen(): void {
+    if (project.openKeys.size === 0) return;
+    post();
+    uploads.start();
+  }
 
   async function takeFromFile(): Promise<void> {
     const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
@@ -154,11 +163,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       if (stopping.signal.aborted) return;
       await takeOutcomes(outcomes);
     }
-    for (const key of open) {
-      const { source, state } = project.outbox.get(key) ?? {};
-      if (source?.kind !== 'document' || state !== 'open' || stopping.signal.aborted) continue;
-      await takeOutcomes(await uploadDocument(client, options.address, { key, document: source.document }));
-    }
   }
 
   async function takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void> {
@@ -194,9 +198,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   return {
     scan,
     trouble: () => trouble,
-    postOpen() {
-      if (project.openKeys.size > 0) post();
-    },
+    postOpen,
     async report(entry, replyTo) {
       const stored = replyTo === undefined ? entry : { ...entry, replyTo };
       // Journal first: another program may rewrite the file without having seen the entry.
@@ -219,7 +221,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     },
     async sendDocument({ key, document }) {
       await journal.append([{ t: 'document', p: project.key, at: clock(), key, document }]);
-      post();
+      uploads.start();
     },
     async stop() {
       stopping.abort();

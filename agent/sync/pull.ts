@@ -141,7 +141,7 @@ export function startPull(options: PullOptions): Pull {
       current = { state: 'failing', error, since: clock() };
     }
     if (error.code === 'unauthorized') return unauthorizedRetryMs;
-    return Math.max(error.retryAfterMs ?? 0, backoff.next());
+    return backoff.next(error.retryAfterMs);
   }
 
   async function loop(): Promise<'stopped' | 'superseded'> {

@@ -3,11 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { textOf } from '../../../agent/journal/state.ts';
 import { createRelayClient, type RelayClient } from '../../../agent/relay-client.ts';
 import { type Attachments, createAttachments, safeName } from '../../../agent/sync/attachments.ts';
+import { WaError } from '../../../protocol/errors.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { PhoneFile } from '../../../protocol/log.ts';
 
@@ -38,11 +39,15 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   client = createRelayClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 't' });
   journal = await openJournal(join(root, 'journal.jsonl'), () => clock);
-  attachments = createAttachments({
+  attachments = attachmentsFrom(client);
+});
+
+const attachmentsFrom = (from: RelayClient) =>
+  createAttachments({
     project: journal.project(p),
     address: { mailbox: '1000001', project: 0 },
     journal,
-    client,
+    client: from,
     dir,
     shownDir: '.gemini/wa_files',
     prepare: async () => {},
@@ -51,9 +56,9 @@ beforeEach(async () => {
     random: () => 0,
     log: () => {},
   });
-});
 
 afterEach(async () => {
+  vi.useRealTimers();
   attachments.stop();
   await client.close();
   await journal.close();
@@ -104,6 +109,39 @@ describe('a message with files', () => {
     answers = [() => ({ status: 404, body: JSON.stringify({ error }) })];
     expect(await receive(photo)).toBe('look\n[photo photo.jpg: could not be fetched, the file is gone]');
     expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('comes at once without a file for which the relay asks to wait longer than a message may', async () => {
+    const error = { code: 'rate_limited', message: 'the platform asks for a pause', retryAfterMs: 13_938_000 };
+    let asked = 0;
+    answers = [
+      () => {
+        asked += 1;
+        return { status: 503, body: JSON.stringify({ error }) };
+      },
+    ];
+    expect(await receive(photo)).toBe('look\n[photo photo.jpg: could not be fetched, the platform asks for a pause]');
+    expect(asked).toBe(1);
+  });
+
+  it('is fetched again when the pause that the relay asks for is over, and not before', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let asked = 0;
+    const download: RelayClient['download'] = async () => {
+      asked += 1;
+      if (asked === 1) throw new WaError('rate_limited', 'a pause', { retryAfterMs: 60_000 });
+      return (async function* () {
+        yield Buffer.from('JPEG');
+      })();
+    };
+    attachments = attachmentsFrom({ download } as RelayClient);
+    const received = receive(photo);
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(59_999);
+    expect([asked, vi.getTimerCount()]).toEqual([1, 1]);
+    vi.advanceTimersByTime(1);
+    expect(await received).toContain('wa_files');
+    expect(asked).toBe(2);
   });
 
   it('comes without a file that is larger than it may be', async () => {

@@ -1,0 +1,61 @@
+// Brings the documents of one project to the relay, one after the other and apart from the texts: a document that takes minutes,
+// or that must wait for hours, holds up no answer.
+
+import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import type { Address, RelayClient } from '../relay-client.ts';
+import { createBackoff, pause, retryAfterMs } from './backoff.ts';
+import { createCoalesced } from './coalesce.ts';
+import { uploadDocument } from './documents.ts';
+
+export interface UploadsOptions {
+  project: ProjectState;
+  address: Address;
+  client: RelayClient;
+  /** Journals the outcome before it counts. */
+  takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void>;
+  random: () => number;
+  log: Log;
+  signal: AbortSignal;
+}
+
+export interface Uploads {
+  /** Until every open document has its outcome; as long as the relay asks for between two tries. Never rejects. */
+  start(): void;
+}
+
+export function createUploads({
+  project,
+  address,
+  client,
+  takeOutcomes,
+  random,
+  log,
+  signal,
+}: UploadsOptions): Uploads {
+  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random });
+
+  async function uploadAll(): Promise<void> {
+    for (const key of [...project.openKeys]) {
+      const { source, state } = project.outbox.get(key) ?? {};
+      if (source?.kind !== 'document' || state !== 'open' || signal.aborted) continue;
+      await takeOutcomes(await uploadDocument(client, address, { key, document: source.document }));
+      backoff.reset();
+    }
+  }
+
+  const run = createCoalesced(async () => {
+    while (!signal.aborted) {
+      try {
+        return await uploadAll();
+      } catch (cause) {
+        if (signal.aborted) return;
+        log('warn', 'document not sent', { project: project.key, error: (cause as Error).message });
+        await pause(backoff.next(retryAfterMs(cause)), signal);
+      }
+    }
+  });
+
+  return { start: () => void run() };
+}
