@@ -18,12 +18,16 @@ export interface HookResult {
   wrong: { args: string[]; stdin: string; code: number | null; stdout: string; stderr: string }[];
   /** Runs that answered something else than `{}`. */
   answered: number;
+  /** Texts of the inbox that stood in an answer. */
+  handed: number;
   /** Exit code of the daemon after all runs and a SIGTERM; null without one. */
   daemonExit: number | null;
 }
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const concurrency = 4;
+/** Each so many runs a turn begins and messages wait; the others are any call of any tool. */
+const turnEvery = 3;
 
 const args: fc.Arbitrary<string[]> = fc.oneof(
   {
@@ -57,19 +61,21 @@ export async function fuzzHooks(runs: number, seed: number, { daemon }: { daemon
   const bindings = [{ dir: project, mailbox: '1000001', project: 0 }];
   await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
   const payloads = recordedHooks.map(({ value }) => ({ ...(value as object), cwd: project }));
-  const input = fc.record({
+  const anyHook = fc.record({
     args,
     stdin: anyBytes(fc.oneof({ weight: 4, arbitrary: mutated(payloads) }, { weight: 1, arbitrary: anyJson })),
   });
-  const result: HookResult = { runs, wrong: [], answered: 0, daemonExit: null };
+  const result: HookResult = { runs, wrong: [], answered: 0, handed: 0, daemonExit: null };
 
   async function one(number: number): Promise<void> {
+    const input = number % turnEvery === 0 ? turnStart(number, project) : anyHook;
     const [sample] = fc.sample(input, { numRuns: 1, seed: seed + number });
+    const [texts = []] = fc.sample(inboxTexts, { numRuns: 1, seed: seed + number });
     if (!sample) return;
-    // Something to hand over, so that answers are more than empty.
-    if (number % 10 === 0) await writeFile(join(project, '.gemini', 'wa_inbox.json'), inboxOf(number));
+    if (number % turnEvery === 0) await writeFile(join(project, '.gemini', 'wa_inbox.json'), inboxOf(number, texts));
     const outcome = await run(join(dist, 'wa-hook'), sample.args, env, sample.stdin);
     if (outcome.stdout !== '{}\n') result.answered += 1;
+    result.handed += new Set(outcome.stdout.match(/\bin_\d+_\d+\b/g)).size;
     if (outcome.code === 0 && outcome.stderr === '' && isOneObject(outcome.stdout)) return;
     const { code, stdout, stderr } = outcome;
     const stdin = Buffer.from(sample.stdin).toString('base64');
@@ -89,9 +95,32 @@ export async function fuzzHooks(runs: number, seed: number, { daemon }: { daemon
   return result;
 }
 
-function inboxOf(number: number): string {
+/** A BeforeAgent that the recorded host sends, with any prompt: what hands over. The number keeps it from being a twin. */
+function turnStart(number: number, project: string): fc.Arbitrary<{ args: string[]; stdin: Uint8Array }> {
+  const recorded = recordedHooks
+    .filter(({ name }) => name.startsWith('BeforeAgent'))
+    .map(({ value }) => value as object);
+  return fc.tuple(fc.constantFrom(...recorded), fc.string({ unit: 'binary' })).map(([payload, prompt]) => ({
+    args: ['gemini', 'BeforeAgent', '5'],
+    stdin: Buffer.from(JSON.stringify({ ...payload, cwd: project, prompt: `${number} ${prompt}` })),
+  }));
+}
+
+const inboxTexts = fc.array(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.constant('x'.repeat(9_000))), {
+  minLength: 1,
+  maxLength: 30,
+});
+
+function inboxOf(number: number, texts: readonly string[]): string {
   const timestamp = `${new Date().toISOString().slice(0, 19)}Z`;
-  return JSON.stringify({ messages: [{ id: `in_${number}`, timestamp, from: 'user', text: 'grüße 👋', read: false }] });
+  const messages = texts.map((text, index) => ({
+    id: `in_${number}_${index}`,
+    timestamp,
+    from: 'user',
+    text: `grüße 👋 ${text}`,
+    read: false,
+  }));
+  return JSON.stringify({ messages });
 }
 
 function isOneObject(stdout: string): boolean {

@@ -1,19 +1,18 @@
 // Fuzzes the webhook of the built Worker in workerd: what to send, where to send it, and what came back. Holds no expectations.
 
-import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { PollAnswer, StatusAnswer } from '../../protocol/relay-api.ts';
 import { anyBytes, anyJson, mutated } from './any-json.ts';
+import { controlWorker, type MemorySamples, memoryBelow } from './memory.ts';
 import { recordedUpdates } from './recorded.ts';
 
 export interface WebhookResult {
@@ -24,8 +23,8 @@ export interface WebhookResult {
   wrong: { status: number; body: string }[];
   /** Rows that a workstation fetched meanwhile. */
   delivered: number;
-  /** Mean resident memory of workerd in the first and in the last quarter; null where it cannot be measured. */
-  memoryMb: { firstQuarter: number; lastQuarter: number; samples: number[] } | null;
+  /** Of the relay and of a control that got the same bodies; null where it cannot be measured. */
+  memory: MemorySamples | null;
 }
 
 const concurrency = 8;
@@ -54,35 +53,45 @@ export async function fuzzWebhooks(runs: number, seed: number): Promise<WebhookR
   const token = randomBytes(32).toString('base64url');
   const secret = randomBytes(16).toString('hex');
   const chats = chatsOf(recordedUpdates.map(({ value }) => value));
-  const relay = await startEmbeddedRelay({
-    workerScript: fileURLToPath(new URL('../../dist/worker.js', import.meta.url)),
-    persistDir: join(dir, 'relay'),
-    cacheDir: join(dir, 'cache'),
-    say: () => {},
-    vars: {
-      TELEGRAM_BOT_TOKEN: '100000001:of-the-fuzzer',
-      TELEGRAM_API_ROOT: `http://127.0.0.1:${(bot.address() as AddressInfo).port}`,
-      TELEGRAM_CHAT_ID: chats.join(','),
-      TELEGRAM_USER_IDS: owner,
-      TELEGRAM_WEBHOOK_SECRET: secret,
-      WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
-    },
-  });
+  const controlScript = join(dir, 'control.js');
+  await writeFile(controlScript, controlWorker);
+  const start = (name: string, workerScript: string) =>
+    startEmbeddedRelay({
+      workerScript,
+      persistDir: join(dir, name),
+      cacheDir: join(dir, 'cache'),
+      say: () => {},
+      vars: {
+        TELEGRAM_BOT_TOKEN: '100000001:of-the-fuzzer',
+        TELEGRAM_API_ROOT: `http://127.0.0.1:${(bot.address() as AddressInfo).port}`,
+        TELEGRAM_CHAT_ID: chats.join(','),
+        TELEGRAM_USER_IDS: owner,
+        TELEGRAM_WEBHOOK_SECRET: secret,
+        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+      },
+    });
+  const relay = await start('relay', fileURLToPath(new URL('../../dist/worker.js', import.meta.url)));
+  const control = await start('control', controlScript);
   const url = relay.url.replace(/\/+$/, '');
   const statuses: Record<string, number> = {};
   const wrong: WebhookResult['wrong'] = [];
-  const memory: number[] = [];
+  const memory: MemorySamples = { relay: [], control: [] };
   let delivered = 0;
 
-  async function send(number: number): Promise<void> {
-    const [body = new Uint8Array()] = fc.sample(anyUpdate(900_000_000 + number), { numRuns: 1, seed: seed + number });
-    const response = await fetch(`${url}/telegram/webhook`, {
+  async function post(to: string, body: Uint8Array): Promise<number> {
+    const response = await fetch(`${to}/telegram/webhook`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
       body: Buffer.from(body),
     });
     await response.arrayBuffer();
-    const { status } = response;
+    return response.status;
+  }
+
+  async function send(number: number): Promise<void> {
+    const [body = new Uint8Array()] = fc.sample(anyUpdate(900_000_000 + number), { numRuns: 1, seed: seed + number });
+    const status = await post(url, body);
+    await post(control.url.replace(/\/+$/, ''), body);
     statuses[status] = (statuses[status] ?? 0) + 1;
     const expected = body.length > relayLimits.webhookBodyBytes ? 413 : 200;
     if (status !== expected && wrong.length < 10) {
@@ -95,25 +104,20 @@ export async function fuzzWebhooks(runs: number, seed: number): Promise<WebhookR
       const batch = Array.from({ length: Math.min(concurrency, runs - start) }, (_, index) => send(start + index));
       await Promise.all(batch);
       const passed = (every: number) => Math.floor(start / every) < Math.floor((start + concurrency) / every);
-      if (passed(Math.max(concurrency, runs / samples))) memory.push(await memoryOfWorkerd(relay.pid));
+      if (passed(Math.max(concurrency, runs / samples))) {
+        memory.relay.push(await memoryBelow(relay.pid));
+        memory.control.push(await memoryBelow(control.pid));
+      }
       if (passed(drainEvery)) delivered += await drain(url, token);
     }
     delivered += await drain(url, token);
   } finally {
-    await relay.stop();
+    await Promise.all([relay.stop(), control.stop()]);
     await new Promise((resolve) => bot.close(resolve));
     await rm(dir, { recursive: true, force: true });
   }
-  const quarter = Math.ceil(memory.length / 4);
-  const memoryMb =
-    memory.every((each) => each > 0) && memory.length > 0
-      ? {
-          firstQuarter: mean(memory.slice(0, quarter)),
-          lastQuarter: mean(memory.slice(-quarter)),
-          samples: memory.map(Math.round),
-        }
-      : null;
-  return { runs, statuses, wrong, delivered, memoryMb };
+  const isMeasured = [...memory.relay, ...memory.control].every((each) => each > 0);
+  return { runs, statuses, wrong, delivered, memory: isMeasured ? memory : null };
 }
 
 /** Every chat that the recordings speak of in which the bot may work: private ones and groups. */
@@ -163,20 +167,4 @@ async function drain(url: string, token: string): Promise<number> {
     }
   }
   return rows;
-}
-
-/** MB of the processes below the relay's; 0 = not known here. */
-async function memoryOfWorkerd(pid: number): Promise<number> {
-  if (process.platform === 'win32') return 0;
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,rss=']).catch(() => ({ stdout: '' }));
-  const processes = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const kilobytes = processes.filter(([, parent]) => parent === pid).reduce((sum, [, , rss = 0]) => sum + rss, 0);
-  return kilobytes / 1024;
-}
-
-function mean(values: number[]): number {
-  return Math.round(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
 }
