@@ -2,8 +2,8 @@
 // ways, then counts them by identity. Progress goes to stderr; the last line of stdout is the count. Exit 1 = lost or doubled.
 
 import { parseArgs } from 'node:util';
-import { openLab } from './bench/lab.ts';
 import { runChaos } from './chaos/run.ts';
+import { openLab } from './lab/lab.ts';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -6,8 +6,8 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Lab } from '../lab/lab.ts';
 import { onChange, readEntries } from './inbox-file.ts';
-import type { Lab } from './lab.ts';
 import type { Command, Runner } from './processes.ts';
 import { type Stage, until } from './stage.ts';
 
@@ -101,23 +101,23 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
     },
     async arrive(text) {
       await stage.post(text);
-      await onChange(stage.inbox, arrivesWithinMs, () =>
-        readEntries(stage.inbox).some((entry) => entry.text === text && !entry.read) ? true : undefined,
+      await onChange(stage.inboxFile, arrivesWithinMs, () =>
+        readEntries(stage.inboxFile).some((entry) => entry.text === text && !entry.read) ? true : undefined,
       );
       await delay(settleMs);
-      inbox = await readFile(stage.inbox, 'utf8');
+      inbox = await readFile(stage.inboxFile, 'utf8');
       await copyInbox(bashJq);
       await again('fallback');
     },
     again,
     async finishTurn(text) {
-      const id = readEntries(stage.inbox).find((entry) => entry.text === text)?.id;
+      const id = readEntries(stage.inboxFile).find((entry) => entry.text === text)?.id;
       await record('user', [{ text: prompt }, { text: `<hook_context>${id}</hook_context>` }]);
       await record('gemini', 'Found it: the token is read before it is set.');
       await fire('AfterAgent', { prompt, prompt_response: 'Found it.', stop_hook_active: false });
       await until(
         'the answer is marked sent',
-        async () => !(await readFile(stage.outbox, 'utf8')).includes('"sent": false'),
+        async () => !(await readFile(stage.outboxFile, 'utf8')).includes('"sent": false'),
       );
       await delay(settleMs);
     },

@@ -3,7 +3,7 @@
 
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { openLab } from './lab.ts';
+import { openLab } from '../lab/lab.ts';
 import { accept } from './parts/accept.ts';
 import { backlog } from './parts/backlog.ts';
 import { drain } from './parts/drain.ts';

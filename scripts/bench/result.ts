@@ -1,6 +1,6 @@
 // What the measurements give: nested numbers, the keys of `--json`. A part fills its own keys; issue by issue more are added.
 
-import type { Lab } from './lab.ts';
+import type { Lab } from '../lab/lab.ts';
 import type { Spread } from './stats.ts';
 
 export interface BenchResult {

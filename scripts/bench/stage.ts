@@ -1,15 +1,15 @@
 // One world for one measurement: simulated Telegram here, the real Worker in workerd, the real daemon as a process of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import { startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { askDaemon } from '../../agent/local-client.ts';
-import type { Lab } from './lab.ts';
+import type { Lab } from '../lab/lab.ts';
+import { builtRelay } from '../lab/relay.ts';
+import { makeWorkstation, type WorkstationFolders } from '../lab/workstation.ts';
 
 export interface DaemonProcess {
   readonly pid: number;
@@ -19,15 +19,10 @@ export interface DaemonProcess {
   stop(): Promise<void>;
 }
 
-export interface Stage {
+export interface Stage extends WorkstationFolders {
   readonly sim: TelegramSim;
   readonly dir: string;
-  readonly projectDir: string;
-  readonly inbox: string;
-  readonly outbox: string;
   readonly relayDir: string;
-  /** What a launcher needs to reach this daemon. */
-  readonly env: Record<string, string>;
   /** One webhook POST of a message with this text; throws unless the relay has committed it. */
   post(text: string): Promise<void>;
   /** `count` messages over `webhookConnections` connections; stops early at `untilMs`. Returns how many and how long. */
@@ -54,36 +49,24 @@ export async function withStage<T>(lab: Lab, work: (stage: Stage) => Promise<T>)
 
 async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<Stage> {
   const dir = await mkdtemp(join(lab.baseDir, 's-'));
-  const projectDir = join(dir, 'project');
-  const configDir = join(dir, 'config');
   const relayDir = join(dir, 'relay');
-  await mkdir(join(projectDir, '.gemini'), { recursive: true, mode: 0o700 });
-  await mkdir(configDir, { mode: 0o700 });
   const sim = await startTelegramSim();
   undo.push(() => sim.close());
   const mailbox = String(sim.ownerId);
-  const token = randomBytes(32).toString('base64url');
-  const secret = randomBytes(24).toString('base64url');
-
-  let relay: Awaited<ReturnType<typeof startEmbeddedRelay>> | undefined;
-  let port = 0;
+  const station = await makeWorkstation({ dir, mailbox, env: lab.env });
+  const built = builtRelay({
+    workerScript: join(lab.distDir, 'worker.js'),
+    persistDir: relayDir,
+    cacheDir: lab.cacheDir,
+    bot: sim,
+    chats: [mailbox],
+    owner: mailbox,
+    say: lab.say,
+  });
+  const { token, secret } = built;
+  let relay: Awaited<ReturnType<typeof built.start>> | undefined;
   const startRelay = async () => {
-    relay = await startEmbeddedRelay({
-      workerScript: join(lab.distDir, 'worker.js'),
-      port,
-      persistDir: relayDir,
-      cacheDir: lab.cacheDir,
-      say: lab.say,
-      vars: {
-        TELEGRAM_BOT_TOKEN: sim.token,
-        TELEGRAM_API_ROOT: sim.apiRoot,
-        TELEGRAM_CHAT_ID: mailbox,
-        TELEGRAM_USER_IDS: mailbox,
-        TELEGRAM_WEBHOOK_SECRET: secret,
-        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
-      },
-    });
-    port = Number(new URL(relay.url).port);
+    relay = await built.start();
   };
   const stopRelay = async () => {
     await relay?.stop();
@@ -91,19 +74,7 @@ async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<St
   };
   await startRelay();
   undo.push(stopRelay);
-  const url = `http://127.0.0.1:${port}`;
-
-  await writeFile(
-    join(configDir, 'config.json'),
-    JSON.stringify({ bindings: [{ dir: projectDir, mailbox, project: 0 }] }),
-    { mode: 0o600 },
-  );
-  const env = {
-    ...lab.env,
-    WA_STATE_DIR: join(dir, 'state'),
-    WA_CONFIG_DIR: configDir,
-    WA_RUNTIME_DIR: join(dir, 'run'),
-  };
+  const url = built.url();
   const http = new Agent({ connections: webhookConnections, pipelining: 1 });
   undo.push(() => http.destroy());
 
@@ -137,11 +108,8 @@ async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<St
   return {
     sim,
     dir,
-    projectDir,
-    inbox: join(projectDir, '.gemini', 'wa_inbox.json'),
-    outbox: join(projectDir, '.gemini', 'wa_outbox.json'),
+    ...station,
     relayDir,
-    env,
     post,
     metrics,
     startRelay,
@@ -163,11 +131,11 @@ async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<St
     async startDaemon({ awaitPoll } = { awaitPoll: true }) {
       const polls = awaitPoll ? ((await metrics()).wa_polls_total ?? 0) : 0;
       const child = spawn(process.execPath, [join(lab.distDir, 'wa-sync.js'), 'start', '--quiet'], {
-        cwd: projectDir,
-        env: { ...env, WA_RELAY_URL: url, WA_AGENT_TOKEN: token },
+        cwd: station.projectDir,
+        env: { ...station.env, WA_RELAY_URL: url, WA_AGENT_TOKEN: token },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
-      const daemon = daemonProcess(child, env.WA_RUNTIME_DIR);
+      const daemon = daemonProcess(child, station.env.WA_RUNTIME_DIR as string);
       undo.push(daemon.stop);
       if (awaitPoll) {
         await until('the daemon polls', async () => ((await metrics()).wa_polls_total ?? 0) > polls, daemon.failed);

@@ -151,12 +151,9 @@ export function createLedger(clock: () => number): Ledger {
   };
 }
 
-function judge(
-  items: readonly Item[],
-  end: EndState,
-  { stateLosses, foreignWrites }: { stateLosses: readonly number[]; foreignWrites: readonly Span[] },
-): Verdict {
-  const verdict: Verdict = {
+/** Of a run in which nobody said anything. */
+export function emptyVerdict(): Verdict {
+  return {
     in: 0,
     out: 0,
     lost: [],
@@ -169,6 +166,14 @@ function judge(
     racedForeign: 0,
     deadLetters: 0,
   };
+}
+
+function judge(
+  items: readonly Item[],
+  end: EndState,
+  { stateLosses, foreignWrites }: { stateLosses: readonly number[]; foreignWrites: readonly Span[] },
+): Verdict {
+  const verdict = emptyVerdict();
   for (const item of items) {
     if (item.kind === 'm' || item.kind === 'n') judgeInbound(item);
     else judgeOutbound(item);

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
-import type { Lab } from '../bench/lab.ts';
+import type { Lab } from '../lab/lab.ts';
 import { type Actors, createActors, entriesOf } from './actors.ts';
 import { faults } from './faults.ts';
 import { createLedger, type EndState, type Ledger, tokensIn, type Verdict } from './ledger.ts';

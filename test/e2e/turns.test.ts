@@ -2,45 +2,24 @@
 
 import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, apiError, startAgent } from '../helpers/launcher.ts';
-import { dist, type FarSide, startFarSide } from '../helpers/stack.ts';
-
-/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
+import { until, type Workstation } from '../helpers/daemon.ts';
+import { apiError } from '../helpers/launcher.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { dist, type FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-const agents: AgentProcess[] = [];
-beforeAll(async () => {
-  far = await startFarSide();
-});
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(async () => {
-  for (const agent of agents.splice(0)) await agent.kill();
-  await ws.close();
+let newAgent: Scene['newAgent'];
+let arrives: Scene['arrives'];
+eachTest((scene) => {
+  ({ far, ws, newAgent, arrives } = scene);
 });
 
-async function newAgent(name = 'agent', cwd = ws.project): Promise<AgentProcess> {
-  const agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, name), cwd });
-  agents.push(agent);
-  return agent;
-}
 const phone = () => ws.chat.fromBot().map((message) => message.text);
 const ladder = (state: string, count = 1) =>
   until(`${count} ${state}`, async () => ((await ws.chat.ladder()) as Record<string, number>)[state] === count);
-async function arrives(...texts: string[]): Promise<void> {
-  for (const text of texts) await ws.chat.say(text);
-  await until('the texts stand in the inbox', async () => {
-    const found = (await ws.inbox()).map((entry) => entry.text);
-    return texts.every((text) => found.includes(text));
-  });
-}
 
 describe('a turn', onBusyMachine, () => {
   it('gets the texts, framed as the owner’s, and its answer answers the first of them on the phone', async () => {

@@ -2,35 +2,18 @@
 
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../agent/files/lock.ts';
-import { createWorkstation, type Running, until, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { type Running, until, type Workstation } from '../helpers/daemon.ts';
+import type { AgentProcess } from '../helpers/launcher.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
-/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
-
-let far: FarSide;
 let ws: Workstation;
-const agents: AgentProcess[] = [];
-beforeAll(async () => {
-  far = await startFarSide();
+let newAgent: Scene['newAgent'];
+let arrives: Scene['arrives'];
+eachTest((scene) => {
+  ({ ws, newAgent, arrives } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(async () => {
-  for (const agent of agents.splice(0)) await agent.kill();
-  await ws.close();
-});
-
-async function newAgent(name: string): Promise<AgentProcess> {
-  const agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, name) });
-  agents.push(agent);
-  return agent;
-}
 
 async function startProgram(): Promise<Running> {
   const daemon = ws.run('start', '--quiet');
@@ -39,11 +22,6 @@ async function startProgram(): Promise<Running> {
     return daemon.stdout().includes('is running');
   });
   return daemon;
-}
-
-async function arrives(text: string): Promise<void> {
-  await ws.chat.say(text);
-  await until('it stands in the inbox', async () => (await ws.inbox()).some((entry) => entry.text === text));
 }
 
 const journal = () => readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8');

@@ -1,7 +1,7 @@
 // The fault lab's own judgement: what it must notice, and what it must let pass.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLedger, type EndState, type Ledger, type Verdict } from '../../scripts/chaos/ledger.ts';
+import { createLedger, type EndState, emptyVerdict, type Ledger } from '../../scripts/chaos/ledger.ts';
 import { createRandom } from '../../scripts/chaos/random.ts';
 
 let now = 0;
@@ -12,19 +12,7 @@ beforeEach(() => {
 });
 
 const nothing: EndState = { waiting: new Set(), onPhone: new Map(), cut: new Set(), refused: new Set() };
-const clean: Verdict = {
-  in: 0,
-  out: 0,
-  lost: [],
-  duplicatedInbox: [],
-  duplicatedPhoneUncut: [],
-  duplicatedPhone: 0,
-  takenByForeign: 0,
-  waiting: 0,
-  afterStateLoss: 0,
-  racedForeign: 0,
-  deadLetters: 0,
-};
+const clean = emptyVerdict();
 const span = (fromAt: number, toAt = fromAt + 10) => ({ fromAt, toAt });
 
 describe('a message of the phone', () => {

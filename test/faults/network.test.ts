@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
-import { type Line, startLine } from '../../scripts/chaos/line.ts';
+import { type Line, startLine } from '../../scripts/lab/line.ts';
 import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
 import { startAgent } from '../helpers/launcher.ts';
 import { type FarSide, startFarSide } from '../helpers/stack.ts';

@@ -1,6 +1,5 @@
 // Fuzzes the webhook of the built Worker in workerd: what to send, where to send it, and what came back. Holds no expectations.
 
-import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { PollAnswer, StatusAnswer } from '../../protocol/relay-api.ts';
+import { builtRelay } from '../../scripts/lab/relay.ts';
 import { anyBytes, anyJson, mutated } from './any-json.ts';
 import { controlWorker, type MemorySamples, memoryBelow } from './memory.ts';
 import { recordedUpdates } from './recorded.ts';
@@ -50,29 +49,27 @@ function anyUpdate(number: number): fc.Arbitrary<Uint8Array> {
 export async function fuzzWebhooks(runs: number, seed: number): Promise<WebhookResult> {
   const dir = await mkdtemp(join(tmpdir(), 'wa-fuzz-'));
   const bot = await startBotApi();
-  const token = randomBytes(32).toString('base64url');
-  const secret = randomBytes(16).toString('hex');
   const chats = chatsOf(recordedUpdates.map(({ value }) => value));
   const controlScript = join(dir, 'control.js');
   await writeFile(controlScript, controlWorker);
-  const start = (name: string, workerScript: string) =>
-    startEmbeddedRelay({
+  const build = (name: string, workerScript: string) =>
+    builtRelay({
       workerScript,
       persistDir: join(dir, name),
       cacheDir: join(dir, 'cache'),
-      say: () => {},
-      vars: {
-        TELEGRAM_BOT_TOKEN: '100000001:of-the-fuzzer',
-        TELEGRAM_API_ROOT: `http://127.0.0.1:${(bot.address() as AddressInfo).port}`,
-        TELEGRAM_CHAT_ID: chats.join(','),
-        TELEGRAM_USER_IDS: owner,
-        TELEGRAM_WEBHOOK_SECRET: secret,
-        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
+      bot: {
+        token: '100000001:of-the-fuzzer',
+        apiRoot: `http://127.0.0.1:${(bot.address() as AddressInfo).port}`,
       },
+      chats,
+      owner,
     });
-  const relay = await start('relay', fileURLToPath(new URL('../../dist/worker.js', import.meta.url)));
-  const control = await start('control', controlScript);
-  const url = relay.url.replace(/\/+$/, '');
+  const built = build('relay', fileURLToPath(new URL('../../dist/worker.js', import.meta.url)));
+  const builtControl = build('control', controlScript);
+  const relay = await built.start();
+  const control = await builtControl.start();
+  const { token, secret } = built;
+  const url = built.url();
   const statuses: Record<string, number> = {};
   const wrong: WebhookResult['wrong'] = [];
   const memory: MemorySamples = { relay: [], control: [] };
@@ -91,7 +88,7 @@ export async function fuzzWebhooks(runs: number, seed: number): Promise<WebhookR
   async function send(number: number): Promise<void> {
     const [body = new Uint8Array()] = fc.sample(anyUpdate(900_000_000 + number), { numRuns: 1, seed: seed + number });
     const status = await post(url, body);
-    await post(control.url.replace(/\/+$/, ''), body);
+    await post(builtControl.url(), body);
     statuses[status] = (statuses[status] ?? 0) + 1;
     const expected = body.length > relayLimits.webhookBodyBytes ? 413 : 200;
     if (status !== expected && wrong.length < 10) {

@@ -1,15 +1,14 @@
 // The far side of a workstation, for real: the simulated Telegram and the built relay in workerd. Every workstation of a test
 // file gets a chat of its own, so that one relay serves them all and none sees the messages of another.
 
-import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import { type SimMessage, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { createRelayClient } from '../../agent/relay-client.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
+import { builtRelay } from '../../scripts/lab/relay.ts';
 
 export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
@@ -45,26 +44,17 @@ export async function startFarSide({ chats = 40 }: { chats?: number } = {}): Pro
   const ids = Array.from({ length: chats }, (_, index) => -1_001_000_000_001 - index);
   const sim = await startTelegramSim({ groups: ids.map((id) => ({ id })), retryDelayMs: () => 50 });
   if (chats === 0) ids.push(sim.ownerId);
-  const token = randomBytes(32).toString('base64url');
-  const secret = randomBytes(24).toString('base64url');
-  const start = (port: number) =>
-    startEmbeddedRelay({
-      workerScript: join(dist, 'worker.js'),
-      persistDir: join(dir, 'relay'),
-      cacheDir: join(dir, 'cache'),
-      port,
-      say: () => {},
-      vars: {
-        TELEGRAM_BOT_TOKEN: sim.token,
-        TELEGRAM_API_ROOT: sim.apiRoot,
-        TELEGRAM_CHAT_ID: ids.join(','),
-        TELEGRAM_USER_IDS: String(sim.ownerId),
-        TELEGRAM_WEBHOOK_SECRET: secret,
-        WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
-      },
-    });
-  let relay = await start(0);
-  const url = relay.url.replace(/\/+$/, '');
+  const built = builtRelay({
+    workerScript: join(dist, 'worker.js'),
+    persistDir: join(dir, 'relay'),
+    cacheDir: join(dir, 'cache'),
+    bot: sim,
+    chats: ids.map(String),
+    owner: String(sim.ownerId),
+  });
+  const { token, secret } = built;
+  let relay = await built.start();
+  const url = built.url();
   const client = createRelayClient({ url, token });
   sim.setWebhook(`${url}/telegram/webhook`, secret);
   let next = 0;
@@ -95,7 +85,7 @@ export async function startFarSide({ chats = 40 }: { chats?: number } = {}): Pro
       await relay.exited;
     },
     async startRelay() {
-      relay = await start(Number(new URL(url).port));
+      relay = await built.start();
     },
     async close() {
       await client.close();

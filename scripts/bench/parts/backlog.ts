@@ -19,7 +19,7 @@ export const backlog: Part = {
         lab.say(`backlog: ${count} waiting`);
         const { accepted } = await stage.flood(count);
         if (accepted !== count) throw new Error(`only ${accepted} of ${count} messages were accepted`);
-        const drained = drain(stage.inbox, count, withinMs);
+        const drained = drain(stage.inboxFile, count, withinMs);
         const startedAt = performance.now();
         const daemon = await stage.startDaemon({ awaitPoll: false });
         const { firstAt, lastAt } = await drained;

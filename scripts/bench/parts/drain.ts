@@ -15,7 +15,7 @@ export const drain: Part = {
       await stage.flood(messages);
       await until('the journal has them all', async () => (await daemon.waiting()) === messages);
       const startedAt = performance.now();
-      const { lastAt } = await drainInbox(stage.inbox, messages, 60_000);
+      const { lastAt } = await drainInbox(stage.inboxFile, messages, 60_000);
       return { drain: { perSecond: round(messages / ((lastAt - startedAt) / 1000)) } };
     }),
 };

@@ -21,12 +21,12 @@ export const inbound: Part = {
         const text = `Message ${index}: run the tests of the parser again, please.`;
         const startedAt = performance.now();
         const posted = stage.post(text);
-        const visibleAt = await onChange(stage.inbox, 10_000, () =>
-          readEntries(stage.inbox).some((entry) => entry.text === text) ? performance.now() : undefined,
+        const visibleAt = await onChange(stage.inboxFile, 10_000, () =>
+          readEntries(stage.inboxFile).some((entry) => entry.text === text) ? performance.now() : undefined,
         );
         await posted;
         taken.push(visibleAt - startedAt);
-        takeUnread(stage.inbox);
+        takeUnread(stage.inboxFile);
       }
       return { inbound: spread(taken) };
     }),

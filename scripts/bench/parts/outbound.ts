@@ -24,8 +24,8 @@ export const outbound: Part = {
         const timestamp = isoSeconds(Date.now());
         const entry: OutboxEntry = { id: `resp_${index}`, timestamp, from: 'agent', text, sent: false };
         const startedAt = performance.now();
-        writeFileSync(`${stage.outbox}.tmp`, JSON.stringify({ messages: [entry] }, null, 2), { mode: 0o600 });
-        renameSync(`${stage.outbox}.tmp`, stage.outbox);
+        writeFileSync(`${stage.outboxFile}.tmp`, JSON.stringify({ messages: [entry] }, null, 2), { mode: 0o600 });
+        renameSync(`${stage.outboxFile}.tmp`, stage.outboxFile);
         await stage.sim.waitForCall((call) => call.method === 'sendMessage' && call.params.text === text);
         taken.push(performance.now() - startedAt);
         await delay(spacingMs);

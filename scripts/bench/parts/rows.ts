@@ -1,10 +1,8 @@
 // What a message costs in rows of storage, by the relay's own counters: webhook and delivery as they happen; then the deletion,
 // which the alarm does a day later at the earliest: the stored times are moved back, and the relay started again.
 
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { overMailboxes } from '../../lab/storage.ts';
 import type { Part } from '../result.ts';
 import { type Stage, until, withStage } from '../stage.ts';
 import { round } from '../stats.ts';
@@ -50,7 +48,7 @@ export const rows: Part = {
 
 async function deletion(stage: Stage): Promise<Rows> {
   const before = await stoppedCounts(stage);
-  await age(stage.relayDir);
+  age(stage.relayDir);
   await stage.startRelay();
   // The first request wakes the object, whose alarm is due.
   let asked = 0;
@@ -66,39 +64,20 @@ async function deletion(stage: Stage): Promise<Rows> {
 /** The counts that are on the disk: those in memory end with the process. */
 async function stoppedCounts(stage: Stage): Promise<Rows & { alarms: number }> {
   await stage.stopRelay();
-  const path = await mailboxDatabase(stage.relayDir);
-  const db = new DatabaseSync(path);
-  try {
-    const { counters } = db.prepare('SELECT counters FROM project WHERE project = 0').get() as { counters: string };
-    const { rows_written = 0, rows_read = 0, alarms = 0 } = JSON.parse(counters) as Record<string, number>;
-    return { written: rows_written, read: rows_read, alarms };
-  } finally {
-    db.close();
-  }
+  const [stored = '{}'] = overMailboxes(stage.relayDir, (database) => {
+    const row = database.prepare('SELECT counters FROM project WHERE project = 0').get() as { counters: string };
+    return row.counters;
+  });
+  const { rows_written = 0, rows_read = 0, alarms = 0 } = JSON.parse(stored) as Record<string, number>;
+  return { written: rows_written, read: rows_read, alarms };
 }
 
 /** Everything that was stored happened a month and a day earlier. */
-async function age(relayDir: string): Promise<void> {
-  const db = new DatabaseSync(await mailboxDatabase(relayDir));
-  try {
-    db.exec(`UPDATE log SET at = at - ${monthAndADayMs}, stored_at = stored_at - ${monthAndADayMs}`);
-    db.exec("DELETE FROM meta WHERE key = 'cleaned_at'");
-  } finally {
-    db.close();
-  }
-}
-
-async function mailboxDatabase(relayDir: string): Promise<string> {
-  const names = await readdir(relayDir, { recursive: true });
-  for (const name of names.filter((each) => each.endsWith('.sqlite'))) {
-    const db = new DatabaseSync(join(relayDir, name), { readOnly: true });
-    try {
-      if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'log_controls'").get()) return join(relayDir, name);
-    } finally {
-      db.close();
-    }
-  }
-  throw new Error(`no mailbox among ${names.length} files of the relay's storage`);
+function age(relayDir: string): void {
+  overMailboxes(relayDir, (database) => {
+    database.exec(`UPDATE log SET at = at - ${monthAndADayMs}, stored_at = stored_at - ${monthAndADayMs}`);
+    database.exec("DELETE FROM meta WHERE key = 'cleaned_at'");
+  });
 }
 
 /** `read` without what the question itself reads, which no message pays for. */
