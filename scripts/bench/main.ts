@@ -9,13 +9,14 @@ import { backlog } from './parts/backlog.ts';
 import { drain } from './parts/drain.ts';
 import { hook } from './parts/hook.ts';
 import { idle } from './parts/idle.ts';
+import { idleRelay } from './parts/idle-relay.ts';
 import { inbound } from './parts/inbound.ts';
 import { outbound } from './parts/outbound.ts';
 import { rows } from './parts/rows.ts';
 import { table } from './report.ts';
 import type { BenchResult, Part } from './result.ts';
 
-const parts: readonly Part[] = [hook, inbound, outbound, accept, drain, backlog, idle, rows];
+const parts: readonly Part[] = [hook, inbound, outbound, accept, drain, backlog, idle, rows, idleRelay];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
     for (const part of chosen) {
       say(`${part.name} ...`);
       try {
-        Object.assign(result, await part.run(lab));
+        merge(result, await part.run(lab));
       } catch (error) {
         // The other numbers are worth having.
         say(`${part.name} failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -46,6 +47,13 @@ async function main(): Promise<void> {
   write(`${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`);
   for (const line of table(result)) write(line);
   if (values.json) write(JSON.stringify(result));
+}
+
+/** Two parts may fill one group. */
+function merge(result: BenchResult, found: BenchResult): void {
+  for (const [group, values] of Object.entries(found) as [keyof BenchResult, object][]) {
+    Object.assign(result, { [group]: { ...result[group], ...values } });
+  }
 }
 
 function choose(only: string | undefined): readonly Part[] {

@@ -15,8 +15,20 @@ export interface BenchResult {
   /** Milliseconds from the start of the daemon's process to the first message in the file, by the same number. */
   backlogFirstMs?: Record<string, number>;
   idle?: { cpuPercent: number; rssMb: number };
-  relay?: { rowsWrittenPerMessage: number; rowsReadPerMessage: number; rowsWrittenByDelete: number };
+  relay?: {
+    rowsWrittenPerMessage?: number;
+    rowsReadPerMessage?: number;
+    rowsWrittenByDelete?: number;
+    rowsWrittenPerMessageWithReactions?: number;
+    rowsReadPerMessageWithReactions?: number;
+    requestsPerIdleDay?: number;
+    gbSecondsPerIdleDay?: number;
+  };
+  /** What the two numbers of an idle day were computed from; the first of each pair while a day begins, then in its quiet rest. */
+  idleRelay?: { polls: Pair; wakesPerPoll: Pair; requestsPerPoll: Pair; awakeMsPerPoll: Pair; periodMs: Pair };
 }
+
+export type Pair = [number, number];
 
 /** One measurement. Must stop by itself and leave nothing running. */
 export interface Part {

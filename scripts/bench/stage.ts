@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { askDaemon } from '../../agent/local-client.ts';
+import { createRelayClient, type RelayClient } from '../../agent/relay-client.ts';
 import type { Lab } from '../lab/lab.ts';
 import { builtRelay } from '../lab/relay.ts';
 import { makeWorkstation, type WorkstationFolders } from '../lab/workstation.ts';
@@ -28,8 +29,13 @@ export interface Stage extends WorkstationFolders {
   /** `count` messages over `webhookConnections` connections; stops early at `untilMs`. Returns how many and how long. */
   flood(count: number, untilMs?: number): Promise<{ accepted: number; tookMs: number }>;
   metrics(): Promise<Record<string, number>>;
-  /** Resolves when it runs, and polls unless `awaitPoll` is false. */
-  startDaemon(options?: { awaitPoll: boolean }): Promise<DaemonProcess>;
+  /** Another way to the relay than the daemon's. */
+  readonly client: RelayClient;
+  /** Where a program finds the relay on this port, which may be that of a line in between. */
+  relayAt(port: number): { url: string; token: string };
+  readonly relayPort: number;
+  /** Resolves when it runs, and polls unless `awaitPoll` is false. `port`: see `relayAt`. */
+  startDaemon(options?: { awaitPoll?: boolean; port?: number }): Promise<DaemonProcess>;
   stopRelay(): Promise<void>;
   startRelay(): Promise<void>;
 }
@@ -75,6 +81,10 @@ async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<St
   await startRelay();
   undo.push(stopRelay);
   const url = built.url();
+  sim.setWebhook(`${url}/telegram/webhook`, secret);
+  const relayAt = (port: number) => ({ url: `http://127.0.0.1:${port}`, token });
+  const client = createRelayClient(relayAt(built.port()));
+  undo.push(() => client.close());
   const http = new Agent({ connections: webhookConnections, pipelining: 1 });
   undo.push(() => http.destroy());
 
@@ -128,11 +138,15 @@ async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<St
       await Promise.all(Array.from({ length: webhookConnections }, one));
       return { accepted, tookMs: performance.now() - startedAt };
     },
-    async startDaemon({ awaitPoll } = { awaitPoll: true }) {
+    client,
+    relayAt,
+    relayPort: built.port(),
+    async startDaemon({ awaitPoll = true, port = built.port() } = {}) {
+      const at = relayAt(port);
       const polls = awaitPoll ? ((await metrics()).wa_polls_total ?? 0) : 0;
       const child = spawn(process.execPath, [join(lab.distDir, 'wa-sync.js'), 'start', '--quiet'], {
         cwd: station.projectDir,
-        env: { ...station.env, WA_RELAY_URL: url, WA_AGENT_TOKEN: token },
+        env: { ...station.env, WA_RELAY_URL: at.url, WA_AGENT_TOKEN: at.token },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       const daemon = daemonProcess(child, station.env.WA_RUNTIME_DIR as string);

@@ -23,10 +23,14 @@ export interface Line {
   close(): Promise<void>;
 }
 
-export async function startLine(targetPort: () => number): Promise<Line> {
+/** `watch` hears of all bytes that pass, as they come, and of each connection by its number. */
+export type Watch = (direction: 'request' | 'answer', bytes: Buffer, connection: number) => void;
+
+export async function startLine(targetPort: () => number, watch: Watch = () => {}): Promise<Line> {
   const armed: LineFault[] = [];
   const sockets = new Set<Socket>();
   let down = false;
+  let connections = 0;
 
   const take = (direction: 'request' | 'answer'): LineFault | undefined => {
     const index = armed.findIndex(({ kind }) => (kind === 'dropRequest') === (direction === 'request'));
@@ -34,6 +38,8 @@ export async function startLine(targetPort: () => number): Promise<Line> {
   };
 
   const server: Server = createServer({ allowHalfOpen: false }, (client) => {
+    connections += 1;
+    const connection = connections;
     track(client);
     if (down) return void client.destroy();
     const relay = connect(targetPort(), '127.0.0.1');
@@ -45,10 +51,12 @@ export async function startLine(targetPort: () => number): Promise<Line> {
     client.on('close', end);
     relay.on('close', end);
     client.on('data', (bytes) => {
+      watch('request', bytes, connection);
       if (take('request')) return end();
       relay.write(bytes);
     });
     relay.on('data', (bytes) => {
+      watch('answer', bytes, connection);
       const fault = take('answer');
       if (fault?.kind === 'dropAnswer') return end();
       if (fault?.kind === 'truncateAnswer') {

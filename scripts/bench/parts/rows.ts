@@ -19,32 +19,83 @@ interface Rows {
 
 export const rows: Part = {
   name: 'rows',
-  run: (lab) =>
-    withStage(lab, async (stage) => {
-      const daemon = await stage.startDaemon();
-      await delay(spacingMs * 5);
-      const before = await counted(stage);
-      for (let index = 0; index < messages; index += 1) {
-        await stage.post(`Message ${index}: what is the state of the build?`);
-        await delay(spacingMs);
-      }
-      await until('the journal has them all', async () => (await daemon.waiting()) === messages);
-      await delay(spacingMs * 5);
-      const after = await counted(stage);
-      // Between the two stand both questions of the first.
-      const read = after.read - before.read - 2 * before.readByAsking;
-      const lived = { written: after.written - before.written, read };
-      await daemon.stop();
-      const deleted = await deletion(stage);
-      return {
-        relay: {
-          rowsWrittenPerMessage: round((lived.written + deleted.written) / messages),
-          rowsReadPerMessage: round((lived.read + deleted.read) / messages),
-          rowsWrittenByDelete: round(deleted.written / messages),
-        },
-      };
-    }),
+  async run(lab) {
+    const [delivered, answered] = [
+      await withStage(lab, (stage) => perMessage(stage, deliver)),
+      await withStage(lab, (stage) => perMessage(stage, answer)),
+    ];
+    return {
+      relay: {
+        rowsWrittenPerMessage: delivered.written,
+        rowsReadPerMessage: delivered.read,
+        rowsWrittenByDelete: delivered.writtenByDelete,
+        rowsWrittenPerMessageWithReactions: answered.written,
+        rowsReadPerMessageWithReactions: answered.read,
+      },
+    };
+  },
 };
+
+async function perMessage(stage: Stage, live: (stage: Stage) => Promise<Rows>) {
+  const lived = await live(stage);
+  const deleted = await deletion(stage);
+  return {
+    written: round((lived.written + deleted.written) / messages),
+    read: round((lived.read + deleted.read) / messages),
+    writtenByDelete: round(deleted.written / messages),
+  };
+}
+
+/** As the daemon takes them. */
+async function deliver(stage: Stage): Promise<Rows> {
+  const daemon = await stage.startDaemon();
+  await delay(spacingMs * 5);
+  const lived = await counting(stage, async () => {
+    for (let index = 0; index < messages; index += 1) {
+      await stage.post(`Message ${index}: what is the state of the build?`);
+      await delay(spacingMs);
+    }
+    await until('the journal has them all', async () => (await daemon.waiting()) === messages);
+  });
+  await daemon.stop();
+  return lived;
+}
+
+/** One after the other through the whole ladder, as a daemon reports it: the polls of one turn, without its answer. */
+async function answer(stage: Stage): Promise<Rows> {
+  const { signal } = new AbortController();
+  const daemon = { id: 'rows-bench', startedAt: 1 };
+  const request = { mailbox: String(stage.sim.ownerId), project: 0, holdMs: 0, daemon };
+  let { epoch, cursor } = await stage.client.poll({ ...request, epoch: null, after: null, receipts: [] }, signal);
+  const reactions = () => stage.sim.calls.filter(({ method }) => method === 'setMessageReaction').length;
+  return counting(stage, async () => {
+    for (let index = 1; index <= messages; index += 1) {
+      const shown = reactions();
+      const reacted = (count: number) => until(`reaction ${count}`, async () => reactions() >= shown + count);
+      // Only a message that the phone has takes a reaction.
+      await stage.sim.say(`Message ${index}: what is the state of the build?`);
+      await reacted(1);
+      const { rows } = await stage.client.poll({ ...request, epoch, after: cursor, receipts: [] }, signal);
+      const [row] = rows;
+      if (row === undefined) throw new Error(`message ${index} did not come with its poll`);
+      const { id, seq } = row;
+      for (const [count, state] of (['injected', 'answered'] as const).entries()) {
+        const receipts = [{ id, attempt: 0, state, at: Date.now() }];
+        ({ epoch, cursor } = await stage.client.poll({ ...request, epoch, after: seq, receipts }, signal));
+        await reacted(count + 2);
+      }
+    }
+  });
+}
+
+async function counting(stage: Stage, work: () => Promise<void>): Promise<Rows> {
+  const before = await counted(stage);
+  await work();
+  await delay(spacingMs * 5);
+  const after = await counted(stage);
+  // Between the two stand both questions of the first.
+  return { written: after.written - before.written, read: after.read - before.read - 2 * before.readByAsking };
+}
 
 async function deletion(stage: Stage): Promise<Rows> {
   const before = await stoppedCounts(stage);
