@@ -9,6 +9,7 @@ import { type SimMessage, startTelegramSim, type TelegramSim } from '../../agent
 import { createRelayClient } from '../../agent/relay-client.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
 import { builtRelay } from '../../scripts/lab/relay.ts';
+import { overMailboxes } from '../../scripts/lab/storage.ts';
 
 export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
@@ -24,6 +25,8 @@ export interface FarSide {
   killRelay(): Promise<void>;
   /** Starts it again, at the same address and on the same storage. */
   startRelay(): Promise<void>;
+  /** So much time goes by for what the relay has stored of its messages and workstations: its clock cannot be moved, its past can. */
+  pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,9 +47,10 @@ export async function startFarSide({ chats = 40 }: { chats?: number } = {}): Pro
   const ids = Array.from({ length: chats }, (_, index) => -1_001_000_000_001 - index);
   const sim = await startTelegramSim({ groups: ids.map((id) => ({ id })), retryDelayMs: () => 50 });
   if (chats === 0) ids.push(sim.ownerId);
+  const relayDir = join(dir, 'relay');
   const built = builtRelay({
     workerScript: join(dist, 'worker.js'),
-    persistDir: join(dir, 'relay'),
+    persistDir: relayDir,
     cacheDir: join(dir, 'cache'),
     bot: sim,
     chats: ids.map(String),
@@ -58,6 +62,13 @@ export async function startFarSide({ chats = 40 }: { chats?: number } = {}): Pro
   const client = createRelayClient({ url, token });
   sim.setWebhook(`${url}/telegram/webhook`, secret);
   let next = 0;
+  async function killRelay(): Promise<void> {
+    process.kill(relay.pid, 'SIGKILL');
+    await relay.exited;
+  }
+  async function startRelay(): Promise<void> {
+    relay = await built.start();
+  }
   return {
     sim,
     url,
@@ -80,12 +91,19 @@ export async function startFarSide({ chats = 40 }: { chats?: number } = {}): Pro
         },
       };
     },
-    async killRelay() {
-      process.kill(relay.pid, 'SIGKILL');
-      await relay.exited;
-    },
-    async startRelay() {
-      relay = await built.start();
+    killRelay,
+    startRelay,
+    async pass(ms) {
+      await killRelay();
+      overMailboxes(relayDir, (database) => {
+        database.exec(
+          `UPDATE project SET last_seen_at = last_seen_at - ${ms}, present_until_at = present_until_at - ${ms}`,
+        );
+        database.exec(`UPDATE log SET at = at - ${ms}, stored_at = stored_at - ${ms}, expires_at = expires_at - ${ms}`);
+      });
+      await startRelay();
+      // Whatever wakes the objects: from their storage they know what is due.
+      await client.status();
     },
     async close() {
       await client.close();
