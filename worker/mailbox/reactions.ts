@@ -39,6 +39,8 @@ const maxNoted = 20_000;
 export function createReactionQueue(enabled: boolean): ReactionQueue {
   let noted: { project: number; seq: number }[] = [];
   let scanned = false;
+  /** What `next` gave out last, and where it came from: told again only when its message was noted again meanwhile. */
+  let given: { pending: PendingReaction; entry: { project: number; seq: number } } | null = null;
 
   function scan(sql: Sql): void {
     scanned = true;
@@ -58,15 +60,22 @@ export function createReactionQueue(enabled: boolean): ReactionQueue {
       if (enabled && !scanned) scan(sql);
       for (let last = noted.at(-1); last !== undefined; last = noted.at(-1)) {
         const { project, seq } = last;
+        // One row read each: a message has three reactions.
         const row = sql.exec<ShownRow>(`SELECT ${columns} FROM log WHERE project = ? AND seq = ?`, project, seq)[0];
         const reaction = row === undefined ? null : pendingOf(row);
-        if (row !== undefined && reaction !== null) return { project, seq, ref: row.ref, reaction };
+        if (row !== undefined && reaction !== null) {
+          given = { pending: { project, seq, ref: row.ref, reaction }, entry: last };
+          return given.pending;
+        }
         noted.pop();
       }
       return null;
     },
-    settle(sql, { project, seq }, shown) {
+    settle(sql, pending, shown) {
+      const { project, seq } = pending;
       sql.exec('UPDATE log SET shown = ? WHERE project = ? AND seq = ?', shown, project, seq);
+      const index = given?.pending === pending ? noted.lastIndexOf(given.entry) : -1;
+      if (index !== -1) noted.splice(index, 1);
     },
   };
 }
