@@ -2,6 +2,7 @@
 // Each acts on its own; what they see goes into the ledger.
 
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 import { type Ledger, tokensIn } from './ledger.ts';
+import { createPhone, type Phone } from './phone.ts';
 import type { Random } from './random.ts';
 import type { Stage } from './stage.ts';
 
@@ -27,9 +29,7 @@ export interface Actors {
   spoilTurn(why: string): void;
   /** From now on no place can take an answer, until `undefined`. */
   setHomeless(why: string | undefined): void;
-  say(text?: string): Promise<void>;
-  /** Two messages of the phone with low update ids, the younger first. */
-  sayReordered(): Promise<void>;
+  readonly phone: Phone;
   /** Nobody else works on the files meanwhile: what a fault does to them must be told from what a reader does. */
   withFiles<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -40,20 +40,18 @@ export interface ActorParts {
   random: Random;
 }
 
-/** Ids that no part of the simulator uses: lower than its own, as after a restart of Telegram's numbering. */
-const ownIdsFrom = 5_000;
 /** Our rename may follow theirs within this time; then theirs never happened, and the program can see it. */
 const confirmAfterMs = 150;
 
 export function createActors({ stage, ledger, random }: ActorParts): Actors {
   const paces = { phone: random.fork(), agent: random.fork(), foreign: random.fork() };
+  const phone = createPhone({ stage, ledger, random: paces.phone });
   let running = false;
   let loops: Promise<unknown>[] = [];
   let agent: EchoAgent | undefined;
   let turns = 0;
   let spoiled: string | undefined;
   let homeless: string | undefined;
-  let ownId = ownIdsFrom;
   let files: Promise<unknown> = Promise.resolve();
 
   const now = () => Date.now();
@@ -62,37 +60,6 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
     const mine = files.then(work, work);
     files = mine.catch(() => {});
     return mine;
-  }
-
-  async function say(text = ''): Promise<void> {
-    const token = ledger.issue('m', 'said on the phone');
-    // Not waited for: while the relay is away the phone goes on all the same.
-    stage.sim.say(`Please look at ${token}. ${text}`.trim()).catch(() => {});
-  }
-
-  async function sayReordered(): Promise<void> {
-    const tokens = [
-      ledger.issue('m', 'said, its update comes late'),
-      ledger.issue('m', 'said, its update comes early'),
-    ];
-    const chat = { id: stage.sim.ownerId, type: 'private', first_name: 'Owner' };
-    const from = { id: stage.sim.ownerId, is_bot: false, first_name: 'Owner' };
-    const updates = tokens.map((token) => {
-      ownId += 1;
-      const date = Math.floor(now() / 1000);
-      return { update_id: ownId, message: { message_id: ownId, from, chat, date, text: `Please look at ${token}.` } };
-    });
-    for (const update of updates.reverse()) await stage.gate.bring(update);
-  }
-
-  async function phone(): Promise<void> {
-    while (running) {
-      const burst = paces.phone.chance(0.06) ? 12 : paces.phone.int(1, 2);
-      for (let count = 0; count < burst; count += 1) {
-        await say(paces.phone.chance(0.05) ? 'x'.repeat(paces.phone.int(1_000, 3_500)) : '');
-      }
-      await delay(paces.phone.int(500, 2_000));
-    }
   }
 
   async function turn(isCounted = true): Promise<boolean> {
@@ -111,8 +78,9 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
         workDir: join(stage.lab.baseDir, 'sessions'),
         env: stage.env,
       });
-      await agent.turn(`Go on with ${name}.`, (seen) => {
+      await agent.turn(`Go on with ${name}.`, (given) => {
         span.toAt = now();
+        const seen = openFiles(given);
         const inside = tokensIn(seen);
         received = inside.length > 0;
         ledger.given(seen, span, `given in ${name}${seen.includes('given again') ? ', some of it again' : ''}`);
@@ -130,6 +98,24 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
     return received;
   }
 
+  /** What the coding agent was given, without the files in which it does not find what was sent. */
+  function openFiles(given: string): string {
+    return given.replaceAll(
+      /^\[\w+(?:: (\S+)| (\S+): could not be fetched, .*)\]$/gm,
+      (line, path?: string, missing?: string) => {
+        for (const token of tokensIn(missing ?? '')) ledger.waive(token, `the agent was told: ${line}`);
+        if (path === undefined) return '';
+        const [token] = tokensIn(path);
+        const content = readText(join(stage.projectDir, path));
+        if (token === content) return line;
+        ledger.mark(
+          `${path} holds ${content === undefined ? 'nothing' : `${content.length} characters of something else`}`,
+        );
+        return '';
+      },
+    );
+  }
+
   async function agentLoop(): Promise<void> {
     while (running) {
       const waits = (await entriesOf<InboxEntry>(stage.inboxFile)).some((entry) => !entry.read);
@@ -145,13 +131,13 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
     ledger.foreignWrite(span);
     if (printed === '') return;
     const entry = JSON.parse(printed) as InboxEntry;
-    const [token] = tokensIn(entry.text);
-    if (!token) return;
     await delay(confirmAfterMs);
     const entries = await entriesOf<InboxEntry>(stage.inboxFile);
     const undone = entries.some((each) => each.text === entry.text && !each.read);
-    if (undone) ledger.note(token, 'taken by another program, which sees that its write did not stand');
-    else ledger.taken(token, span);
+    for (const token of tokensIn(entry.text)) {
+      if (undone) ledger.note(token, 'taken by another program, which sees that its write did not stand');
+      else ledger.taken(token, span);
+    }
   }
 
   async function add(kind: 'n' | 's', seconds: string): Promise<void> {
@@ -186,7 +172,7 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
   return {
     start() {
       running = true;
-      loops = [phone(), agentLoop(), foreignLoop()];
+      loops = [phone.talk(() => !running), agentLoop(), foreignLoop()];
     },
     async finish() {
       running = false;
@@ -204,10 +190,17 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
       homeless = why;
       spoiled ??= why;
     },
-    say,
-    sayReordered,
+    phone,
     withFiles,
   };
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** What stands in the file; nothing when it cannot be read as one of ours. */

@@ -121,7 +121,7 @@ const network: Fault[] = [
       for (const back of backs) await stage.gate.replay(back);
     },
   },
-  { name: 'webhooks come in the wrong order', weight: 2, run: ({ actors }) => actors.sayReordered() },
+  { name: 'webhooks come in the wrong order', weight: 2, run: ({ actors }) => actors.phone.sayReordered() },
 ];
 
 const platform: Fault[] = [

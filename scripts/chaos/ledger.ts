@@ -1,8 +1,11 @@
 // Counts by identity: what the phone and the agent said, where each text was seen, and what that adds up to at the end.
 // Knows no file and no process; the verdict is pure.
 
-/** m = a message of the phone, a = an answer of the coding agent, n = a note of another program in the inbox, s = its status update. */
-export type TokenKind = 'm' | 'a' | 'n' | 's';
+/**
+ * From the phone: m = a message, e = the correction of one, f = a file. From the coding agent: a = an answer. From another program:
+ * n = a note in the inbox, s = a status update.
+ */
+export type TokenKind = 'm' | 'e' | 'f' | 'a' | 'n' | 's';
 
 /** From when to when it happened, epoch milliseconds: the moment itself lies in another process. */
 export interface Span {
@@ -18,6 +21,8 @@ interface Item {
   taken: Span[];
   /** A fault destroyed the only place that knew better, so one more sight of it is nobody's mistake. */
   excused: boolean;
+  /** What the owner wrote instead: the old words need not be seen any more. */
+  replacedBy: Item | undefined;
   /** Nobody has to bring it: its only copy was in a process or a file that the lab destroyed. */
   optional: boolean;
 }
@@ -28,6 +33,8 @@ export interface Ledger {
   note(token: string, what: string): void;
   given(text: string, span: Span, what: string): void;
   taken(token: string, span: Span): void;
+  /** The owner corrected it: whoever sees the new words need not see the old ones. */
+  replaced(token: string, by: string): void;
   excuse(token: string, why: string): void;
   waive(token: string, why: string): void;
   tokens(kind: TokenKind): string[];
@@ -61,6 +68,9 @@ export interface EndState {
 
 export interface Verdict {
   in: number;
+  /** Messages that were corrected, beside `in`; corrections count as messages in all that follows. */
+  edits: number;
+  files: number;
   out: number;
   lost: string[];
   duplicatedInbox: string[];
@@ -76,7 +86,7 @@ export interface Verdict {
   deadLetters: number;
 }
 
-const pattern = /\bwa-([mans])\d+\b/g;
+const pattern = /\bwa-([mefans])\d+\b/g;
 
 /** Every token in a text, each once. */
 export function tokensIn(text: string): string[] {
@@ -102,14 +112,23 @@ export function createLedger(clock: () => number): Ledger {
       last += 1;
       const token = `wa-${kind}${last}`;
       const history = [{ at: clock(), what }];
-      items.set(token, { token, kind, history, given: [], taken: [], excused: false, optional: false });
+      items.set(token, {
+        token,
+        kind,
+        history,
+        given: [],
+        taken: [],
+        excused: false,
+        replacedBy: undefined,
+        optional: false,
+      });
       return token;
     },
     note: add,
     given(text, span, what) {
       for (const token of tokensIn(text)) {
         const item = items.get(token);
-        if (!item || (item.kind !== 'm' && item.kind !== 'n')) continue;
+        if (!item || isOutbound(item.kind)) continue;
         item.given.push(span);
         add(token, what);
       }
@@ -117,6 +136,10 @@ export function createLedger(clock: () => number): Ledger {
     taken(token, span) {
       find(token).taken.push(span);
       add(token, 'taken by another program');
+    },
+    replaced(token, by) {
+      find(token).replacedBy = find(by);
+      add(token, `replaced by ${by}`);
     },
     excuse(token, why) {
       find(token).excused = true;
@@ -127,11 +150,8 @@ export function createLedger(clock: () => number): Ledger {
       add(token, why);
     },
     tokens: (kind) => [...items.values()].filter((item) => item.kind === kind).map(({ token }) => token),
-    isGivenOrTaken(token) {
-      const { given, taken } = find(token);
-      return given.length + taken.length > 0;
-    },
-    isSettledOtherwise: (token) => find(token).optional,
+    isGivenOrTaken: (token) => isSeen(find(token)),
+    isSettledOtherwise: (token) => find(token).optional || isReplacementSeen(find(token)),
     isYoung: (token, ms) => clock() - (find(token).history[0]?.at ?? 0) < ms,
     mark: (what) => marks.push({ at: clock(), what }),
     stateLost: () => stateLosses.push(clock()),
@@ -155,6 +175,8 @@ export function createLedger(clock: () => number): Ledger {
 export function emptyVerdict(): Verdict {
   return {
     in: 0,
+    edits: 0,
+    files: 0,
     out: 0,
     lost: [],
     duplicatedInbox: [],
@@ -175,25 +197,33 @@ function judge(
 ): Verdict {
   const verdict = emptyVerdict();
   for (const item of items) {
-    if (item.kind === 'm' || item.kind === 'n') judgeInbound(item);
-    else judgeOutbound(item);
+    if (isOutbound(item.kind)) judgeOutbound(item);
+    else judgeInbound(item);
   }
   return verdict;
 
   function judgeInbound(item: Item): void {
     const seen = [...item.given, ...item.taken];
-    if (item.kind === 'm') {
-      verdict.in += 1;
-      if (item.taken.length > 0 && item.given.length === 0) verdict.takenByForeign += 1;
-      if (seen.length === 0 && end.waiting.has(item.token)) verdict.waiting += 1;
-      else if (seen.length === 0) verdict.lost.push(item.token);
+    if (item.kind !== 'n') {
+      if (item.kind === 'm') verdict.in += 1;
+      else if (item.kind === 'e') verdict.edits += 1;
+      else verdict.files += 1;
+      const isMessage = item.kind !== 'f';
+      if (isMessage && item.taken.length > 0 && item.given.length === 0) verdict.takenByForeign += 1;
+      if (seen.length === 0 && end.waiting.has(item.token)) verdict.waiting += isMessage ? 1 : 0;
+      else if (seen.length === 0 && !item.optional && !isReplaced(item)) verdict.lost.push(item.token);
     }
-    if (seen.length < 2) return;
+    // A file comes as often as its message, which is counted.
+    if (seen.length < 2 || item.kind === 'f') return;
     const from = Math.min(...seen.map(({ fromAt }) => fromAt));
     const to = Math.max(...seen.map(({ toAt }) => toAt));
     if (item.excused || stateLosses.some((at) => at >= from && at <= to)) verdict.afterStateLoss += 1;
     else if (seen.some((span) => foreignWrites.some((write) => overlap(write, span)))) verdict.racedForeign += 1;
     else verdict.duplicatedInbox.push(item.token);
+  }
+
+  function isReplaced({ replacedBy }: Item): boolean {
+    return replacedBy !== undefined && (isSeen(replacedBy) || end.waiting.has(replacedBy.token));
   }
 
   function judgeOutbound(item: Item): void {
@@ -205,6 +235,18 @@ function judge(
     verdict.duplicatedPhone += 1;
     if (!end.cut.has(item.token)) verdict.duplicatedPhoneUncut.push(item.token);
   }
+}
+
+function isOutbound(kind: TokenKind): boolean {
+  return kind === 'a' || kind === 's';
+}
+
+function isSeen({ given, taken }: Item): boolean {
+  return given.length + taken.length > 0;
+}
+
+function isReplacementSeen({ replacedBy }: Item): boolean {
+  return replacedBy !== undefined && isSeen(replacedBy);
 }
 
 function overlap(a: Span, b: Span): boolean {

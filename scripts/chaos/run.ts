@@ -117,7 +117,9 @@ async function drain(stage: Stage, ledger: Ledger, actors: Actors, signal: Abort
     if (waits) await actors.turn();
     const end = await endState(stage);
     const missing = [
-      ...[...ledger.tokens('m')].filter((token) => !ledger.isGivenOrTaken(token)),
+      ...(['m', 'e', 'f'] as const)
+        .flatMap((kind) => ledger.tokens(kind))
+        .filter((token) => !ledger.isGivenOrTaken(token)),
       ...[...ledger.tokens('a'), ...ledger.tokens('s')].filter((token) => !end.onPhone.has(token)),
     ].filter((token) => !ledger.isSettledOtherwise(token));
     if (missing.length === 0 && stage.sim.pendingUpdates() === 0) return;

@@ -29,6 +29,33 @@ describe('a message of the phone', () => {
     expect(ledger.verdict(end)).toEqual({ ...clean, in: 3, waiting: 1, takenByForeign: 1 });
   });
 
+  it('that was corrected is in order when the new words were seen, and the new words must be', () => {
+    const [token, unseen] = [ledger.issue('m', 'said'), ledger.issue('m', 'said')];
+    const [instead, never] = [ledger.issue('e', 'corrected'), ledger.issue('e', 'corrected')];
+    ledger.replaced(token, instead);
+    ledger.replaced(unseen, never);
+    ledger.given(`rather ${instead}.`, span(10), 'given');
+    expect([ledger.isSettledOtherwise(token), ledger.isSettledOtherwise(unseen)]).toEqual([true, false]);
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 2, edits: 2, lost: [unseen, never] });
+  });
+
+  it('whose correction is given twice is doubled', () => {
+    const [token, instead] = [ledger.issue('m', 'said'), ledger.issue('e', 'corrected')];
+    ledger.replaced(token, instead);
+    ledger.given(`look at ${token}.`, span(10), 'given');
+    ledger.given(`rather ${instead}.`, span(20), 'given');
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, edits: 1 });
+    ledger.given(`rather ${instead}.`, span(500), 'given');
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, in: 1, edits: 1, duplicatedInbox: [instead] });
+  });
+
+  it('brings its file, or the coding agent is told that it could not', () => {
+    const [came, told, gone] = [ledger.issue('f', 'sent'), ledger.issue('f', 'sent'), ledger.issue('f', 'sent')];
+    ledger.given(`[document: wa_files/${came}.txt]`, span(10), 'given');
+    ledger.waive(told, 'could not be fetched');
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, files: 3, lost: [gone] });
+  });
+
   it('that was given twice is doubled, unless the state was lost between the two', () => {
     const token = ledger.issue('m', 'said');
     ledger.given(token, span(10), 'given');

@@ -43,8 +43,8 @@ export async function memoryBelow(pid: number): Promise<number> {
   return kilobytes / 1024;
 }
 
-/** What Cloudflare gives an isolate. Two processes that do the same differ by less; a relay that keeps what it is sent does not. */
-const allowedMb = 128;
+/** Half of what Cloudflare gives an isolate. Two processes that do the same differ by less; one that keeps what it is sent does not. */
+const allowedMb = 64;
 
 /** `webhooks` = how many each of the two got. */
 export function judgeMemory({ relay, control }: MemorySamples, webhooks: number): MemoryVerdict {

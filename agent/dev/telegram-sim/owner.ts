@@ -14,6 +14,8 @@ export interface SayOptions {
   replyTo?: number;
   quote?: string;
   file?: UploadedFile;
+  /** The parts of an album have the same one. */
+  album?: string;
 }
 
 /** Each resolves after the first attempt to deliver the update; at once while retries of its queue are waiting. */

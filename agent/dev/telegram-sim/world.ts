@@ -30,6 +30,8 @@ export interface Content {
   keyboard?: Keyboard | undefined;
   file?: SimFile | undefined;
   photo?: boolean;
+  /** Messages with the same one are an album. */
+  album?: string | undefined;
   replyTo?: number | undefined;
   quote?: string | undefined;
   threadId?: number | undefined;
@@ -90,7 +92,7 @@ export function findMessage(world: World, chatId: number, messageId: number | un
 
 export function addMessage(world: World, chat: SimChat, from: 'bot' | 'owner', content: Content): StoredMessage {
   const atMs = world.clock();
-  const { threadId, replyTo, quote } = content;
+  const { threadId, replyTo, quote, album } = content;
   const repliedTo = findMessage(world, chat.id, replyTo);
   const message = {
     message_id: world.nextMessageId++,
@@ -100,6 +102,7 @@ export function addMessage(world: World, chat: SimChat, from: 'bot' | 'owner', c
     ...(threadId !== undefined && { message_thread_id: threadId, is_topic_message: true }),
     ...(repliedTo && { reply_to_message: withoutReply(repliedTo.message) }),
     ...(quote !== undefined && repliedTo && { quote: quoteOf(repliedTo.message, quote) }),
+    ...(album !== undefined && { media_group_id: album }),
     ...wireContent(content),
   } as unknown as Message;
   const stored: StoredMessage = {
