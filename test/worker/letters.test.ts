@@ -135,7 +135,9 @@ describe('letters', () => {
   it('are gone when they are dropped, and stay dead for their daemon', async () => {
     const bench = createBench();
     await deadAnswer(bench, 'answer-1');
+    expect(bench.logic.status().outbox.dead).toBe(1);
     expect(bench.logic.actOnLetter(0, 'answer-1', 'drop')).toEqual({ letters: [] });
+    expect(bench.logic.status().outbox.dead).toBe(0);
     expect(bench.post({ key: 'answer-1' })).toMatchObject([{ state: 'dead' }]);
   });
 

@@ -209,7 +209,8 @@ export function applyReceipts(
       row.project,
       row.seq,
     );
-    cacheOf(core.sql).oldest.delete(row.project);
+    // Only what is above the cursor can wait.
+    if (row.seq > project.cursor) cacheOf(core.sql).oldest.delete(row.project);
     core.reactions.note(row.project, row.seq);
     if (row.kind === 'message') moved.push({ row, state: receipt.state });
   }

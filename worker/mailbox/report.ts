@@ -62,7 +62,7 @@ function oldestWaitingAt(core: Core, row: ProjectRow): number | null {
 function outboxCounts(core: Core): Record<KeyState, number> {
   const counts: Record<KeyState, number> = { queued: 0, sending: 0, sent: 0, dead: 0 };
   for (const { state, count } of core.sql.exec<{ state: KeyState; count: number }>(
-    "SELECT state, count(*) AS count FROM outbox WHERE key NOT LIKE 'relay:%' GROUP BY state",
+    "SELECT state, count(*) AS count FROM outbox WHERE key NOT LIKE 'relay:%' AND (state <> 'dead' OR letter_done = 0) GROUP BY state",
   )) {
     counts[state] = count;
   }
