@@ -105,6 +105,8 @@ function banner(options: DevOptions, stack: Stack, projectDir: string): string[]
     `project    ${projectDir}`,
     `files      ${join(projectDir, '.gemini', 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
+    'In another terminal, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
+    `  export ${variablesOf(stack)}`,
     'Ctrl+C stops everything.',
   ];
 }
@@ -126,10 +128,15 @@ function installGemini(context: CommandContext, stack: Stack, projectDir: string
     platform,
   };
   const { place } = installHooks(dirs, 'project');
-  const variables = Object.entries(stack.env).map(([key, value]) => `${key}=${quote(value)}`);
   context.out(`hooks      ${place} (remove them: wa-sync hooks uninstall --scope project)`);
   context.out('In another terminal:');
-  context.out(`  cd ${quote(projectDir)} && ${variables.join(' ')} gemini`);
+  context.out(`  cd ${quote(projectDir)} && ${variablesOf(stack)} gemini`);
+}
+
+function variablesOf({ env }: Stack): string {
+  return Object.entries(env)
+    .map(([key, value]) => `${key}=${quote(value)}`)
+    .join(' ');
 }
 
 function quote(text: string): string {

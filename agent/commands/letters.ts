@@ -2,6 +2,7 @@
 // that poll hold without having acknowledged it.
 
 import { WaError } from '../../protocol/errors.ts';
+import { isoSeconds } from '../../protocol/files.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
@@ -31,27 +32,32 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
     const found: (Letter & Address)[] = [];
     for (const address of await addresses(config, context.cwd, client)) {
       const { letters } = await client.letters(address);
-      const mine = letters.find((letter) => letter.id === id);
-      if (action && mine) {
-        await client.actOnLetter(mine.id, { ...address, action });
-        context.out(action === 'retry' ? `${mine.id} is on its way again` : `${mine.id} is dropped`);
-        return;
-      }
       found.push(...letters.map((letter) => ({ ...letter, ...address })));
     }
     if (action) {
-      throw new WaError('not_found', `there is no letter ${id}`, { hint: 'See the ids with `wa-sync letters`.' });
+      const { mailbox, project, ...letter } = findLetter(found, id ?? '');
+      await client.actOnLetter(letter.id, { mailbox, project, action });
+      context.out(action === 'retry' ? `${letter.id} is on its way again` : `${letter.id} is dropped`);
+      return;
     }
     const held = await heldMessages(config.dirs.runtime);
     if (json) return context.out(JSON.stringify({ letters: found, held }));
     const now = Date.now();
     for (const each of held)
-      context.out(`${each.id}  ${new Date(each.at).toISOString()}  held by ${holder(each, now)}\n    ${each.preview}`);
-    for (const line of found.flatMap(describe)) context.out(line);
-    if (found.length === 0) context.out('no letters: everything arrived');
+      context.out(`${each.id}  ${isoSeconds(each.at)}  held by ${holder(each, now)}\n    ${each.preview}`);
+    for (const line of found.length === 0 ? nothing : [...found.flatMap(describe), ...whatToDo]) context.out(line);
   } finally {
     await client.close();
   }
+}
+
+/** By its id, or by the start of it that no other letter has, as on the phone. */
+function findLetter(letters: readonly (Letter & Address)[], typed: string): Letter & Address {
+  const matches = letters.filter((letter) => typed !== '' && letter.id.startsWith(typed));
+  const letter = matches.find(({ id }) => id === typed) ?? (matches.length === 1 ? matches[0] : undefined);
+  if (letter) return letter;
+  const many = matches.length > 1 ? `${matches.length} letters begin with` : 'there is no letter';
+  throw new WaError('not_found', `${many} ${typed}`, { hint: 'See the ids with `wa-sync letters`.' });
 }
 
 async function addresses(
@@ -63,11 +69,14 @@ async function addresses(
   return bindings.map(({ mailbox, project }) => ({ mailbox, project }));
 }
 
+const nothing = ['no letters: everything was delivered or is on its way'];
+const whatToDo = [
+  'Send one again with `wa-sync letters retry ID`, or forget it with `wa-sync letters drop ID`; the start of an ID is enough.',
+];
+
 function describe(letter: Letter): string[] {
   const direction = letter.direction === 'in' ? 'from the phone' : 'to the phone';
-  const reason = letter.error ? `: ${letter.error.reason} (${letter.error.code})` : '';
-  return [
-    `${letter.id}  ${new Date(letter.at).toISOString()}  ${direction}, ${letter.state}${reason}`,
-    `    ${letter.preview}`,
-  ];
+  const { error } = letter;
+  const reason = error ? `: ${error.reason}${error.code === letter.state ? '' : ` (${error.code})`}` : '';
+  return [`${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${reason}`, `    ${letter.preview}`];
 }

@@ -1,7 +1,9 @@
 // `wa-sync status` and `wa-sync down`: ask the running daemon.
 
 import { WaError } from '../../protocol/errors.ts';
+import { isoSeconds } from '../../protocol/files.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
+import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay-client.ts';
@@ -41,7 +43,7 @@ export async function statusCommand(options: { json: boolean }, context: Command
     context.out(JSON.stringify({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
     return;
   }
-  context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${new Date(daemon.startedAt).toISOString()}`);
+  context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);
   for (const project of daemon.projects) {
     context.out(`${project.dir} (chat ${project.mailbox}, project ${project.project})`);
     context.out(`  relay      ${project.relay}${project.error ? `: ${project.error}` : ''}`);
@@ -49,7 +51,9 @@ export async function statusCommand(options: { json: boolean }, context: Command
     context.out(`  waiting    ${project.waiting} for the coding agent, ${project.unsent} for the phone`);
     for (const [who, count] of countedBy(project.leased.map((each) => holder(each, Date.now()))))
       context.out(`  held       ${count} by ${who}`);
-    context.out(`  session    ${project.session ?? 'none yet'}${project.turnRuns ? ', a turn runs' : ''}`);
+    context.out(
+      `  session    ${project.session ?? 'none yet, the next turn of the coding agent is the first'}${project.turnRuns ? ', a turn runs' : ''}`,
+    );
     const { mode, asked } = project.approvals;
     context.out(`  approvals  ${mode}${asked > 0 ? `, ${asked} waiting on the phone` : ''}`);
     for (const trouble of [project.inboxTrouble, project.outboxTrouble])
@@ -79,12 +83,17 @@ async function askRelay(
 }
 
 function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }: ProjectLine): string {
+  if (!relay) return 'unknown, this shell does not know the relay: set WA_RELAY_URL and WA_AGENT_TOKEN';
   if (relay instanceof WaError) return `unknown, the relay did not say (${relay.code})`;
-  const found = relay?.mailboxes
+  const found = relay.mailboxes
     .find((each) => each.mailbox === mailbox)
     ?.projects.find((each) => each.project === project);
-  const states = Object.entries(found?.ladder ?? {}).map(([state, count]) => `${count} ${state}`);
-  return states.length > 0 ? states.join(', ') : 'none yet';
+  const states = receiptStates.flatMap((state) => {
+    const count = found?.ladder[state];
+    return count === undefined ? [] : [`${count} ${state}`];
+  });
+  const letters = found?.letters ? `; ${found.letters} in \`wa-sync letters\`` : '';
+  return states.length > 0 ? `${states.join(', ')}${letters}` : 'none in the last 24 hours';
 }
 
 /** Errors: `daemon_not_running`. */

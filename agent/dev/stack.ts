@@ -2,7 +2,7 @@
 // together; the daemon runs in this process, the relay in a child.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
@@ -42,7 +42,7 @@ export interface Stack {
   /** The phone page, with the key that lets it type; only with the simulator. */
   phoneUrl: string | undefined;
   webhook: { url: string; secret: string };
-  /** What a coding agent or a launcher needs to reach this daemon and no other. */
+  /** What a coding agent, a launcher or a command needs to reach this daemon and no other. */
   env: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -90,11 +90,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       platform: options.platform,
       home: options.home,
     });
+    const bindings = [{ dir: options.projectDir, mailbox: telegram.chatId, project: 0 }];
+    // For the commands that people run beside it. Address and token are new with each start.
+    const configFile = join(config.dirs.config, 'config.json');
+    await mkdir(config.dirs.config, { recursive: true, mode: 0o700 });
+    await writeFile(configFile, JSON.stringify({ relay: { url: relayUrl, token }, bindings }), { mode: 0o600 });
+    undo.push(() => rm(configFile, { force: true }));
     const relayClient = createRelayClient({ url: relayUrl, token });
     undo.push(() => relayClient.close());
     const daemon = await startDaemon({
       config,
-      bindings: [{ dir: options.projectDir, mailbox: telegram.chatId, project: 0 }],
+      bindings,
       client: relayClient,
       daemonId: await readDaemonId(config.dirs.config),
       secrets: [token, telegram.token, telegram.secret],

@@ -273,6 +273,10 @@ describe('the daemon', () => {
       new RegExp(`^wa-sync \\S+, pid ${first.pid}, since \\S+\n${project} \\(chat \\d+, project 0\\)\n`),
     );
     expect(shown).toMatch(/ {2}relay {6}connected\n {2}waiting {4}0 for the coding agent, 0 for the phone\n/);
+    expect(shown).toMatch(/\n {2}messages {3}none in the last 24 hours\n$/);
+    // Only the daemon's own shell knows the relay: what is not known is not called nothing.
+    const elsewhere = await run(['status'], { WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
+    expect(elsewhere.stdout).toMatch(/\n {2}messages {3}unknown, .*WA_RELAY_URL and WA_AGENT_TOKEN\n$/);
     const second = await run(['start', '-q']);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(

@@ -1,0 +1,38 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createWorkstation, until, type Workstation } from '../../helpers/daemon.ts';
+import { type FarSide, startFarSide } from '../../helpers/stack.ts';
+
+let far: FarSide;
+let ws: Workstation;
+beforeAll(async () => {
+  far = await startFarSide({ chats: 1 });
+});
+afterAll(() => far.close());
+beforeEach(async () => {
+  ws = await createWorkstation(far);
+});
+afterEach(() => ws.close());
+
+const letters = (...args: string[]) => ws.run('letters', ...args).exited;
+
+it('letters lists what Telegram refused with its reason, and sends it again by the start of its id', async () => {
+  await ws.start();
+  expect(await letters()).toMatchObject({ code: 0, stdout: 'no letters: everything was delivered or is on its way\n' });
+
+  const refusal = { ok: false, error_code: 400, description: 'Bad Request: message text is empty' };
+  far.sim.failNext({ method: 'sendMessage', status: 400, body: refusal });
+  await ws.run('send', 'refused once').exited;
+  const shown = await until('it is a letter', async () => {
+    const { stdout } = await letters();
+    return !stdout.startsWith('no letters') && stdout;
+  });
+  expect(shown).toMatch(
+    /^[0-9a-f]{64} {2}\S+Z {2}to the phone, dead: Bad Request: message text is empty \(rejected\)\n {4}refused once\n.*`wa-sync letters retry ID`.*\n$/,
+  );
+
+  expect(await letters('retry', 'nobody')).toMatchObject({ code: 1, stdout: '' });
+  const id = shown.slice(0, 64);
+  expect(await letters('retry', id.slice(0, 8))).toMatchObject({ code: 0, stdout: `${id} is on its way again\n` });
+  await until('it is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'refused once'));
+  expect((await letters()).stdout).toContain('no letters');
+});
