@@ -1,20 +1,19 @@
 // The relay speaks for a workstation that does not: in real workerd, with a real daemon that goes and comes back.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { relayLimits } from '../../protocol/limits.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
+import { eachTest } from '../helpers/scene.ts';
+import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide({ chats: 1 });
-});
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
+eachTest(
+  (scene) => {
+    ({ far, ws } = scene);
+  },
+  { chats: 1 },
+);
 
 /** Of the relay itself, without the hour. */
 const told = () => ws.chat.fromBot().map(({ text }) => text.replace(/\d\d:\d\d UTC/g, '00:00 UTC'));

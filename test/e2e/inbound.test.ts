@@ -2,21 +2,15 @@
 
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fileLimits } from '../../protocol/limits.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
+import { eachTest } from '../helpers/scene.ts';
 
-let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide();
+eachTest((scene) => {
+  ({ ws } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
 
 const texts = async () => (await ws.inbox()).map((entry) => entry.text);
 const stands = (text: string) => until(`"${text}" stands in the inbox`, async () => (await texts()).includes(text));

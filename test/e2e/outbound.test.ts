@@ -3,22 +3,18 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
+import { eachTest } from '../helpers/scene.ts';
+import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide();
+eachTest((scene) => {
+  ({ far, ws } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
 
 const timestamp = isoSeconds(Date.now());
 const update = (text: string, changes: object = {}) => ({

@@ -5,11 +5,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startEchoAgent } from '../../agent/dev/echo-agent.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
 import { startRelay } from '../helpers/relay.ts';
-import { dist, type FarSide, startFarSide } from '../helpers/stack.ts';
+import { eachTest } from '../helpers/scene.ts';
+import { dist, type FarSide } from '../helpers/stack.ts';
 
 const run = promisify(execFile);
 const phoneText = 'deploy the blue flamingo build';
@@ -17,14 +18,9 @@ const answerText = 'The crimson walrus is deployed.';
 
 let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide();
+eachTest((scene) => {
+  ({ far, ws } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
 
 async function filesBelow(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });

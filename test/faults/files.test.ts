@@ -2,22 +2,16 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
 import { startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { eachTest } from '../helpers/scene.ts';
 
-let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide();
+eachTest((scene) => {
+  ({ ws } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 const entry = (fields: object) => ({ id: 'x', timestamp: isoSeconds(Date.now()), text: 'theirs', ...fields });

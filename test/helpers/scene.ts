@@ -20,12 +20,12 @@ export interface Scene {
 }
 
 /** `take` gets the scene of each test before it runs. */
-export function eachTest(take: (scene: Scene) => void): void {
+export function eachTest(take: (scene: Scene) => void, options?: Parameters<typeof startFarSide>[0]): void {
   let far: FarSide;
   let ws: Workstation;
   const agents: AgentProcess[] = [];
   beforeAll(async () => {
-    far = await startFarSide();
+    far = await startFarSide(options);
   });
   afterAll(() => far.close());
   beforeEach(async () => {

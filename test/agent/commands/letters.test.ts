@@ -1,17 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createWorkstation, until, type Workstation } from '../../helpers/daemon.ts';
-import { type FarSide, startFarSide } from '../../helpers/stack.ts';
+import { expect, it } from 'vitest';
+import { until, type Workstation } from '../../helpers/daemon.ts';
+import { eachTest } from '../../helpers/scene.ts';
+import type { FarSide } from '../../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide({ chats: 1 });
-});
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
+eachTest(
+  (scene) => {
+    ({ far, ws } = scene);
+  },
+  { chats: 1 },
+);
 
 const letters = (...args: string[]) => ws.run('letters', ...args).exited;
 

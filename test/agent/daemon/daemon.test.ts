@@ -3,27 +3,23 @@
 import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../agent/config.ts';
 import { resolveBindings } from '../../../agent/daemon/bindings.ts';
 import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
 import { hookHeaders } from '../../../protocol/hook.ts';
 import { hookLimits } from '../../../protocol/limits.ts';
-import { createWorkstation, until, type Workstation } from '../../helpers/daemon.ts';
+import { until, type Workstation } from '../../helpers/daemon.ts';
 import { startAgent } from '../../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../../helpers/stack.ts';
+import { eachTest } from '../../helpers/scene.ts';
+import type { FarSide } from '../../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-beforeAll(async () => {
-  far = await startFarSide();
+eachTest((scene) => {
+  ({ far, ws } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(() => ws.close());
 
 const socket = () => join(ws.runtimeDir, 'hook.sock');
 const code = (expected: string, message: RegExp) =>
