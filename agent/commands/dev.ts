@@ -105,7 +105,7 @@ function banner(options: DevOptions, stack: Stack, projectDir: string): string[]
     `project    ${projectDir}`,
     `files      ${join(projectDir, '.gemini', 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
-    'In another terminal, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
+    'In another terminal, in that folder, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
     `  export ${variablesOf(stack)}`,
     'Ctrl+C stops everything.',
   ];
