@@ -123,7 +123,8 @@ async function drain(stage: Stage, ledger: Ledger, actors: Actors, signal: Abort
       ...[...ledger.tokens('a'), ...ledger.tokens('s')].filter((token) => !end.onPhone.has(token)),
     ].filter((token) => !ledger.isSettledOtherwise(token));
     if (missing.length === 0 && stage.sim.pendingUpdates() === 0) return;
-    const sends = stage.sim.calls.filter(({ method }) => method === 'sendMessage').length;
+    // Not what an idle turn says: it would never be quiet.
+    const sends = stage.sim.calls.filter(({ params }) => tokensIn(String(params.text ?? '')).length > 0).length;
     const now = `${missing.join()} ${stage.sim.pendingUpdates()} ${sends}`;
     if (now !== before) quietSince = performance.now();
     before = now;
