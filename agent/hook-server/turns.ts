@@ -243,18 +243,27 @@ export function createTurns(options: TurnsOptions): Turns {
     { why, lagMs = settleMs }: { why?: string; lagMs?: number },
   ): Promise<void> {
     const record = await settledRecord(at, hostAnswer, lagMs);
-    await prove(record?.prompts);
     const failed = hostAnswer === undefined && (record?.answer === undefined || record.error !== undefined);
     const replyTo = carried[0];
-    await settle(failed);
-    turnRuns = false;
-    place = undefined;
+    let unsettled: Error | undefined;
+    try {
+      await prove(record?.prompts);
+      await settle(failed);
+      turnRuns = false;
+      place = undefined;
+    } catch (cause) {
+      // A full disk: the next event settles the turn. Its answer has no other place than the report, which waits for one.
+      unsettled = cause as Error;
+    }
     options.activity.ended(failed);
-    if (isReported) return;
     const text = failed ? failureText(record, why) : (record?.answer ?? hostAnswer ?? '');
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
-    if (failed && record?.cancelled && replyTo === undefined) return;
-    await options.report({ text, failed, replyTo });
+    const isWanted = !isReported && !(failed && record?.cancelled && replyTo === undefined);
+    if (isWanted) {
+      isReported = unsettled !== undefined;
+      await options.report({ text, failed, replyTo });
+    }
+    if (unsettled) throw unsettled;
   }
 
   /** What was proved ends with the turn; what was not goes back, until it has been tried often enough. */

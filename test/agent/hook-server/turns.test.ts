@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTurns, type TurnReport, type Turns } from '../../../agent/hook-server/turns.ts';
+import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import { toEntry } from '../../../agent/sync/inbox.ts';
+import type { TurnEvent } from '../../../protocol/turn-events.ts';
+
+const p = '1000001.0';
+const id = 'msg_e_0_1';
+const now = 1_790_000_000_000;
+
+let root: string;
+let journal: Journal;
+let diskIsFull: boolean;
+let reports: TurnReport[];
+let turns: Turns;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
+  journal = await openJournal(join(root, 'journal.jsonl'), () => now);
+  diskIsFull = false;
+  reports = [];
+  const project = journal.project(p);
+  turns = createTurns({
+    project,
+    journal: {
+      ...journal,
+      append: async (records) => {
+        if (diskIsFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+        await journal.append(records);
+      },
+    },
+    inbox: {
+      waiting: async () => ({
+        messages: [...project.waiting.values()].map((message) => ({
+          entry: toEntry(message),
+          at: message.row.at,
+          fromOwner: true,
+        })),
+        further: 0,
+      }),
+      markRead: async () => {},
+      refresh: async () => {},
+    },
+    report: async (report) => {
+      reports.push(report);
+    },
+    onReceipts: () => {},
+    activity: { started: () => {}, tool: () => {}, ended: () => {} },
+    tell: async () => {},
+    storeView: async () => {},
+    restored: undefined,
+    isAlive: () => true,
+    clock: () => now,
+    log: () => {},
+  });
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+});
+
+afterEach(async () => {
+  await journal.close();
+  await rm(root, { recursive: true });
+});
+
+const happens = (event: TurnEvent) =>
+  turns.handle(
+    { event, session: 's', cwd: root, transcript: undefined },
+    { tool: 'gemini', pid: 42, isGone: () => false },
+  );
+const message = () => journal.project(p).messages.get(id);
+
+it('an answer that comes while the disk is full is reported all the same, once, and its message settled when it is not', async () => {
+  const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' });
+  await happens({ type: 'modelRequest', texts: [context] });
+  // Answered before its work is done.
+  while (message()?.phase !== 'injected') await new Promise((resolve) => setImmediate(resolve));
+  diskIsFull = true;
+  await expect(happens({ type: 'turnEnd', answer: 'Done.' })).rejects.toThrow('no space left');
+  expect(reports).toEqual([{ text: 'Done.', failed: false, replyTo: id }]);
+  expect(message()?.ended).toBeUndefined();
+
+  diskIsFull = false;
+  await happens({ type: 'turnEnd', answer: 'Done.' });
+  expect(reports).toHaveLength(1);
+  expect(message()?.ended).toBe('answered');
+  await happens({ type: 'turnStart', prompt: 'go on' });
+  await happens({ type: 'turnEnd', answer: 'And the next.' });
+  expect(reports.map(({ text }) => text)).toEqual(['Done.', 'And the next.']);
+});
