@@ -1,11 +1,14 @@
 // What hooks did on the files alone, taken into the journal: at the start before anything else happens, later because a daemon
 // that was too slow for a hook must not take the hook's work for another program's.
 
+import { identityOf } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { readSpool, removeSpooled, setSpooledAside } from '../files/spool.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
+import { type ProjectState, versionsOf } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { toEntry } from '../sync/inbox.ts';
 import { outboxKey } from '../sync/outbox.ts';
 import { isSpooled, type SpoolRecord } from '../turns/spooled.ts';
 
@@ -34,7 +37,8 @@ export async function consumeSpool(
     const lines: ProjectRecord[] = [];
     if (record.kind === 'handed') {
       const { ids, session, transcript, offset } = record;
-      lines.push({ t: 'handed', p, at, ids, session, transcript, offset });
+      const edits = ids.map((id) => editsIn(journal.project(p), id, record.identities));
+      lines.push({ t: 'handed', p, at, ids, edits, session, transcript, offset });
     } else if (record.kind === 'settled') {
       const held = (id: string) => journal.project(p).messages.get(id);
       const lost = record.unproved.filter((id) => (held(id)?.attempt ?? 0) + 1 >= fileLimits.maxAttempts);
@@ -53,4 +57,13 @@ export async function consumeSpool(
   }
   if (taken.length > 0) log('info', 'spool taken', { records: taken.length, at: clock() });
   return { taken, broken };
+}
+
+/** The hook gave what stood in the file, which an edit may have replaced in the journal since. */
+function editsIn(project: ProjectState, id: string, identities: readonly string[]): number {
+  const message = project.messages.get(id);
+  if (!message) return 0;
+  const versions = versionsOf(project, message);
+  const index = versions.findLastIndex((text) => identities.includes(identityOf({ ...toEntry(message), text })));
+  return index === -1 ? versions.length : index;
 }

@@ -11,7 +11,7 @@ import { hookIoOf, type TurnRecord } from '../drivers/hook-io.ts';
 import { readFrom } from '../files/tail.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import type { Hand, ProjectState } from '../journal/state.ts';
+import { type Hand, type ProjectState, versionsOf } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
@@ -173,11 +173,13 @@ export function createTurns(options: TurnsOptions): Turns {
     if (host.isGone()) return false;
     const ids = messages.filter((message) => message.fromOwner).map((message) => message.entry.id);
     const at = clock();
+    const given = new Map(messages.map(({ entry }) => [entry.id, entry.text]));
     const record: ProjectRecord = {
       t: 'handed',
       p: project.key,
       at,
       ids,
+      edits: ids.map((id) => editsIn(id, given.get(id))),
       session: call.session,
       transcript: call.transcript ?? null,
       offset: place?.offset ?? 0,
@@ -199,6 +201,14 @@ export function createTurns(options: TurnsOptions): Turns {
     if (ids.length > 0) options.activity.started();
     log('info', 'handed over', { project: project.key, messages: messages.length, session: call.session });
     return true;
+  }
+
+  /** An edit that is being journalled right now is not in what is given. */
+  function editsIn(id: string, text: string | undefined): number {
+    const message = project.messages.get(id);
+    const versions = message ? versionsOf(project, message) : [];
+    const index = versions.lastIndexOf(text ?? '');
+    return index === -1 ? versions.length : index;
   }
 
   function unproved(): string[] {

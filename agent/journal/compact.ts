@@ -44,13 +44,13 @@ function messageRecords(p: string, message: HeldMessage, project: ProjectState, 
   const ids = [message.row.id];
   const records: ProjectRecord[] = [];
   // An edited message: its first text, then the edits, so that the dead identities stay known.
-  const texts = [...(project.replaced.get(message.row.id) ?? []), message.row.text];
-  records.push({ t: 'row', p, at: now, row: { ...message.row, text: texts[0] ?? '' }, ahead: true });
-  texts.slice(1).forEach((text, index) => {
-    const { seq, at, id } = message.row;
-    const row = { kind: 'edit', seq, at, id: `${id}#${index}`, editOf: id, text } as const;
+  const { id: editOf, text: newest } = message.row;
+  const replaced = project.replaced.get(editOf) ?? [];
+  records.push({ t: 'row', p, at: now, row: { ...message.row, text: replaced[0]?.text ?? newest }, ahead: true });
+  for (const [index, { by }] of replaced.entries()) {
+    const row = { ...by, kind: 'edit', editOf, text: replaced[index + 1]?.text ?? newest } as const;
     records.push({ t: 'row', p, at: now, row, ahead: true });
-  });
+  }
   if (message.row.files?.length && message.phase !== 'fetching') {
     records.push({ t: 'fetched', p, at: now, id: message.row.id, lines: message.fileLines });
   }

@@ -53,8 +53,11 @@ export type ProjectRecord = InProject &
     | { t: 'row'; row: Row; ahead?: true }
     /** These stand in the inbox file. */
     | { t: 'filed'; ids: string[] }
-    /** Given to the coding agent; proof reads `transcript` from `offset` bytes. */
-    | { t: 'handed'; ids: string[]; session: string; transcript: string | null; offset: number }
+    /**
+     * Given to the coding agent; proof reads `transcript` from `offset` bytes. `edits`: how many edits the given text of each id had
+     * in it, as one may be journalled while the text is on its way; absent = all.
+     */
+    | { t: 'handed'; ids: string[]; edits?: number[]; session: string; transcript: string | null; offset: number }
     | { t: 'proved'; ids: string[] }
     /** The hand-over is known not to have reached the model: unread again, with the next attempt. */
     | { t: 'returned'; ids: string[] }

@@ -49,6 +49,12 @@ export interface OutboxKey {
     | { kind: 'document'; document: StoredDocument };
 }
 
+/** An earlier text of a message, and the edit that took its place. */
+export interface Replaced {
+  text: string;
+  by: { id: string; seq: number; at: number };
+}
+
 export interface ProjectState {
   readonly key: string;
   epoch: string | null;
@@ -62,7 +68,7 @@ export interface ProjectState {
   /** Those in phase `leased`. */
   readonly leased: Map<string, HeldMessage>;
   /** Messages whose text an edit replaced: the old text, which must not come back. */
-  readonly replaced: Map<string, string[]>;
+  readonly replaced: Map<string, Replaced[]>;
   /** Controls not yet spent, in order. */
   readonly controls: Map<string, ControlRow>;
   /** Ids of controls and ended messages, against a second delivery; value = when. */
@@ -126,6 +132,8 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
         const { session, transcript, offset, at } = record;
         move(project, message, 'handed');
         message.hand = { session, transcript, offset, at };
+        const edits = record.edits?.[record.ids.indexOf(message.row.id)];
+        if (edits !== undefined) correctStale(project, message, edits);
       }
       return;
     case 'proved':
@@ -257,13 +265,31 @@ function addEdit(project: ProjectState, editOf: string, text: string, row: Row, 
   const target = project.messages.get(editOf);
   project.known.set(row.id, at);
   if (target?.phase === 'waiting' || target?.phase === 'fetching') {
-    project.replaced.set(editOf, [...(project.replaced.get(editOf) ?? []), target.row.text]);
+    const by = { id: row.id, seq: row.seq, at: row.at };
+    project.replaced.set(editOf, [...(project.replaced.get(editOf) ?? []), { text: target.row.text, by }]);
     target.row = { ...target.row, text };
     target.filedAt = undefined;
     return;
   }
   const expiresAt = target?.row.expiresAt ?? Number.MAX_SAFE_INTEGER;
   hold(project, { seq: row.seq, id: row.id, at: row.at, kind: 'message', text, expiresAt, corrects: editOf });
+}
+
+/** The coding agent got a text to which an edit has been journalled meanwhile: the newest words follow as a correction. */
+function correctStale(project: ProjectState, message: HeldMessage, edits: number): void {
+  const { id, text, expiresAt } = message.row;
+  const versions = project.replaced.get(id) ?? [];
+  const [given, newest] = [versions[edits], versions.at(-1)];
+  if (!given || !newest) return;
+  message.row = { ...message.row, text: given.text };
+  project.replaced.set(id, versions.slice(0, edits));
+  hold(project, { ...newest.by, kind: 'message', text, expiresAt, corrects: id });
+}
+
+/** The texts that a message has had as the coding agent reads them, the newest last: the index of one is its number of edits. */
+export function versionsOf(project: ProjectState, message: HeldMessage): string[] {
+  const earlier = project.replaced.get(message.row.id) ?? [];
+  return [...earlier.map(({ text }) => textOf(message, text)), textOf(message)];
 }
 
 function hold(project: ProjectState, row: MessageRow): void {

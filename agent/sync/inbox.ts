@@ -240,7 +240,7 @@ function showJournal(
 
 function isReplaced(project: ProjectState, entry: InboxEntry): boolean {
   const message = project.messages.get(entry.id);
-  return project.replaced.get(entry.id)?.some((words) => message && textOf(message, words) === entry.text) ?? false;
+  return project.replaced.get(entry.id)?.some(({ text }) => message && textOf(message, text) === entry.text) ?? false;
 }
 
 /** By identity, or dead by it; of what ended long ago only the id is left. */

@@ -281,7 +281,8 @@ function expectView(project: ProjectState, after: InboxEntry[]): void {
     const shown = after.filter((each) => identityOf(each) === identityOf(ours));
     if (message.phase === 'waiting') expect(shown).toEqual([ours]);
     else expect(shown.filter((each) => !each.read && (each.attempt ?? 0) <= message.attempt)).toEqual([]);
-    const dead = (project.replaced.get(message.row.id) ?? []).filter((words) => words !== message.row.text);
+    const replaced = (project.replaced.get(message.row.id) ?? []).map(({ text }) => text);
+    const dead = replaced.filter((words) => words !== message.row.text);
     expect(after.filter((each) => each.id === message.row.id && dead.includes(each.text))).toEqual([]);
   }
   expect(after.filter((each) => isOnlyAName(project, each.id) && !each.read)).toEqual([]);

@@ -14,6 +14,7 @@ const now = 1_790_000_000_000;
 let root: string;
 let journal: Journal;
 let diskIsFull: boolean;
+let beforeAppend: (() => Promise<void>) | undefined;
 let reports: TurnReport[];
 let turns: Turns;
 
@@ -21,6 +22,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
   journal = await openJournal(join(root, 'journal.jsonl'), () => now);
   diskIsFull = false;
+  beforeAppend = undefined;
   reports = [];
   const project = journal.project(p);
   turns = createTurns({
@@ -29,6 +31,7 @@ beforeEach(async () => {
       ...journal,
       append: async (records) => {
         if (diskIsFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+        await beforeAppend?.();
         await journal.append(records);
       },
     },
@@ -89,4 +92,16 @@ it('an answer that comes while the disk is full is reported all the same, once, 
   await happens({ type: 'turnStart', prompt: 'go on' });
   await happens({ type: 'turnEnd', answer: 'And the next.' });
   expect(reports.map(({ text }) => text)).toEqual(['Done.', 'And the next.']);
+});
+
+it('an edit that is journalled while the old text is on its way follows as a correction', async () => {
+  const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather stop' } as const;
+  beforeAppend = async () => {
+    beforeAppend = undefined;
+    await journal.append([{ t: 'row', p, at: now, row: edit }]);
+  };
+  const { context } = await happens({ type: 'turnStart', prompt: 'go on' });
+  expect(context).toContain(']\ngo\n[');
+  expect(message()).toMatchObject({ phase: 'handed', row: { text: 'go' } });
+  expect((await happens({ type: 'turnStart', prompt: 'again' })).context).toContain('rather stop');
 });

@@ -199,6 +199,34 @@ describe('the state of a project', () => {
     ];
   }
 
+  it('gives an edit as a correction that was journalled while the old text was on its way to the agent', async () => {
+    const journal = await open();
+    const hand = { session: 's', transcript: null, offset: 0 };
+    const edit = (seq: number, text: string) =>
+      row({ seq, id: `msg_e_0_${seq}`, at: now + seq, kind: 'edit', editOf: 'msg_e_0_1', text });
+    await journal.append([row(message(1, 'first')), edit(2, 'second'), edit(3, 'third')]);
+    await journal.append([{ t: 'handed', p, at: now, ids: ['msg_e_0_1'], edits: [1], ...hand }]);
+    const after = {
+      messages: [
+        { id: 'msg_e_0_1', phase: 'handed', text: 'second', corrects: undefined },
+        { id: 'msg_e_0_3', phase: 'waiting', text: 'third', corrects: 'msg_e_0_1' },
+      ],
+      replaced: [['msg_e_0_1', [{ text: 'first', by: { id: 'msg_e_0_2', seq: 2, at: now + 2 } }]]],
+    };
+    const found = (project: ProjectState) => ({
+      messages: [...project.messages.values()].map(({ row: { id, text, corrects }, phase }) => ({
+        id,
+        phase,
+        text,
+        corrects,
+      })),
+      replaced: [...project.replaced],
+    });
+    expect(found(journal.project(p))).toEqual(after);
+    await journal.close();
+    expect(found((await open()).project(p))).toEqual(after);
+  });
+
   it('turns an edit that comes after the hand-over into a message of its own', async () => {
     const journal = await open();
     await journal.append([
