@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { consumeSpool } from '../../../agent/daemon/spool.ts';
+import { writeSpool } from '../../../agent/files/spool.ts';
+import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import { toEntry } from '../../../agent/sync/inbox.ts';
+import { identityOf } from '../../../protocol/files.ts';
+
+const p = '1000001.0';
+const id = 'msg_e_0_1';
+const now = 1_790_000_000_000;
+
+let root: string;
+let journal: Journal;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'wa-spool-'));
+  journal = await openJournal(join(root, 'journal.jsonl'), () => now);
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+});
+afterEach(async () => {
+  await journal.close();
+  await rm(root, { recursive: true });
+});
+
+it('what a hook gave alone is its words: an edit that the journal had before it heard of that follows', async () => {
+  const message = journal.project(p).messages.get(id);
+  const identities = message ? [identityOf(toEntry(message))] : [];
+  const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather stop' } as const;
+  await journal.append([{ t: 'row', p, at: now, row: edit }]);
+  const dir = join(root, 'spool');
+  const given = { session: 's', tool: 'gemini', transcript: null, offset: 0 } as const;
+  await writeSpool(dir, { kind: 'handed', project: p, at: now, ids: [id], identities, ...given });
+  await consumeSpool(dir, { journal, clock: () => now, log: () => {} });
+  expect([...journal.project(p).messages.values()].map(({ row, phase }) => [row.id, row.text, phase])).toEqual([
+    [id, 'go', 'handed'],
+    ['msg_e_0_2', 'rather stop', 'waiting'],
+  ]);
+});
