@@ -7,6 +7,8 @@ import { WaError } from '../protocol/errors.ts';
 import { summaryMaxChars } from '../protocol/limits.ts';
 import { type Directories, directories } from './paths.ts';
 
+type HoldPolicy = 'auto' | 'always' | 'never';
+
 export interface Binding {
   /** Absolute path of the project. */
   readonly dir: string;
@@ -30,6 +32,12 @@ export interface Config {
   readonly bindings: readonly Binding[];
   readonly summaryMaxChars: number;
   readonly redact: RedactConfig;
+  /** Whether the end of a turn waits for the phone: `auto` = when the phone started the turn, or the owner is away. */
+  readonly hold: HoldPolicy;
+  /** `tmux`: an idle terminal in tmux is woken by keystrokes. */
+  readonly nudge: 'tmux' | undefined;
+  /** The owner's own words for how a sprint's task is chosen and done. */
+  readonly sprintText: string | undefined;
   /** `WA_MAILBOX_DIR`: the two files lie here instead of in `<project>/.gemini`. */
   readonly mailboxDir: string | undefined;
 }
@@ -53,6 +61,10 @@ export function loadConfig(input: ConfigInput): Config {
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
+    hold: policy(raw.hold, check),
+    nudge:
+      raw.nudge === undefined || raw.nudge === 'tmux' ? raw.nudge : check.wrong('nudge', '"tmux" or absent', raw.nudge),
+    sprintText: check.string(raw.sprintText, 'sprintText'),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
   });
 }
@@ -147,6 +159,13 @@ function binding(value: unknown, key: string, check: Checker): Binding {
   const mailbox =
     check.string(entry.mailbox, `${key}.mailbox`) ?? check.wrong(`${key}.mailbox`, 'a text (the chat id)', undefined);
   return { dir: resolve(dir), mailbox, project: check.integer(entry.project, `${key}.project`, 0, 2 ** 53 - 1) ?? 0 };
+}
+
+function policy(value: unknown, check: Checker): HoldPolicy {
+  if (value === undefined) return 'auto';
+  return value === 'auto' || value === 'always' || value === 'never'
+    ? value
+    : check.wrong('hold', '"auto", "always" or "never"', value);
 }
 
 function redaction(raw: Json, check: Checker): RedactConfig {

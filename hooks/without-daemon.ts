@@ -1,6 +1,7 @@
 // A hook's work when there is no daemon: the same rules on the files alone. Injects, writes the status update, and leaves
 // in the spool what it did; expansion and everything else of the journal stay with the daemon.
 
+import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Config, loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
@@ -18,7 +19,14 @@ import { type PathsInput, stateFiles } from '../agent/paths.ts';
 import { isAlive } from '../agent/process.ts';
 import { decide } from '../agent/turns/rules.ts';
 import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
-import { parseStoredView, type StoredView, type TurnPlace, type WaitingMessage } from '../agent/turns/view.ts';
+import { stopOf } from '../agent/turns/stop.ts';
+import {
+  parseStoredView,
+  type StopView,
+  type StoredView,
+  type TurnPlace,
+  type WaitingMessage,
+} from '../agent/turns/view.ts';
 import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
 import { isGate, type Tool } from '../protocol/hook.ts';
 import { projectKey } from '../protocol/ids.ts';
@@ -59,9 +67,11 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
   if (!io || !call || call.event.type === 'other') return {};
   const alone = await lookAround(loadConfig(world), call, tool);
   if (!alone) return {};
-  const { waiting, further } = call.event.type === 'turnStart' ? await unread(alone) : { waiting: [], further: 0 };
+  if (isHeldAgain(alone, call)) return {};
+  const { waiting, stops } = looksAtInbox.has(call.event.type) ? await unread(alone) : { waiting: [], stops: [] };
   const turn = currentTurn(alone, tool, call);
-  const viewed = alone.view?.bound;
+  const { view } = alone;
+  const viewed = view?.bound;
   // As in the daemon: /clear and resume give the same process a new session id, and the binding moves with the process.
   const bound = viewed?.pid === pid ? { id: call.session, pid } : viewed;
   const decision = decide(
@@ -71,22 +81,44 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
       bound,
       boundAlive: bound?.pid !== undefined && isAlive(bound.pid),
       waiting,
-      further,
+      further: 0,
       carried: turn.ids,
       turnRuns: false,
       degraded: true,
+      offered: view?.offered,
+      continuations: 0,
+      stop: stops[0],
+      sprint: undefined,
+      sprintText: undefined,
+      // Only the daemon can wait for the phone.
+      hold: { policy: 'never', away: false, fromPhone: false, interactive: false },
+      answeredAt: 0,
     },
     randomHex(4),
   );
   for (const effect of decision.effects) {
     if (effect.type === 'hand' && !(await hand(alone, call, effect.messages))) return {};
     if (effect.type === 'turnEnded') await endTurn(alone, turn, effect.answer);
+    if (effect.type === 'stopSpent') await spendStops(alone, stops);
   }
+  if (call.event.type === 'turnEnd' && decision.effects.length > 0) await spendStops(alone, stops);
   const { answer } = decision;
   if (call.event.type === 'gate' && answer.deny === undefined && answer.halt === undefined) {
     return answerGate(world, { tool, event, key: alone.key, state: alone.config.dirs.state });
   }
   return io.writeAnswer(event, answer);
+}
+
+const looksAtInbox: ReadonlySet<string> = new Set(['turnStart', 'toolEnd', 'gate', 'turnEnd']);
+
+/** The daemon died while it held the end of this turn, which it had told to the phone before. */
+function isHeldAgain({ view }: Alone, call: HookCall): boolean {
+  if (call.event.type !== 'turnEnd' || view?.held?.session !== call.session || !call.transcript) return false;
+  try {
+    return statSync(call.transcript).size <= view.held.offset;
+  } catch {
+    return false;
+  }
 }
 
 function parseJson(stdin: Buffer): unknown {
@@ -119,19 +151,33 @@ async function lookAround(config: Config, call: HookCall, tool: Tool): Promise<A
   };
 }
 
-async function unread({ place, view, spooled, now }: Alone): Promise<{ waiting: WaitingMessage[]; further: number }> {
+async function unread({ place, view, spooled, now }: Alone): Promise<{ waiting: WaitingMessage[]; stops: StopView[] }> {
   const entries = await readEntries(place.inbox);
   const owner = new Set(view?.owner ?? []);
   const handed = new Set(view?.handed ?? []);
   for (const record of spooled) if (record.kind === 'handed') for (const each of record.identities) handed.add(each);
   const waiting: WaitingMessage[] = [];
+  const spent = spooled.flatMap((record) => (record.kind === 'stopped' ? record.entries : []));
+  const stops = entries.flatMap((entry) => (spent.includes(entry.id) ? [] : (stopOf(entry) ?? [])));
   for (const entry of entries) {
     const identity = identityOf(entry);
     if (entry.read || entry.parked || entry.control || handed.has(identity)) continue;
     if (typeof entry.expiresAt === 'number' && entry.expiresAt <= now) continue;
     waiting.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner: owner.has(identity) });
   }
-  return { waiting: waiting.sort((a, b) => a.at - b.at), further: 0 };
+  return { waiting: waiting.sort((a, b) => a.at - b.at), stops };
+}
+
+/** In the file for other programs, in the spool for the daemon. */
+async function spendStops(alone: Alone, stops: readonly StopView[]): Promise<void> {
+  if (stops.length === 0) return;
+  const ids = stops.map(({ id }) => id);
+  await Promise.all([
+    spool(alone, { kind: 'stopped', project: alone.key, at: alone.now, entries: ids }),
+    update<InboxEntry>(alone.place.inbox, 'inbox', (entries) =>
+      entries.map((entry) => (ids.includes(entry.id) && stopOf(entry) ? { ...entry, read: true } : entry)),
+    ),
+  ]);
 }
 
 /** With ids that stand in the file: an entry of another program may lack them. */
@@ -149,13 +195,20 @@ interface Turn {
 
 /** What this session's turn carries: what a fallback handed over, else what the daemon did before it went away. */
 function currentTurn({ spooled, view }: Alone, tool: Tool, call: HookCall): Turn {
-  const last = spooled.findLast((record) => record.kind !== 'answer');
+  const turns = spooled.filter((record) => record.kind === 'handed' || record.kind === 'settled');
+  const last = turns.at(-1);
   if (last?.kind === 'handed' && last.session === call.session) {
-    return { ids: last.ids, place: { tool, transcript: last.transcript ?? undefined, offset: last.offset } };
+    // What came with a tool's result belongs to the turn that was given something before.
+    const since = turns.slice(turns.findLastIndex(({ kind }) => kind === 'settled') + 1);
+    const handed = since.flatMap((record) =>
+      record.kind === 'handed' && record.session === call.session ? record : [],
+    );
+    const { transcript, offset } = handed[0] ?? last;
+    return { ids: handed.flatMap(({ ids }) => ids), place: { tool, transcript: transcript ?? undefined, offset } };
   }
   const nothing = { tool, transcript: call.transcript, offset: 0 };
-  if (last?.kind === 'settled' || !view?.turnRuns || view.bound?.id !== call.session)
-    return { ids: [], place: nothing };
+  const runs = view?.turnRuns || view?.offered !== undefined;
+  if (last?.kind === 'settled' || !runs || view?.bound?.id !== call.session) return { ids: [], place: nothing };
   return { ids: [...view.carried], place: view.place ?? nothing };
 }
 

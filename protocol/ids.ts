@@ -23,6 +23,11 @@ export function projectKey(mailbox: string, project: number): string {
   return `${mailbox}.${project}`;
 }
 
+/** The project's number in a `projectKey()`. */
+export function projectNumber(key: string): number {
+  return Number(key.slice(key.lastIndexOf('.') + 1));
+}
+
 /** The Mailbox object of a chat; derived, so that no directory is needed. */
 export function mailboxName(botId: string, chatId: string): string {
   return `v1:${botId}:${chatId}`;

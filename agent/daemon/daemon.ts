@@ -1,7 +1,7 @@
 // The daemon: one per user and machine. Builds, starts, stops and delegates; what it should do stands in other modules.
 
 import { mkdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { dirname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { WaError } from '../../protocol/errors.ts';
@@ -14,7 +14,7 @@ import { writeJsonFile } from '../files/json-file.ts';
 import { locateMailbox } from '../files/location.ts';
 import { acquireLock } from '../files/lock.ts';
 import { createRedactor } from '../format/redact.ts';
-import { createHookApp } from '../hook-server/app.ts';
+import { createHookApp, type SteerAction } from '../hook-server/app.ts';
 import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -24,6 +24,7 @@ import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import { keepDocument } from '../sync/documents.ts';
+import { isInteractive } from '../terminal.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { consumeSpool } from './spool.ts';
@@ -40,6 +41,8 @@ export interface DaemonOptions {
   clock: () => number;
   random: () => number;
   log: Log;
+  /** Whether a process is a person's terminal; a test without one says so itself. */
+  isInteractive?(pid: number): Promise<boolean>;
 }
 
 export interface Daemon {
@@ -82,6 +85,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       random: options.random,
       log,
       isAlive,
+      isInteractive: options.isInteractive ?? isInteractive,
     };
     const projects: RunningProject[] = [];
     let brokenSpool = 0;
@@ -122,7 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       projects: projects.map((project) => project.status()),
     });
     const onHook = createHookCalls({ projects, gates, takeSpool, clock, log });
-    const app = createHookApp({ clock, log, onHook, status, onDown: () => end('stopped'), onSendFile });
+    const app = createHookApp({ clock, log, onHook, status, onDown: () => end('stopped'), onSendFile, onSteer });
     const server = createServer(getRequestListener(app.fetch));
     app.route(
       '/mcp',
@@ -138,8 +142,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     );
     await listen(server, address);
     undo.push(async () => {
-      server.close();
-      server.closeAllConnections();
+      // The keyboards that we hold are given back: their answers must leave before their connections do.
+      await Promise.all(projects.map((project) => project.turns.stop()));
+      await closeServer(server);
       if (options.platform !== 'win32') await rm(address, { force: true });
     });
     log('info', 'daemon started', { version: options.version, pid: process.pid, projects: projects.length });
@@ -152,6 +157,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       throw new WaError('not_bound', `${cwd} lies in no folder that this daemon serves`, {
         hint: 'See the folders with `wa-sync status`.',
       });
+    }
+
+    async function onSteer({ action, args, cwd }: { action: SteerAction; args: string; cwd: string }): Promise<string> {
+      return (await servedBy(cwd)).steer(action, args);
     }
 
     async function onSendFile({ path, caption, cwd }: { path: string; caption: string; cwd: string }): Promise<void> {
@@ -203,6 +212,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 /** Last made, first undone; one that fails must not keep the others. */
 async function unwind(undo: (() => Promise<unknown>)[]): Promise<void> {
   for (const step of undo.splice(0).reverse()) await step().catch(() => {});
+}
+
+const closeWithinMs = 500;
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+  await closed;
+  clearTimeout(timer);
 }
 
 async function lockDaemon(path: string): Promise<{ release(): Promise<void> }> {

@@ -1,6 +1,6 @@
 // Puts together what a project does for agents that poll. Decides nothing itself.
 
-import type { Turns } from '../hook-server/turns.ts';
+import type { Turns } from '../hook-server/turn-types.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';

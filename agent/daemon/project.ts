@@ -10,12 +10,14 @@ import { fileLimits } from '../../protocol/limits.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding, Config } from '../config.ts';
+import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
 import { keepAnswer, readAnswer } from '../files/answers.ts';
 import { readJsonFile, writeJsonFile } from '../files/json-file.ts';
 import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location.ts';
 import type { Redacted } from '../format/redact.ts';
 import { summarize } from '../format/summary.ts';
-import { createTurns, type TurnReport, type Turns } from '../hook-server/turns.ts';
+import type { TurnReport, Turns } from '../hook-server/turn-types.ts';
+import { createTurns } from '../hook-server/turns.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../log.ts';
@@ -23,9 +25,10 @@ import { stateFiles } from '../paths.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createAttachments } from '../sync/attachments.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
-import { answerControl } from '../sync/controls.ts';
+import { answerControl, replyKey } from '../sync/controls.ts';
 import { keepText } from '../sync/documents.ts';
-import { createInbox, type InboxSync, toEntry } from '../sync/inbox.ts';
+import { createInbox, type InboxSync } from '../sync/inbox.ts';
+import { toEntry } from '../sync/inbox-view.ts';
 import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
 import { createOutcomes } from '../sync/outcomes.ts';
 import type { Polling } from '../sync/polling.ts';
@@ -52,6 +55,7 @@ export interface ProjectDeps {
   random: () => number;
   log: Log;
   isAlive(pid: number): boolean;
+  isInteractive(pid: number): Promise<boolean>;
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
 }
@@ -63,12 +67,17 @@ export interface RunningProject {
   readonly guard: Guard;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
+  /** What the owner asks at the desk. Gives the words of the answer. */
+  steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   readonly polling: Polling;
   /** What was taken from the spool; the records of other projects are passed over. */
   adopt(records: readonly SpoolRecord[]): void;
   status(): object;
   stop(): Promise<void>;
 }
+
+/** What the platform takes in one message, less what rendering may add. */
+const noteChars = 4_000;
 
 export async function startProject(binding: Binding, place: MailboxPlace, deps: ProjectDeps): Promise<RunningProject> {
   const { config, journal, client, clock, random, log } = deps;
@@ -144,7 +153,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     dir: join(place.dir, 'wa_files'),
     shownDir: place.inProject ? '.gemini/wa_files' : join(place.dir, 'wa_files'),
     prepare,
-    onFetched: () => void inbox.refresh(),
+    onFetched: () => void look(),
     clock,
     random,
     log,
@@ -157,14 +166,28 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     report,
     onReceipts: () => pull?.nudge(),
     activity: progress,
-    tell: (noteKey, text) => outbox.send({ key: noteKey, class: 'answer', parts: [{ text, entities: [] }] }),
+    tell: (about, text) => {
+      const parts = [{ text: deps.redact(text).slice(0, noteChars), entities: [] }];
+      const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
+      return outbox.send({ key: `note_${hash}`, class: 'answer', parts });
+    },
     storeView,
     restored: parseStoredView(await readJsonFile(files.view(key))),
     isAlive: deps.isAlive,
+    isInteractive: deps.isInteractive,
+    nudge: config.nudge === 'tmux' ? nudgeInTmux : undefined,
+    holdPolicy: config.hold,
+    sprintText: config.sprintText,
     clock,
     log,
   });
 
+  /** Brings the file up to date and gives a held turn what came. */
+  async function look(): Promise<void> {
+    await inbox.refresh();
+    await turns.steering.looked().catch((cause) => log('error', 'stop not taken', { error: (cause as Error).message }));
+    turns.wake();
+  }
   const served = servePolling(
     { project, journal, inbox, outbox, outcomes, turns, onReceipts: () => pull?.nudge(), onLeases: () => writeView() },
     address,
@@ -194,11 +217,11 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     );
   });
 
-  async function report({ text, failed, replyTo }: TurnReport): Promise<void> {
+  async function report({ text, failed, replyTo, lead }: TurnReport): Promise<void> {
     const now = clock();
     const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
     const short = summarize(text, config.summaryMaxChars);
-    const summary = failed ? `Failed: ${short}` : short;
+    const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
     if (short !== text) {
       await keepAnswer(files.answers, id, text).catch((cause) =>
         log('warn', 'full answer not kept', { error: (cause as Error).message }),
@@ -224,7 +247,11 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       await journal.append([{ t: 'spent', p: key, at: clock(), ids: [control.id] }]);
       return;
     }
+    // Answered before; it is spent when it has had its effect.
+    const isStop = control.control.type === 'stop' || control.control.type === 'abort';
+    if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
+      steering: turns.steering,
       fullAnswer: (id) => readAnswer(files.answers, id),
       redact: deps.redact,
       keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
@@ -233,7 +260,9 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     if (reply.setting) await journal.append([{ t: 'setting', p: key, at, ...reply.setting }]);
     if (reply.kind === 'document') await outbox.sendDocument(reply.document);
     else await outbox.send(reply.item);
+    if (reply.open) return;
     await journal.append([{ t: 'spent', p: key, at, ids: [control.id] }]);
+    if (isStop) await inbox.refresh();
   }
 
   await tidyMailbox(place, binding.dir, clock());
@@ -249,8 +278,9 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     clock,
     random,
     log,
-    async onRows() {
-      await inbox.refresh();
+    async onRows(rows) {
+      await turns.steering.arrived(rows.map(({ id }) => id));
+      await look();
       await writeView();
       attachments.fetch();
       await answerControls();
@@ -266,7 +296,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   answerControls();
 
   const watcher = watchFiles([place.inbox, place.outbox], (path) => {
-    if (path === place.inbox) inbox.refresh();
+    if (path === place.inbox) look();
     else outbox.scan();
   });
 
@@ -277,6 +307,21 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     guard,
     inbox,
     outbox,
+    async steer(action, args) {
+      const id = `desk_${clock().toString(36)}_${randomBytes(4).toString('hex')}`;
+      if (action === 'sprint') return turns.steering.sprint(id, args);
+      if (action === 'away') return turns.steering.away(args);
+      const at = clock();
+      const seq = project.cursor + 1;
+      const control = { type: 'stop', text: 'stop' } as const;
+      await journal.append([{ t: 'row', p: key, at, row: { kind: 'control', id, seq, at, control }, ahead: true }]);
+      const { text, spent } = await turns.steering.stop({ id, seq, type: 'stop' });
+      if (spent) {
+        await journal.append([{ t: 'spent', p: key, at: clock(), ids: [id] }]);
+        await inbox.refresh();
+      }
+      return text;
+    },
     polling: served,
     adopt(records) {
       const ours = records.filter((record) => record.project === key);
@@ -304,10 +349,12 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       };
     },
     async stop() {
+      await turns.stop();
       watcher.stop();
       attachments.stop();
       progress.ended(false);
       await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
+      await inbox.stop();
     },
   };
 }

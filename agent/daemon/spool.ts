@@ -8,7 +8,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { type ProjectState, versionsOf } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { toEntry } from '../sync/inbox.ts';
+import { stopEntryId, toEntry } from '../sync/inbox-view.ts';
 import { outboxKey } from '../sync/outbox.ts';
 import { isSpooled, type SpoolRecord } from '../turns/spooled.ts';
 
@@ -39,6 +39,10 @@ export async function consumeSpool(
       const { ids, session, transcript, offset } = record;
       const edits = ids.map((id) => editsIn(journal.project(p), id, record.identities));
       lines.push({ t: 'handed', p, at, ids, edits, session, transcript, offset });
+    } else if (record.kind === 'stopped') {
+      const rows = [...journal.project(p).controls.values()];
+      const ids = rows.filter((row) => record.entries.includes(stopEntryId(row))).map(({ id }) => id);
+      lines.push({ t: 'spent', p, at, ids });
     } else if (record.kind === 'settled') {
       const held = (id: string) => journal.project(p).messages.get(id);
       const lost = record.unproved.filter((id) => (held(id)?.attempt ?? 0) + 1 >= fileLimits.maxAttempts);

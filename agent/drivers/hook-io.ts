@@ -7,7 +7,7 @@ import { readTurn } from './gemini/session-log.ts';
 
 /** What the coding agent's own session file says about a turn. */
 export interface TurnRecord {
-  /** Texts of the user messages: the prompt and what hooks added to it. */
+  /** Texts of the user messages: the prompt and what hooks added to it, and what hooks added to the results of tools. */
   prompts: string[];
   /** The model's last text after the last prompt, exactly; undefined when there is none. */
   answer: string | undefined;
@@ -15,6 +15,8 @@ export interface TurnRecord {
   error: string | undefined;
   /** The user cancelled at the keyboard. */
   cancelled: boolean;
+  /** Of the context window that the last request filled, 0 to 1; undefined = the file does not say. */
+  contextShare: number | undefined;
 }
 
 export interface HookIo {

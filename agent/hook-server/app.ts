@@ -43,7 +43,13 @@ export interface HookAppOptions {
   onDown(): void;
   /** For `wa-sync send --file`. Errors reach the command as they are. */
   onSendFile(request: { path: string; caption: string; cwd: string }): Promise<void>;
+  /** For `wa-sync stop`, `sprint` and `away`. Gives the words of the answer; errors reach the command as they are. */
+  onSteer(request: { action: SteerAction; args: string; cwd: string }): Promise<string>;
 }
+
+const steerActions = ['stop', 'sprint', 'away'] as const;
+
+export type SteerAction = (typeof steerActions)[number];
 
 /** What Gemini CLI gives a hook that names no timeout. */
 const defaultMaxSeconds = 60;
@@ -91,19 +97,34 @@ export function createHookApp(options: HookAppOptions): Hono {
   });
   app.post('/send-file', async (context) => {
     const request = parseJson(await readBody(context));
-    try {
+    return told(context, async () => {
       if (!isFileRequest(request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
       await options.onSendFile(request);
-      return context.json({ ok: true });
-    } catch (cause) {
-      return context.json(
-        errorBody(cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause })),
-      );
-    }
+      return { ok: true };
+    });
+  });
+  app.post('/steer', async (context) => {
+    const request = parseJson(await readBody(context));
+    return told(context, async () => {
+      if (!isSteerRequest(request))
+        throw new WaError('bad_request', 'action, args (on, off or a number) and cwd are expected');
+      return { text: await options.onSteer(request) };
+    });
   });
   app.notFound(nothing);
   app.onError((_, context) => nothing(context));
   return app;
+}
+
+/** For the command line, which shows an error as it is. */
+async function told(context: Context, work: () => Promise<object>) {
+  try {
+    return context.json(await work());
+  } catch (cause) {
+    return context.json(
+      errorBody(cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause })),
+    );
+  }
 }
 
 function answer(context: Context, json: string) {
@@ -136,6 +157,14 @@ function parseJson(body: Buffer): unknown {
 function isFileRequest(value: unknown): value is { path: string; caption: string; cwd: string } {
   if (typeof value !== 'object' || value === null) return false;
   return ['path', 'caption', 'cwd'].every((key) => typeof (value as Record<string, unknown>)[key] === 'string');
+}
+
+function isSteerRequest(value: unknown): value is { action: SteerAction; args: string; cwd: string } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { action, args, cwd } = value as Record<string, unknown>;
+  // A switch or a number: no text may reach a prompt by way of the local socket.
+  const isShort = typeof args === 'string' && /^\w{0,5}$/.test(args);
+  return steerActions.some((each) => each === action) && isShort && typeof cwd === 'string';
 }
 
 function pidOf(context: Context, header: string): number | undefined {

@@ -31,6 +31,7 @@ function compactProject(project: ProjectState, now: number): ProjectRecord[] {
     records.push({ t: 'row', p, at: now, row: control, ahead: true });
   }
   for (const [id, at] of known) records.push({ t: 'known', p, at, ids: [id] });
+  if (project.sprint) records.push({ t: 'sprint', p, at: now, sprint: project.sprint });
   for (const [name, value] of project.settings) records.push({ t: 'setting', p, at: now, name, value });
   for (const { at, record } of compactApprovals(project.approvals, now)) records.push({ p, at, ...record });
   for (const key of project.outbox.values()) records.push(...keyRecords(p, key, now));
@@ -54,6 +55,9 @@ function messageRecords(p: string, message: HeldMessage, project: ProjectState, 
   if (message.row.files?.length && message.phase !== 'fetching') {
     records.push({ t: 'fetched', p, at: now, id: message.row.id, lines: message.fileLines });
   }
+  if (message.later) records.push({ t: 'later', p, at: now, id: message.row.id });
+  if (message.parked !== 'no') records.push({ t: 'parked', p, at: now, ids });
+  if (message.parked === 'released') records.push({ t: 'unparked', p, at: now, ids });
   for (let attempt = 0; attempt < message.attempt; attempt += 1) records.push({ t: 'returned', p, at: now, ids });
   if (message.filedAt !== undefined) records.push({ t: 'filed', p, at: message.filedAt, ids });
   if (message.hand) {

@@ -3,6 +3,7 @@
 import type { Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A newer journal is refused: an older daemon would drop what it does not know. */
@@ -36,8 +37,8 @@ export interface LeaseHolder {
   parent: number;
 }
 
-/** `muted`: no typing, no progress message. */
-export type SettingName = 'muted';
+/** `muted`: no typing, no progress message. `away`: the owner left the desk, so that a turn's end waits for the phone. */
+export type SettingName = 'muted' | 'away';
 
 interface InProject {
   /** `projectKey()` */
@@ -72,7 +73,16 @@ export type ProjectRecord = InProject &
     | { t: 'receipted'; receipts: Receipt[] }
     /** What became of a message's files: one line each, which its text in the inbox file ends with. */
     | { t: 'fetched'; id: string; lines: string[] }
-    /** A switch that the phone set. */
+    /** This `/later` control became a message for after the running turn. */
+    | { t: 'later'; id: string }
+    /** In a sprint this message with the word stop in it counts as a STOP as well. */
+    | { t: 'stopWord'; id: string }
+    /** Sent before a STOP: not handed over until the owner says so. */
+    | { t: 'parked'; ids: string[] }
+    | { t: 'unparked'; ids: string[] }
+    /** The sprint as it stands; null = none. */
+    | { t: 'sprint'; sprint: Sprint | null }
+    /** A switch that the owner set. */
     | { t: 'setting'; name: SettingName; value: boolean }
     /** These controls had their effect. */
     | { t: 'spent'; ids: string[] }

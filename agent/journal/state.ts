@@ -1,9 +1,11 @@
 // What the journal's lines add up to. `apply` is the only writer of this state; it is pure bookkeeping, without I/O or clock.
 
+import { relayLimits } from '../../protocol/limits.ts';
 import type { ControlRow, MessageRow, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
 import { type ApprovalState, applyApproval, emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, JournalRecord, LeaseHolder, ProjectRecord, SettingName, StoredDocument } from './records.ts';
 
@@ -32,6 +34,10 @@ export interface HeldMessage {
   /** When we last wrote it to the inbox file; undefined = never. */
   filedAt: number | undefined;
   hand: Hand | undefined;
+  /** Not into a running turn. */
+  later: boolean;
+  /** `parked` = sent before a STOP, and not handed over; `released` = it was. */
+  parked: 'no' | 'parked' | 'released';
   /** Set in phase `leased` alone. */
   lease: Lease | undefined;
   ended: ReportedState | undefined;
@@ -80,6 +86,7 @@ export interface ProjectState {
   readonly openKeys: Set<string>;
   readonly settings: Map<SettingName, boolean>;
   readonly approvals: ApprovalState;
+  sprint: Sprint | undefined;
 }
 
 export type JournalState = Map<string, ProjectState>;
@@ -101,6 +108,7 @@ export function emptyProject(key: string): ProjectState {
     openKeys: new Set(),
     settings: new Map(),
     approvals: emptyApprovals(),
+    sprint: undefined,
   };
 }
 
@@ -192,6 +200,19 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
         project.fetching.delete(record.id);
         move(project, message, 'waiting');
       }
+      return;
+    case 'later':
+      keepForLater(project, record.id);
+      return;
+    case 'stopWord':
+      addStopWord(project, record.id, record.at);
+      return;
+    case 'parked':
+    case 'unparked':
+      for (const message of held(project, record.ids)) message.parked = record.t === 'parked' ? 'parked' : 'released';
+      return;
+    case 'sprint':
+      project.sprint = record.sprint ?? undefined;
       return;
     case 'setting':
       project.settings.set(record.name, record.value);
@@ -292,6 +313,34 @@ export function versionsOf(project: ProjectState, message: HeldMessage): string[
   return [...earlier.map(({ text }) => textOf(message, text)), textOf(message)];
 }
 
+/** The control's words become a message under the control's id; of a message that is one already, only the mark is set. */
+function keepForLater(project: ProjectState, id: string): void {
+  const row = project.controls.get(id);
+  if (row?.control.type === 'command') {
+    project.controls.delete(id);
+    const { seq, at, control } = row;
+    hold(project, { seq, id, at, kind: 'message', text: control.args, expiresAt: at + relayLimits.messageTtlMs });
+    // What came after the control may wait already.
+    for (const message of held(project, [id])) move(project, message, 'waiting');
+  }
+  for (const message of held(project, [id])) message.later = true;
+}
+
+/** The id of the STOP that a message with the word stop makes. */
+export function stopWordId(id: string): string {
+  return `${id}#stop`;
+}
+
+function addStopWord(project: ProjectState, id: string, at: number): void {
+  const [message] = held(project, [id]);
+  const stopId = stopWordId(id);
+  if (!message || project.known.has(stopId)) return;
+  const { seq, at: sentAt } = message.row;
+  const control = { type: 'stop', text: textOf(message) } as const;
+  project.controls.set(stopId, { seq, id: stopId, at: sentAt, kind: 'control', control });
+  project.known.set(stopId, at);
+}
+
 function hold(project: ProjectState, row: MessageRow): void {
   const message: HeldMessage = {
     row,
@@ -300,6 +349,8 @@ function hold(project: ProjectState, row: MessageRow): void {
     fileLines: [],
     filedAt: undefined,
     hand: undefined,
+    later: false,
+    parked: 'no',
     lease: undefined,
     ended: undefined,
     endedAt: undefined,
@@ -320,7 +371,8 @@ function move(project: ProjectState, message: HeldMessage, phase: HeldMessage['p
     return;
   }
   // A returned message is older than what waits behind it, so the order is made anew; this is rare.
-  const ordered = [...project.waiting.values(), message].sort((a, b) => a.row.seq - b.row.seq);
+  const others = [...project.waiting.values()].filter((each) => each !== message);
+  const ordered = [...others, message].sort((a, b) => a.row.seq - b.row.seq);
   project.waiting.clear();
   for (const each of ordered) project.waiting.set(each.row.id, each);
 }

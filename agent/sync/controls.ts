@@ -7,13 +7,24 @@ import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from './documents.ts';
 import { countParts, fullAnswerPrefix, type Redact, renderParts } from './render.ts';
 
+/** The turn runtime, as far as the phone steers it; each gives the words of the answer. */
+export interface Steered {
+  stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
+  sprint(id: string, args: string): Promise<string>;
+  away(args: string): Promise<string>;
+  later(id: string, text: string): Promise<string>;
+  unpark(): Promise<string>;
+}
+
 export interface ControlOptions {
+  steering: Steered;
   fullAnswer(id: string): Promise<string | undefined>;
   redact: Redact;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
 }
 
-export type ControlReply = { setting?: { name: SettingName; value: boolean } } & (
+/** `open`: the control has its effect later, and is spent then. */
+export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & (
   | { kind: 'item'; item: OutboxItem }
   | { kind: 'document'; document: NewDocument }
 );
@@ -21,15 +32,29 @@ export type ControlReply = { setting?: { name: SettingName; value: boolean } } &
 /** A longer answer is read better as a file. */
 const maxAnswerParts = 5;
 
-/** One reply per control; its key is made of the control's id, so that a second delivery answers nothing twice. */
-export async function answerControl({ id, control }: ControlRow, options: ControlOptions): Promise<ControlReply> {
-  const key = `reply_${id}`;
+/** Made of the control's id, so that a second delivery answers nothing twice. */
+export function replyKey(id: string): string {
+  return `reply_${id.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+}
+
+/** One reply per control. */
+export async function answerControl({ id, seq, control }: ControlRow, options: ControlOptions): Promise<ControlReply> {
+  const key = replyKey(id);
+  const { steering } = options;
   if (control.type === 'button' && control.action.startsWith(fullAnswerPrefix)) {
     return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
   }
   if (control.type === 'command' && control.name === 'mute') return mute(key, control.args);
-  const name =
-    control.type === 'command' ? `/${control.name}` : control.type === 'button' ? 'This button' : `/${control.type}`;
+  if (control.type === 'stop' || control.type === 'abort') {
+    const { text, spent } = await steering.stop({ id, seq, type: control.type });
+    return { ...plain(key, text), open: !spent };
+  }
+  if (control.type === 'command' && control.name === 'sprint')
+    return plain(key, await steering.sprint(id, control.args));
+  if (control.type === 'command' && control.name === 'away') return plain(key, await steering.away(control.args));
+  if (control.type === 'command' && control.name === 'later') return plain(key, await steering.later(id, control.args));
+  if (control.type === 'command' && control.name === 'continue') return plain(key, await steering.unpark());
+  const name = control.type === 'command' ? `/${control.name}` : 'This button';
   return plain(
     key,
     `${name} is not supported by this version of wa-sync. Send a message and the coding agent reads it with its next turn; Ctrl+C at the desk stops it.`,

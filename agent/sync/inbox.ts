@@ -1,16 +1,17 @@
 // Keeps wa_inbox.json a view of the journal: the oldest unread messages stand in it, what other programs did to it is
 // read back as "taken", and nothing of theirs is dropped. The journal decides; the file only shows.
 
-import { type InboxEntry, identityOf, isoSeconds } from '../../protocol/files.ts';
-import { fileLimits } from '../../protocol/limits.ts';
-import { mergeEntry, pruneSettled, selectWindow } from '../files/merge.ts';
+import { type InboxEntry, identityOf } from '../../protocol/files.ts';
+import { pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
 import { patientLockMs, updateMailboxFile } from '../files/update.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type HeldMessage, type ProjectState, textOf } from '../journal/state.ts';
+import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import type { WaitingMessage } from '../turns/view.ts';
+import { stopOf } from '../turns/stop.ts';
+import type { StopView, WaitingMessage } from '../turns/view.ts';
 import { createCoalesced } from './coalesce.ts';
+import { isOurStop, isOurs, openStops, showJournal, unreadOf, type ViewOutcome } from './inbox-view.ts';
 
 export interface InboxOptions {
   project: ProjectState;
@@ -36,14 +37,19 @@ export interface InboxSync {
   /** Brings file and journal together, once for all who ask while it runs. Never rejects: trouble is logged and stands in `trouble()`. */
   refresh(): Promise<void>;
   waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
+  /** By what is in memory: something could be handed over, also to a turn that runs. */
+  hasNews(when: { midTurn: boolean }): boolean;
+  /** The STOP of another program that stands unread in the file, as it was when we last looked. */
+  foreignStop(): StopView | undefined;
+  /** Marks every STOP of another program read. Never rejects. */
+  settleForeignStops(): Promise<void>;
   markRead(messages: readonly WaitingMessage[]): Promise<void>;
   /** The same after `record` has journalled them; gives the ids of those that somebody else had marked read before us. */
   claim(messages: readonly WaitingMessage[], record: () => Promise<void>): Promise<string[]>;
   trouble(): string | undefined;
+  /** Resolves when it no longer writes the file. */
+  stop(): Promise<void>;
 }
-
-/** A foreign rewrite this soon after we wrote an entry did not know of it, however late we look. */
-const droppedWithinMs = 5_000;
 
 export function createInbox(options: InboxOptions): InboxSync {
   const { project, journal, clock, log } = options;
@@ -51,8 +57,13 @@ export function createInbox(options: InboxOptions): InboxSync {
   let hasLooked = false;
   /** Not to be marked by a refresh: who marks them first is what `claim` asks. */
   const claiming = new Set<string>();
+  /** What other programs wrote and nobody has read yet, as of the last look. */
+  let foreign: { unread: number; stop: StopView | undefined } = { unread: 0, stop: undefined };
+
+  let stopped = false;
 
   const refresh = createCoalesced(async () => {
+    if (stopped) return;
     try {
       await options.takeSpool();
       await expire();
@@ -67,10 +78,14 @@ export function createInbox(options: InboxOptions): InboxSync {
   });
 
   async function writeView(): Promise<void> {
-    if (project.waiting.size === 0 && project.messages.size === 0 && !(await isExposedFile(options.path))) return;
+    const isEmpty = project.waiting.size === 0 && project.messages.size === 0 && openStops(project).length === 0;
+    if (isEmpty && !(await isExposedFile(options.path))) {
+      const entries = await readEntries();
+      if (!entries.some((entry) => !entry.read && isOurStop(project, entry))) return look(entries);
+    }
     await options.prepare();
     let outcome: ViewOutcome = { filed: [], taken: [] };
-    const { quarantined } = await updateMailboxFile(
+    const { quarantined, entries: written } = await updateMailboxFile(
       { path: options.path, kind: 'inbox', now: clock, lockTimeoutMs: patientLockMs },
       (entries, state, modifiedAtMs) => {
         outcome = { filed: [], taken: [] };
@@ -82,6 +97,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       },
     );
     hasLooked = true;
+    look(written as InboxEntry[]);
     if (quarantined) options.onQuarantined(quarantined);
     const at = clock();
     const { filed, taken } = outcome;
@@ -92,6 +108,12 @@ export function createInbox(options: InboxOptions): InboxSync {
     }
     // Not waited for: losing this line only means that the entry is put back once more.
     if (filed.length > 0) journal.append([{ t: 'filed', p: project.key, at, ids: filed }]).catch(() => {});
+  }
+
+  function look(entries: readonly InboxEntry[]): void {
+    const theirs = entries.filter((entry) => !entry.read && !entry.parked && !isOurs(project, entry));
+    const stop = theirs.flatMap((entry) => (isOurStop(project, entry) ? [] : (stopOf(entry) ?? []))).at(0);
+    foreign = { unread: theirs.filter((entry) => !entry.control).length, stop };
   }
 
   /** With ids that stand in the file: an entry of another program may lack them. Trouble with the file = none of its entries. */
@@ -146,6 +168,10 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   return {
     refresh,
+    stop() {
+      stopped = true;
+      return refresh();
+    },
     trouble: () => trouble,
     async waiting() {
       await expire();
@@ -157,7 +183,23 @@ export function createInbox(options: InboxOptions): InboxSync {
       }
       messages.push(...unread.slice(maxExpanded));
       const owners = messages.filter((message) => message.fromOwner).length;
-      return { messages, further: project.waiting.size - owners };
+      let parked = 0;
+      for (const message of project.waiting.values()) if (message.parked === 'parked') parked += 1;
+      return { messages, further: Math.max(0, project.waiting.size - parked - owners) };
+    },
+    hasNews({ midTurn }) {
+      if (foreign.unread > 0) return true;
+      for (const { parked, later } of project.waiting.values()) {
+        if (parked !== 'parked' && !(later && midTurn)) return true;
+      }
+      return false;
+    },
+    foreignStop: () => foreign.stop,
+    async settleForeignStops() {
+      foreign = { ...foreign, stop: undefined };
+      await updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
+        entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry)),
+      ).catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
     },
     async claim(messages, record) {
       for (const { entry } of messages) claiming.add(entry.id);
@@ -176,108 +218,3 @@ export function createInbox(options: InboxOptions): InboxSync {
 
 /** More than one turn takes; the rest is expanded when its turn comes. */
 const maxExpanded = 24;
-
-interface ViewOutcome {
-  filed: string[];
-  taken: string[];
-}
-
-/** The file's next content. Pure but for `outcome`, which says what it found. */
-function showJournal(
-  project: ProjectState,
-  entries: readonly InboxEntry[],
-  look: { isTelling: boolean; writtenAt: number; now: number; claiming: ReadonlySet<string> },
-  outcome: ViewOutcome,
-): InboxEntry[] {
-  const { isTelling, writtenAt, now, claiming } = look;
-  const shown = new Set<string>();
-  const kept: InboxEntry[] = [];
-  for (const entry of entries) {
-    const message = project.messages.get(entry.id);
-    if (!message) {
-      // Ended long ago and revived by a stale foreign write, or somebody else's.
-      kept.push(project.known.has(entry.id) ? { ...entry, read: true } : entry);
-      continue;
-    }
-    const ours = toEntry(message);
-    if (identityOf(ours) !== identityOf(entry)) {
-      // Same id, other text: somebody else's message, unless it is what an edit replaced.
-      if (!isReplaced(project, entry)) kept.push(entry);
-      continue;
-    }
-    shown.add(entry.id);
-    if (claiming.has(entry.id)) {
-      kept.push(entry);
-      continue;
-    }
-    const merged = mergeEntry(entry, ours, 'inbox') as InboxEntry;
-    if (message.phase === 'waiting' && merged.read) outcome.taken.push(entry.id);
-    kept.push(merged);
-  }
-  const waiting: InboxEntry[] = [];
-  for (const message of project.waiting.values()) {
-    const { id } = message.row;
-    const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
-    if (!shown.has(id) && isDropped) {
-      outcome.taken.push(id);
-    } else if (!outcome.taken.includes(id)) {
-      waiting.push(toEntry(message));
-    }
-    if (waiting.length >= fileLimits.entries) break;
-  }
-  const foreign = kept.filter((entry) => !entry.read && !shown.has(entry.id)).length;
-  const window = selectWindow(waiting, {
-    entries: Math.max(1, fileLimits.entries - foreign),
-    bytes: fileLimits.windowBytes,
-  });
-  for (const entry of window) {
-    if (shown.has(entry.id)) continue;
-    outcome.filed.push(entry.id);
-    kept.push(entry);
-  }
-  return pruneSettled(kept, 'inbox', now) as InboxEntry[];
-}
-
-function isReplaced(project: ProjectState, entry: InboxEntry): boolean {
-  const message = project.messages.get(entry.id);
-  return project.replaced.get(entry.id)?.some(({ text }) => message && textOf(message, text) === entry.text) ?? false;
-}
-
-/** By identity, or dead by it; of what ended long ago only the id is left. */
-function isOurs(project: ProjectState, entry: InboxEntry): boolean {
-  const message = project.messages.get(entry.id);
-  if (!message) return project.known.has(entry.id);
-  return identityOf(toEntry(message)) === identityOf(entry) || isReplaced(project, entry);
-}
-
-export function toEntry(message: HeldMessage): InboxEntry {
-  const { row, attempt, phase } = message;
-  return {
-    id: row.id,
-    timestamp: isoSeconds(row.at),
-    from: 'user',
-    text: textOf(message),
-    read: phase !== 'waiting',
-    ...(attempt > 0 ? { attempt } : {}),
-    ...(row.corrects ? { editOf: row.corrects } : {}),
-  };
-}
-
-/** Ours by the journal, whether they stand in the file or not; foreign ones by the file. */
-function unreadOf(project: ProjectState, entries: readonly InboxEntry[]): WaitingMessage[] {
-  const inFile = new Map(entries.map((entry) => [identityOf(entry), entry]));
-  const found: WaitingMessage[] = [];
-  for (const message of project.waiting.values()) {
-    const entry = toEntry(message);
-    const shown = inFile.get(identityOf(entry));
-    const takenByOther = shown ? shown.read && (shown.attempt ?? 0) >= message.attempt : false;
-    if (!takenByOther && !shown?.parked) found.push({ entry, at: message.row.at, fromOwner: true });
-    if (found.length >= fileLimits.entries) break;
-  }
-  for (const entry of entries) {
-    if (entry.read || entry.parked || entry.control) continue;
-    if (isOurs(project, entry)) continue;
-    found.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner: false });
-  }
-  return found.sort((a, b) => a.at - b.at);
-}

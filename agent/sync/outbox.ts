@@ -132,6 +132,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
 
   /** Writes the known outcomes into the file. */
   function mark(): Promise<void> {
+    // An outcome that comes with the end of the daemon is written by the next one.
+    if (stopping.signal.aborted) return Promise.resolve();
     const mine = markFile();
     marking = mine.catch(() => {});
     return mine;

@@ -1,9 +1,11 @@
 // The rules for a hook event as one pure function of (call, view). The hook server and the fallback both obey it;
-// whoever asks carries out the effects, in order, before it gives the answer.
+// whoever asks carries out the effects, in order, before it gives the answer. What follows a settled turn is in after-turn.ts.
 
-import { hookLimits } from '../../protocol/limits.ts';
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { frameMessages } from './framing.ts';
+import { holdNotice, wantsHold } from './hold.ts';
+import { selectForTurn } from './select.ts';
+import { abortText, stopText } from './stop.ts';
 import type { TurnView, WaitingMessage } from './view.ts';
 
 export type TurnEffect =
@@ -15,9 +17,13 @@ export type TurnEffect =
   | { type: 'hand'; messages: readonly WaitingMessage[] }
   /** Look for the proof of what the running turn carries; `texts` is what the model was sent, when the host says so. */
   | { type: 'prove'; texts: readonly string[] | undefined }
-  | { type: 'turnStarted' }
-  /** Settle what the turn carried and tell the phone. `undefined` = the host gave no answer. */
-  | { type: 'turnEnded'; answer: string | undefined };
+  /** `continued`: with the prompt that we gave; what was handed over with it is what this turn carries. */
+  | { type: 'turnStarted'; continued: boolean }
+  /** Settle what the turn carried and tell the phone. `undefined` = the host gave no answer. At a turnStart: then decide again. */
+  | { type: 'turnEnded'; answer: string | undefined }
+  /** The open STOP has had its effect: `late` = what it was meant for had ended by itself. */
+  | { type: 'stopSpent'; how: 'late' | { beforeTool: string } }
+  | { type: 'setAway'; away: boolean };
 
 export interface Decision {
   answer: TurnAnswer;
@@ -37,57 +43,86 @@ export function decide(call: HookCall, view: TurnView, nonce: string): Decision 
 }
 
 /** A second terminal, or a headless child of the agent's own shell tool, must not take the messages. */
-function bindingOf(call: HookCall, view: TurnView): 'bound' | 'new' | 'foreign' {
-  if (view.bound?.id === call.session) return 'bound';
-  if (call.event.type === 'sessionEnd' || call.event.type === 'other') return 'foreign';
+function bindingOf({ event, session }: HookCall, view: TurnView): 'bound' | 'new' | 'foreign' {
+  if (view.bound?.id === session) return 'bound';
+  if (event.type === 'sessionEnd' || event.type === 'other') return 'foreign';
+  if (event.type === 'turnStart' && hereCommand.test(event.prompt)) return 'new';
   return view.bound && view.boundAlive ? 'foreign' : 'new';
 }
 
+/** As the extension's custom commands write them at the start of their prompt; a headless run has a context before it. */
+const hereCommand = /(^|\n)\/wa:here\b/;
+const awayCommand = /(^|\n)\/wa:away\b/;
+
 function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Decision {
   switch (event.type) {
-    case 'turnStart': {
-      // A turn that never ended (its end event does not exist on every path) ends where the next one starts.
-      const effects: TurnEffect[] = view.turnRuns ? [{ type: 'turnEnded', answer: undefined }] : [];
-      effects.push({ type: 'turnStarted' });
-      return handOver(view, nonce, effects);
-    }
+    case 'turnStart':
+      return turnStart(event.prompt, view, nonce);
     case 'modelRequest':
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
-    case 'toolEnd':
-      return { answer: {}, effects: [{ type: 'prove', texts: undefined }] };
+    case 'gate':
+      return gate(event, view);
+    case 'toolEnd': {
+      const inTurn = view.waiting.filter((message) => !message.later);
+      return handOver(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
+    }
     case 'turnEnd':
       return { answer: {}, effects: [{ type: 'turnEnded', answer: event.answer }] };
-    case 'sessionEnd':
+    case 'sessionEnd': {
+      const isOpen = view.turnRuns || view.offered !== undefined;
       return {
         answer: {},
-        effects: [...(view.turnRuns ? [{ type: 'turnEnded', answer: undefined } as const] : []), { type: 'unbind' }],
+        effects: [...(isOpen ? [{ type: 'turnEnded', answer: undefined } as const] : []), { type: 'unbind' }],
       };
+    }
     default:
       return nothing;
   }
 }
 
-function handOver(view: TurnView, nonce: string, effects: TurnEffect[]): Decision {
-  const messages = selectForTurn(view.waiting);
-  if (messages.length === 0) return { answer: {}, effects };
-  const more = view.waiting.length - messages.length + view.further;
-  const context = frameMessages(messages, { now: view.now, nonce, more, degraded: view.degraded });
-  return { answer: { context }, effects: [...effects, { type: 'hand', messages }] };
-}
-
-/** What one turn receives: oldest first, at least one, within the limits of a turn. */
-export function selectForTurn(waiting: readonly WaitingMessage[]): WaitingMessage[] {
-  const selected: WaitingMessage[] = [];
-  let bytes = 0;
-  for (const message of waiting) {
-    bytes += byteLength(message.expansion?.text ?? '') + byteLength(message.entry.text);
-    if (selected.length > 0 && (selected.length >= hookLimits.turnMessages || bytes > hookLimits.turnBytes)) break;
-    selected.push(message);
+function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
+  // The host may add what other hooks say behind the prompt that we gave.
+  const continued = view.offered !== undefined && prompt.startsWith(view.offered);
+  if (!continued && (view.turnRuns || view.offered !== undefined)) {
+    // A turn that never ended (its end event does not exist on every path) ends where the next one starts.
+    const ended = { type: 'turnEnded', answer: undefined } as const;
+    const rest = turnStart(prompt, { ...view, turnRuns: false, offered: undefined }, nonce);
+    return { answer: rest.answer, effects: [ended, ...rest.effects] };
   }
-  return selected;
+  const effects: TurnEffect[] = [];
+  // A new prompt of a person is no part of what the STOP was meant for.
+  const stop = continued ? view.stop : undefined;
+  if (view.stop && !continued) effects.push({ type: 'stopSpent', how: 'late' });
+  const away = awayCommand.test(prompt);
+  if (away) effects.push({ type: 'setAway', away: true });
+  effects.push({ type: 'turnStarted', continued });
+  const decision = handOver(view.waiting, { ...view, stop }, nonce, effects, false);
+  const holds = !continued && wantsHold({ ...view.hold, away: view.hold.away || away, fromPhone: false });
+  return holds ? { ...decision, answer: { ...decision.answer, notice: holdNotice } } : decision;
 }
 
-/** UTF-8 bytes, without Buffer: this module is pure. */
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
+function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
+  if (view.stop?.type === 'abort') {
+    return {
+      answer: { deny: abortText, halt: abortText },
+      effects: [{ type: 'stopSpent', how: { beforeTool: event.tool } }],
+    };
+  }
+  return nothing;
+}
+
+function handOver(
+  waiting: readonly WaitingMessage[],
+  view: TurnView,
+  nonce: string,
+  effects: readonly TurnEffect[],
+  midTurn: boolean,
+): Decision {
+  const stop = view.stop ? [stopText(view.stop)] : [];
+  const messages = selectForTurn(waiting);
+  if (messages.length === 0) return { answer: stop.length > 0 ? { context: stop.join('\n') } : {}, effects };
+  const { now, degraded, answeredAt } = view;
+  const more = waiting.length - messages.length + view.further;
+  const frame = frameMessages(messages, { now, nonce, more, degraded, midTurn, answeredAt });
+  return { answer: { context: [...stop, frame].join('\n\n') }, effects: [...effects, { type: 'hand', messages }] };
 }

@@ -21,6 +21,8 @@ export type SpoolRecord = Spooled &
         transcript: string | null;
         offset: number;
       }
+    /** These entries of the inbox file, STOPs, had their effect. */
+    | { kind: 'stopped'; entries: string[] }
     | { kind: 'settled'; proved: string[]; unproved: string[]; failed: boolean }
     /** A status update for which the outbox file had no room or could not be written. */
     | { kind: 'answer'; answer: { id: string; timestamp: string; text: string } }
@@ -40,6 +42,8 @@ export function isSpooled(value: unknown): value is SpoolRecord {
         typeof record.session === 'string' &&
         typeof record.offset === 'number'
       );
+    case 'stopped':
+      return texts('entries');
     case 'settled':
       return texts('proved') && texts('unproved') && typeof record.failed === 'boolean';
     case 'answer': {

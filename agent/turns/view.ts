@@ -3,6 +3,8 @@
 
 import type { InboxEntry } from '../../protocol/files.ts';
 import type { Tool } from '../../protocol/hook.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
+import type { HoldView } from './hold.ts';
 
 /** An unread message, ready to be handed over. */
 export interface WaitingMessage {
@@ -13,6 +15,33 @@ export interface WaitingMessage {
   fromOwner: boolean;
   /** The workflow that a slash text named, ready for the model. */
   expansion?: { name: string; text: string };
+  /** `/later`: not into a running turn. */
+  later?: true;
+  /** It was parked by a STOP and released since. */
+  beforeStop?: true;
+}
+
+/** A STOP or abort that has not had its effect yet. */
+export interface StopView {
+  /** Of the control, or of the file's entry where another program wrote it. */
+  id: string;
+  type: 'stop' | 'abort';
+  /** The owner's words. */
+  text: string;
+}
+
+/** How a turn went, once its end was settled. */
+export interface TurnOutcome {
+  /** What the model said last; undefined = nothing. */
+  answer: string | undefined;
+  failed: boolean;
+  /** Ended at the keyboard. */
+  cancelled: boolean;
+  /** What we gave as the next prompt never became a model request: Esc while the hook was held. */
+  lost: boolean;
+  toolCalls: number;
+  /** Of the context window that the last request filled, 0 to 1; undefined = not known. */
+  contextShare?: number;
 }
 
 /** The one session of a project that receives messages. */
@@ -37,6 +66,17 @@ export interface TurnView {
   turnRuns: boolean;
   /** No daemon: no workflow expansion, and the agent is told. */
   degraded: boolean;
+  /** What the last turn's end was answered with as the next prompt, until the host starts it. */
+  offered: string | undefined;
+  /** Turns that we started since the last prompt of a person. */
+  continuations: number;
+  stop: StopView | undefined;
+  sprint: Sprint | undefined;
+  /** The owner's own words for a sprint's tasks. */
+  sprintText: string | undefined;
+  hold: HoldView;
+  /** Epoch milliseconds of the agent's last answer; 0 = none yet. */
+  answeredAt: number;
 }
 
 /** Where the running turn began, for proof and for its answer. */
@@ -59,6 +99,10 @@ export interface StoredView {
   carried: readonly string[];
   turnRuns: boolean;
   place: TurnPlace | undefined;
+  /** Absent in a view of an older version. */
+  offered?: string | undefined;
+  /** The end of this turn is held: its answer is told already. `offset` = the session file's size then. */
+  held?: { session: string; offset: number } | undefined;
 }
 
 /** Undefined = not a view of this version; the fallback then knows nothing about the owner's messages. */

@@ -29,6 +29,9 @@ describe('the configuration', () => {
       bindings: [],
       summaryMaxChars,
       redact: { secrets: true, cards: false, iban: false, ssn: false, patterns: [] },
+      hold: 'auto',
+      nudge: undefined,
+      sprintText: undefined,
       mailboxDir: undefined,
     });
   });
@@ -41,6 +44,9 @@ describe('the configuration', () => {
         { dir: '/q/../r', mailbox: '-100', project: 7 },
       ],
       summaryMaxChars: 200,
+      hold: 'never',
+      nudge: 'tmux',
+      sprintText: 'Run make test.',
       redact: { cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
       future: true,
     };
@@ -51,6 +57,9 @@ describe('the configuration', () => {
         { dir: '/r', mailbox: '-100', project: 7 },
       ],
       summaryMaxChars: 200,
+      hold: 'never',
+      nudge: 'tmux',
+      sprintText: 'Run make test.',
       redact: { secrets: true, cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
     });
   });
@@ -89,6 +98,8 @@ describe('the configuration', () => {
     ['a relay over plain http', { relay: { url: 'http://x.dev', token: 't' } }, /relay\.url is not an https address/],
     ['a summary of no length', { summaryMaxChars: 0 }, /from 50 to 4000, found a number/],
     ['a switch that is a text', { redact: { secrets: 'no' } }, /"redact\.secrets" must be true or false/],
+    ['a hold that is a switch', { hold: true }, /"hold" must be "auto", "always" or "never", found a boolean/],
+    ['a nudge that nobody knows', { nudge: 'screen' }, /"nudge" must be "tmux" or absent, found a string/],
     ['a pattern without a source', { redact: { patterns: [{}] } }, /"redact\.patterns\[0\]\.source" must be a text/],
   ];
   it.each(wrong)('refuses %s, naming file and key and never a value', (_, content, message) => {

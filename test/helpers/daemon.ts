@@ -25,7 +25,13 @@ export interface Workstation {
   readonly env: Record<string, string>;
   /** Events of the daemons that ran in this process. */
   readonly log: { level: string; event: string; fields: Record<string, unknown> }[];
-  start(changes?: { secrets?: string[]; token?: string; clock?: () => number }): Promise<Daemon>;
+  start(changes?: {
+    secrets?: string[];
+    token?: string;
+    clock?: () => number;
+    /** The coding agents of this test are terminals of a person. */
+    interactive?: boolean;
+  }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
   /** Entries as they stand in the file; empty while there is none. */
@@ -75,7 +81,7 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
     runtimeDir: env.WA_RUNTIME_DIR,
     env,
     log,
-    async start({ secrets = [], token = far.token, clock = Date.now } = {}) {
+    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false } = {}) {
       const config = loadConfig({ env: { ...env, WA_AGENT_TOKEN: token }, platform: process.platform, home });
       const client = createRelayClient({ url: far.url, token });
       undo.push(() => client.close());
@@ -89,6 +95,7 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
         platform: process.platform,
         clock,
         random: Math.random,
+        isInteractive: async () => interactive,
         log: (level, event, fields = {}) => log.push({ level, event, fields }),
       });
       undo.push(() => daemon.stop());

@@ -14,8 +14,14 @@ export interface AgentProcess {
   readonly sessionFile: string;
   /** What the launcher printed; rejects when it printed no JSON object, wrote to stderr or failed. */
   hook(event: string, fields?: object): Promise<HookAnswer>;
-  /** The same with any bytes on stdin. */
-  raw(event: string, stdin: string | Uint8Array): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** The same with any bytes on stdin. `beside` lets other hooks run meanwhile, as a host does while one is held. */
+  raw(
+    event: string,
+    stdin: string | Uint8Array,
+    beside?: boolean,
+  ): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** A hook that may be held. */
+  held(event: string, fields?: object): Promise<HookAnswer>;
   /** One turn; `answer` undefined = an API error. Gives what the hook added to the prompt. */
   turn(answer: string | undefined, options?: { proved?: boolean; prompt?: string }): Promise<string | undefined>;
   record(type: string, content: unknown): Promise<void>;
@@ -24,6 +30,10 @@ export interface AgentProcess {
 
 export interface HookAnswer {
   additionalContext?: string;
+  decision?: string;
+  reason?: string;
+  continue?: boolean;
+  systemMessage?: string;
   hookSpecificOutput?: { additionalContext?: string };
 }
 
@@ -54,39 +64,41 @@ export async function startAgent(options: {
   const sessionFile = join(dir, 'session.jsonl');
   await writeFile(sessionFile, '{"sessionId":"of a test","kind":"main"}\n');
 
+  async function call(event: string, fields: object, beside: boolean): Promise<HookAnswer> {
+    const payload = {
+      session_id: agent.session,
+      transcript_path: sessionFile,
+      cwd,
+      hook_event_name: event,
+      timestamp: new Date().toISOString(),
+      // Two equal calls within a second are one hook that is installed twice.
+      nonce: count,
+      ...fields,
+    };
+    const { code, stdout, stderr } = await agent.raw(event, JSON.stringify(payload), beside);
+    if (code !== 0 || stderr !== '') throw new Error(`the launcher ended with ${code} and said: ${stderr}`);
+    return JSON.parse(stdout) as HookAnswer;
+  }
+
   const agent: AgentProcess = {
     pid: shell.pid as number,
     session: randomUUID(),
     sessionFile,
-    async raw(event, stdin) {
+    async raw(event, stdin, beside = false) {
       const number = String(count++);
       const file = join(dir, number);
       await writeFile(`${file}.in`, stdin);
       const code = await new Promise<number>((resolve, reject) => {
         waiting.set(number, resolve);
         ended.then(() => reject(new Error('the coding agent is gone')));
-        shell.stdin.write(
-          `'${launcher}' gemini ${event} 60 <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?\n`,
-        );
+        const run = `'${launcher}' gemini ${event} 60 <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?`;
+        shell.stdin.write(beside ? `( ${run} ) &\n` : `${run}\n`);
       });
       const [stdout, stderr] = await Promise.all([readFile(`${file}.out`, 'utf8'), readFile(`${file}.err`, 'utf8')]);
       return { code, stdout, stderr };
     },
-    async hook(event, fields = {}) {
-      const payload = {
-        session_id: agent.session,
-        transcript_path: sessionFile,
-        cwd,
-        hook_event_name: event,
-        timestamp: new Date().toISOString(),
-        // Two equal calls within a second are one hook that is installed twice.
-        nonce: count,
-        ...fields,
-      };
-      const { code, stdout, stderr } = await agent.raw(event, JSON.stringify(payload));
-      if (code !== 0 || stderr !== '') throw new Error(`the launcher ended with ${code} and said: ${stderr}`);
-      return JSON.parse(stdout) as HookAnswer;
-    },
+    hook: (event, fields = {}) => call(event, fields, false),
+    held: (event, fields = {}) => call(event, fields, true),
     async record(type, content) {
       const line = { id: randomUUID(), timestamp: new Date().toISOString(), type, content };
       await appendFile(sessionFile, `${JSON.stringify(line)}\n`);

@@ -21,6 +21,7 @@ function rowAt(seq: number, { kind, of, text: words }: { kind: string; of: numbe
   const head = { seq, id: messageId('e', 0, seq), at: 1_000 * seq };
   if (kind === 'edit') return { ...head, kind, editOf: messageId('e', 0, of), text: words };
   if (kind === 'message') return { ...head, kind, text: words, expiresAt: 9e12 };
+  if (kind === 'later') return { ...head, kind: 'control', control: { type: 'command', name: 'later', args: words } };
   return { ...head, kind: 'control', control: { type: 'stop', text: 'stop' } };
 }
 
@@ -29,12 +30,27 @@ const change: fc.Arbitrary<object> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       t: fc.constant('row'),
-      kind: fc.constantFrom('message', 'message', 'edit', 'edit', 'control'),
+      kind: fc.constantFrom('message', 'message', 'edit', 'edit', 'control', 'later'),
       of: number,
       text,
     }),
   },
   { weight: 2, arbitrary: ids.map((of) => ({ t: 'filed', ids: of })) },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom('parked', 'unparked'), ids).map(([t, of]) => ({ t, ids: of })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom('later', 'stopWord'), number)
+      .map(([t, seq]) => ({ t, id: messageId('e', 0, seq) })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(null, { id: 's', tasks: 3, done: 1 }).map((sprint) => ({ t: 'sprint', sprint })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(true, false).map((value) => ({ t: 'setting', name: 'away', value })),
+  },
   // Only what waits is handed over, only what is handed can be proved, come back, or end: as the daemon does it.
   { weight: 3, arbitrary: ids.map((of) => ({ t: 'handed', ids: of, session: 's', transcript: '/t', offset: 3 })) },
   { weight: 3, arbitrary: fc.tuple(fc.constantFrom('proved', 'returned'), ids).map(([t, of]) => ({ t, ids: of })) },
@@ -84,6 +100,8 @@ const change: fc.Arbitrary<object> = fc.oneof(
 function allowed(project: ProjectState | undefined, record: Record<string, unknown>): object | undefined {
   const phases: Record<string, string[]> = {
     filed: ['waiting'],
+    parked: ['waiting', 'fetching'],
+    unparked: ['waiting', 'fetching'],
     handed: ['waiting'],
     proved: ['handed'],
     returned: ['handed'],
@@ -116,6 +134,8 @@ function askable(project: ProjectState = emptyProject(p)) {
     receipts: [...project.receipts].sort(([a], [b]) => (a < b ? -1 : 1)),
     outbox: [...project.outbox],
     openKeys: [...project.openKeys].sort(),
+    sprint: project.sprint,
+    settings: [...project.settings],
   };
 }
 

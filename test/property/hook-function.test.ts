@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hookIoOf } from '../../agent/drivers/hook-io.ts';
 import { createHookApp } from '../../agent/hook-server/app.ts';
+import { holdNotice } from '../../agent/turns/hold.ts';
 import { decide } from '../../agent/turns/rules.ts';
+import { abortText } from '../../agent/turns/stop.ts';
 import { parseStoredView, type TurnView, type WaitingMessage } from '../../agent/turns/view.ts';
 import { actOnFiles } from '../../hooks/without-daemon.ts';
 import { isoSeconds } from '../../protocol/files.ts';
@@ -44,9 +46,16 @@ function expectHarmless(event: string, answer: object): void {
   expect(printed).toMatch(/^\{[\x20-\x7e]*\}$/);
   expect(JSON.parse(printed)).toEqual(answer);
   if (Object.keys(answer).length === 0) return;
-  const { additionalContext } = answer as { additionalContext: string };
-  expect(typeof additionalContext).toBe('string');
-  expect(answer).toEqual({ hookSpecificOutput: { hookEventName: event, additionalContext }, additionalContext });
+  const { additionalContext, systemMessage, ...rest } = answer as Record<string, unknown>;
+  // A notice for the screen may stand beside anything, and decides nothing.
+  if (systemMessage !== undefined) expect(systemMessage).toBe(holdNotice);
+  if (event === 'BeforeTool') {
+    // The only word that ends a turn: the owner's abort, which also refuses the tool.
+    expect(rest).toEqual({ decision: 'deny', reason: abortText, continue: false, stopReason: abortText });
+    return;
+  }
+  const isContext = typeof additionalContext === 'string';
+  expect(rest).toEqual(!isContext ? {} : { hookSpecificOutput: { hookEventName: event, additionalContext } });
 }
 
 const entry = fc.record(
@@ -71,6 +80,21 @@ const view: fc.Arbitrary<TurnView> = fc.record({
   carried: fc.array(fc.string()),
   turnRuns: fc.boolean(),
   degraded: fc.boolean(),
+  offered: fc.option(fc.constantFrom('go on', 'x'), { nil: undefined }),
+  continuations: fc.nat(120),
+  stop: fc.option(
+    fc.record({ id: fc.string(), type: fc.constantFrom('stop' as const, 'abort' as const), text: fc.string() }),
+    { nil: undefined },
+  ),
+  sprint: fc.constant(undefined),
+  sprintText: fc.constant(undefined),
+  hold: fc.record({
+    policy: fc.constantFrom('auto' as const, 'always' as const, 'never' as const),
+    away: fc.boolean(),
+    fromPhone: fc.boolean(),
+    interactive: fc.boolean(),
+  }),
+  answeredAt: fc.nat(),
 });
 
 it('reads any payload of any event, and the rules answer what no host can misread, with every message whole', () => {
@@ -83,7 +107,8 @@ it('reads any payload of any event, and the rules answer what no host can misrea
       expectHarmless(event, io.writeAnswer(event, decision.answer));
       const handed = decision.effects.flatMap((effect) => (effect.type === 'hand' ? effect.messages : []));
       // A message counts as given exactly when its text stands in the answer, between its own marks.
-      expect(handed.length > 0).toBe(decision.answer.context !== undefined);
+      const context = decision.answer.context ?? '';
+      expect(handed.length > 0).toBe(context.includes('[cafe0123 begin '));
       for (const message of handed) {
         expect(decision.answer.context).toContain(`\n${message.entry.text}\n[cafe0123 end ${message.entry.id}]`);
       }
@@ -128,6 +153,7 @@ it('answers any bytes at any address of the hook server with 200 and one JSON ob
     status: () => ({}),
     onDown: () => {},
     onSendFile: () => Promise.resolve(),
+    onSteer: () => Promise.resolve(''),
   });
   const address = fc.oneof(
     call.map(({ tool, event }) => `/hook/${tool}/${event}`),

@@ -44,10 +44,28 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'turnEnd', answer: answer.trim() === '' || answer === noResponse ? undefined : answer };
     }
     case 'Notification':
-      return { type: 'notice', text: text(fields.message) };
+      return { type: 'notice', text: dialogText(fields) };
+    case 'PreCompress':
+      // With `auto` the event comes before every request, whether anything is compressed or not.
+      return fields.trigger === 'manual'
+        ? { type: 'notice', text: 'The agent compresses its context.' }
+        : { type: 'other' };
     default:
       return { type: 'other' };
   }
+}
+
+/** What the dialog at the desk asks; '' for ask_user, whose questions come with its gate. */
+function dialogText(fields: Record<string, unknown>): string {
+  const details = object(fields.details);
+  if (details.type === 'ask_user') return '';
+  const { command, fileName, serverName, toolName } = details;
+  const what =
+    text(command) ||
+    text(fileName) ||
+    (text(serverName) && `${text(serverName)}: ${text(toolName)}`) ||
+    text(fields.message);
+  return `A dialog waits at the desk: ${text(details.title) || text(fields.notification_type)}${what === '' ? '' : `\n${what}`}`;
 }
 
 function text(value: unknown): string {
@@ -77,7 +95,11 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
   const specific: Record<string, unknown> = {};
   const written: Record<string, unknown> = {};
   if (answer.notice !== undefined) written.systemMessage = answer.notice;
-  if (answer.halt !== undefined) return { ...written, continue: false, stopReason: answer.halt };
+  if (answer.halt !== undefined) {
+    // At a gate the refusal stands beside it: whatever the host makes of the end, this tool must not run.
+    const refused = event === 'BeforeTool' ? { decision: 'deny', reason: answer.deny ?? answer.halt } : {};
+    return { ...written, ...refused, continue: false, stopReason: answer.halt };
+  }
   if (answer.deny !== undefined && takesDeny.has(event)) return { ...written, decision: 'deny', reason: answer.deny };
   if (answer.next !== undefined && event === 'AfterAgent') {
     return { ...written, decision: 'block', reason: answer.next };

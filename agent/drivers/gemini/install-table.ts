@@ -13,7 +13,8 @@ export interface HookRow {
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: see `writeAnswer` in hook-io.ts. */
+/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: see `writeAnswer` in hook-io.ts. Not PreCompress: with
+ * `auto` it would run before every request. */
 export const hookTable: readonly HookRow[] = [
   { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },

@@ -7,7 +7,13 @@ interface SessionMessage {
   type: string;
   text: string;
   toolResult: boolean;
+  /** What hooks added to the results of tools. */
+  added: string[];
+  inputTokens: number | undefined;
 }
+
+/** Of every Gemini model that the CLI offers. */
+const contextWindowTokens = 1_048_576;
 
 /**
  * `text` starts at a line boundary; a torn last line is ignored. Reads the lines as they were appended: after an API error the
@@ -18,11 +24,13 @@ export function readTurn(text: string): TurnRecord {
   const isPrompt = (message: SessionMessage) => message.type === 'user' && !message.toolResult;
   const after = messages.slice(messages.findLastIndex(isPrompt) + 1);
   const find = (type: string) => after.findLast((message) => message.type === type && message.text.trim() !== '')?.text;
+  const inputTokens = after.findLast((message) => message.inputTokens !== undefined)?.inputTokens;
   return {
-    prompts: messages.filter(isPrompt).map((message) => message.text),
+    prompts: messages.flatMap((message) => [...(isPrompt(message) ? [message.text] : []), ...message.added]),
     answer: find('gemini'),
     error: find('error'),
     cancelled: after.some((message) => message.type === 'info' && message.text === 'Request cancelled.'),
+    contextShare: inputTokens === undefined ? undefined : inputTokens / contextWindowTokens,
   };
 }
 
@@ -45,5 +53,16 @@ function toMessage(value: unknown): SessionMessage | undefined {
   const parts = Array.isArray(value.content) ? value.content : [{ text: value.content }];
   const texts = parts.flatMap((part: unknown) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []));
   const toolResult = parts.some((part: unknown) => isObject(part) && 'functionResponse' in part);
-  return { type: value.type, text: texts.join(''), toolResult };
+  const added = value.type === 'user' ? parts.flatMap(addedToResult) : [];
+  const tokens = isObject(value.tokens) && typeof value.tokens.input === 'number' ? value.tokens.input : undefined;
+  return { type: value.type, text: texts.join(''), toolResult, added, inputTokens: tokens };
+}
+
+/** What a tool printed is no proof of anything; what hooks say stands behind it, in a mark of its own. */
+function addedToResult(part: unknown): string[] {
+  if (!isObject(part) || !isObject(part.functionResponse) || !isObject(part.functionResponse.response)) return [];
+  const { output } = part.functionResponse.response;
+  if (typeof output !== 'string') return [];
+  const start = output.lastIndexOf('<hook_context>');
+  return start === -1 ? [] : [output.slice(start)];
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { consumeSpool } from '../../../agent/daemon/spool.ts';
 import { writeSpool } from '../../../agent/files/spool.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
-import { toEntry } from '../../../agent/sync/inbox.ts';
+import { toEntry } from '../../../agent/sync/inbox-view.ts';
 import { identityOf } from '../../../protocol/files.ts';
 
 const p = '1000001.0';

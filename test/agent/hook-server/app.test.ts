@@ -16,6 +16,7 @@ function createApp() {
     status: () => ({}),
     onDown: () => {},
     onSendFile: async () => {},
+    onSteer: async () => '',
   });
   const post = (event: string, body: string, headers: Record<string, string> = {}) =>
     Promise.resolve(app.request(`/hook/gemini/${event}`, { method: 'POST', body, headers }));

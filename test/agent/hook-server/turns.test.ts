@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTurns, type TurnReport, type Turns } from '../../../agent/hook-server/turns.ts';
+import type { TurnReport, Turns } from '../../../agent/hook-server/turn-types.ts';
+import { createTurns } from '../../../agent/hook-server/turns.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
-import { toEntry } from '../../../agent/sync/inbox.ts';
+import { toEntry } from '../../../agent/sync/inbox-view.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 
 const p = '1000001.0';
@@ -46,6 +47,9 @@ beforeEach(async () => {
       }),
       markRead: async () => {},
       refresh: async () => {},
+      hasNews: () => project.waiting.size > 0,
+      foreignStop: () => undefined,
+      settleForeignStops: async () => {},
     },
     report: async (report) => {
       reports.push(report);
@@ -56,6 +60,10 @@ beforeEach(async () => {
     storeView: async () => {},
     restored: undefined,
     isAlive: () => true,
+    isInteractive: async () => false,
+    nudge: undefined,
+    holdPolicy: 'auto',
+    sprintText: undefined,
     clock: () => now,
     log: () => {},
   });
@@ -71,7 +79,7 @@ afterEach(async () => {
 const happens = (event: TurnEvent) =>
   turns.handle(
     { event, session: 's', cwd: root, transcript: undefined },
-    { tool: 'gemini', pid: 42, isGone: () => false },
+    { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
   );
 const message = () => journal.project(p).messages.get(id);
 

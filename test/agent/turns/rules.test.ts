@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decide, selectForTurn } from '../../../agent/turns/rules.ts';
+import { decide } from '../../../agent/turns/rules.ts';
+import { selectForTurn } from '../../../agent/turns/select.ts';
 import type { TurnView, WaitingMessage } from '../../../agent/turns/view.ts';
 import type { HookCall, TurnEvent } from '../../../protocol/turn-events.ts';
 
@@ -21,6 +22,13 @@ function view(changes: Partial<TurnView> = {}): TurnView {
     carried: [],
     turnRuns: false,
     degraded: false,
+    offered: undefined,
+    continuations: 0,
+    stop: undefined,
+    sprint: undefined,
+    sprintText: undefined,
+    hold: { policy: 'auto', away: false, fromPhone: false, interactive: true },
+    answeredAt: 0,
     ...changes,
   };
 }
@@ -35,7 +43,10 @@ describe('a turn that starts', () => {
   it('receives every unread message, oldest first, each with its id, its time and its marks', () => {
     const messages = [waiting('msg_a'), waiting('msg_b', 'and\nlint')];
     const decision = decide(call(turnStart), view({ waiting: messages }), nonce);
-    expect(decision.effects).toEqual([{ type: 'turnStarted' }, { type: 'hand', messages }]);
+    expect(decision.effects).toEqual([
+      { type: 'turnStarted', continued: false },
+      { type: 'hand', messages },
+    ]);
     expect(decision.answer.context?.split('\n').slice(1)).toEqual([
       "[7f3a9c01 begin msg_a · sent 2026-02-15T14:30:00Z · from the owner's phone]",
       'Run the tests',
@@ -48,13 +59,16 @@ describe('a turn that starts', () => {
   });
 
   it('gets no context and hands nothing over when nothing waits', () => {
-    expect(decide(call(turnStart), view(), nonce)).toEqual({ answer: {}, effects: [{ type: 'turnStarted' }] });
+    expect(decide(call(turnStart), view(), nonce)).toEqual({
+      answer: {},
+      effects: [{ type: 'turnStarted', continued: false }],
+    });
   });
 
   it('ends a turn whose own end was never seen', () => {
     expect(decide(call(turnStart), view({ turnRuns: true }), nonce).effects).toEqual([
       { type: 'turnEnded', answer: undefined },
-      { type: 'turnStarted' },
+      { type: 'turnStarted', continued: false },
     ]);
   });
 
@@ -123,7 +137,7 @@ describe('which session is served', () => {
     const messages = [waiting('msg_a')];
     expect(decide(call(turnStart, 's2'), view({ waiting: messages, boundAlive: false }), nonce).effects).toEqual([
       { type: 'bind', session: 's2' },
-      { type: 'turnStarted' },
+      { type: 'turnStarted', continued: false },
       { type: 'hand', messages },
     ]);
   });
@@ -152,5 +166,94 @@ describe('the events inside a turn', () => {
     expect(decide(call({ type: 'turnEnd', answer: 'Done.' }), view(), nonce).effects).toEqual([
       { type: 'turnEnded', answer: 'Done.' },
     ]);
+  });
+});
+
+describe('a prompt of ours', () => {
+  const ours = view({ offered: 'Next task.' });
+
+  it('goes on with the turn that we offered, also when another hook added to it', () => {
+    const started = [{ type: 'turnStarted', continued: true }];
+    const of = (prompt: string) => decide(call({ type: 'turnStart', prompt }), ours, nonce);
+    expect(of('Next task.')).toEqual({ answer: {}, effects: started });
+    expect(of('Next task.\n\nHouse rule: be brief.')).toEqual({ answer: {}, effects: started });
+  });
+
+  it('that another one overtook is over, and what it carried belongs to the next turn', () => {
+    expect(decide(call(turnStart), ours, nonce).effects).toEqual([
+      { type: 'turnEnded', answer: undefined },
+      { type: 'turnStarted', continued: false },
+    ]);
+  });
+});
+
+describe('a STOP', () => {
+  const stop = { id: 'stop_1', type: 'stop', text: 'stop, the build is red' } as const;
+
+  it('is said with the result of the next tool, with the words of the owner', () => {
+    expect(decide(call({ type: 'toolEnd', tool: 'x', input: {} }), view({ stop }), nonce).answer.context).toBe(
+      "⛔ STOP signal received from user. Complete your current action, write a final status update, and halt. Do not start any new tasks.\nThe owner's words: stop, the build is red",
+    );
+  });
+
+  it('is said to a turn that we started, and to none that a person started after it', () => {
+    const continued = decide(call(turnStart), view({ stop, offered: 'go on' }), nonce);
+    expect(continued.answer.context).toMatch(/^⛔ STOP/);
+    const typed = decide(call(turnStart), view({ stop }), nonce);
+    expect(typed).toEqual({
+      answer: {},
+      effects: [
+        { type: 'stopSpent', how: 'late' },
+        { type: 'turnStarted', continued: false },
+      ],
+    });
+  });
+
+  it('lets a tool run, an abort refuses it and ends the turn', () => {
+    const gate: TurnEvent = { type: 'gate', tool: 'run_shell_command', input: {}, server: undefined };
+    expect(decide(call(gate), view({ stop }), nonce)).toEqual({ answer: {}, effects: [] });
+    const reason = 'Aborted from the phone by /abort.';
+    expect(decide(call(gate), view({ stop: { ...stop, type: 'abort' } }), nonce)).toEqual({
+      answer: { deny: reason, halt: reason },
+      effects: [{ type: 'stopSpent', how: { beforeTool: 'run_shell_command' } }],
+    });
+  });
+});
+
+describe('a tool that ends', () => {
+  it('brings the messages of the moment, and not those for later', () => {
+    const messages = [waiting('msg_a'), waiting('msg_b', 'afterwards', { later: true })];
+    const { answer, effects } = decide(
+      call({ type: 'toolEnd', tool: 'x', input: {} }),
+      view({ waiting: messages, turnRuns: true }),
+      nonce,
+    );
+    expect(answer.context).toMatch(/^New while you work\. A message from the owner's phone/);
+    expect(effects).toEqual([
+      { type: 'prove', texts: undefined },
+      { type: 'hand', messages: [messages[0]] },
+    ]);
+  });
+});
+
+describe('the custom commands of the extension', () => {
+  it('/wa:away switches away on and says what happens, /wa:here takes over the binding', () => {
+    const prompt = '/wa:away: I leave the desk now.';
+    const away = decide(call({ type: 'turnStart', prompt }), view(), nonce);
+    expect(away.effects).toContainEqual({ type: 'setAway', away: true });
+    expect(away.answer.notice).toContain('Esc gives the keyboard back');
+    const here = decide(call({ type: 'turnStart', prompt: '/wa:here: to this terminal' }, 's2'), view(), nonce);
+    expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
+  });
+});
+
+describe('a short text that is older than the last answer', () => {
+  it('is marked, because its yes may have meant another question', () => {
+    const context = (text: string, at: number) =>
+      decide(call(turnStart), view({ waiting: [waiting('msg_a', text, { at })], answeredAt: now }), nonce).answer
+        .context;
+    expect(context('yes', now - 2_000)).toContain('sent before your last answer, so no reply to it');
+    expect(context('yes', now)).not.toContain('so no reply');
+    expect(context('Rename the module to parser and run the tests', now - 2_000)).not.toContain('so no reply');
   });
 });

@@ -1,0 +1,144 @@
+// The end of a turn: settled, told to the phone, and then what follows it.
+
+import type { Sprint } from '../../protocol/sprint.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
+import { withoutMarker } from '../turns/sprint.ts';
+import type { TurnPlace } from '../turns/view.ts';
+import type { HeldTurn } from './held-turn.ts';
+import type { Held } from './holding.ts';
+import type { Runtime, Waiting } from './runtime.ts';
+import type { SettledTurn, Settlement } from './settlement.ts';
+import { type SprintRecord, sprintLead } from './sprint-record.ts';
+import { currentStop } from './steering.ts';
+import { isBusy } from './turn-state.ts';
+import type { HookHost } from './turn-types.ts';
+
+export interface Ending {
+  /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
+  endOfTurn(answer: string | undefined, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
+  /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
+  endOpenTurn(at: TurnPlace, how: { why?: string; lagMs?: number; answer?: string | undefined }): Promise<void>;
+  /** `late` = what the STOP was meant for had ended by itself. */
+  spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void>;
+}
+
+export interface EndingParts {
+  settlement: Settlement;
+  sprints: SprintRecord;
+  held: HeldTurn;
+}
+
+/** How long the session file may lag behind the host's own event. */
+const settleMs = 200;
+
+export function createEnding(
+  { options, state, viewOf, nonce, storeView }: Runtime,
+  { settlement, sprints, held }: EndingParts,
+): Ending {
+  const { project, journal, inbox, clock, log } = options;
+  const p = project.key;
+
+  async function endOfTurn(
+    answer: string | undefined,
+    at: TurnPlace,
+    call: HookCall,
+    host: HookHost,
+  ): Promise<TurnAnswer | Held> {
+    const settled = await settlement.settle(answer, at, settleMs);
+    options.activity.ended(settled.outcome.failed);
+    if (settled.unsettled) {
+      await report(settled, {});
+      throw settled.unsettled;
+    }
+    const before = project.sprint;
+    const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
+    await report(settled, { before, after });
+    await sprints.keep(after.sprint);
+    if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
+    if (after.warns) await options.tell(`context_${before?.id}`, 'The context window of the agent is 80 % full.');
+    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - state.startedAt));
+    if (after.next && (await held.give(after.next, call, host))) {
+      return { next: after.next.text, notice: after.next.notice };
+    }
+    if (after.holds && !host.isGone()) return held.hold(call, host);
+    storeView();
+    return {};
+  }
+
+  async function endOpenTurn(
+    at: TurnPlace,
+    { why, lagMs = settleMs, answer }: { why?: string; lagMs?: number; answer?: string | undefined },
+  ): Promise<void> {
+    const settled = await settlement.settle(answer, at, lagMs);
+    options.activity.ended(settled.outcome.failed);
+    await report(settled, { why });
+    if (settled.unsettled) throw settled.unsettled;
+  }
+
+  async function report(
+    { outcome, error, replyTo, returned, unsettled }: SettledTurn,
+    { before, after, why }: { before?: Sprint | undefined; after?: AfterTurn; why?: string | undefined },
+  ): Promise<void> {
+    if (outcome.lost) {
+      if (returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
+      return;
+    }
+    if (state.isReported) return;
+    // Cancelled at the desk, without a message of the phone in it: the owner sits there.
+    if (outcome.cancelled && replyTo === undefined) return;
+    state.isReported = unsettled !== undefined;
+    const { failed } = outcome;
+    const text = failed
+      ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
+      : (outcome.answer ?? '');
+    const lead = before && !failed ? sprintLead(before, after) : undefined;
+    const shown = before && !failed ? withoutMarker(text) : text;
+    await options.report({ text: shown, failed, replyTo, ...(lead ? { lead } : {}) });
+  }
+
+  async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {
+    if (how === 'late') {
+      await sprints.end('stopped');
+      await stopsSpent(lateText);
+      return;
+    }
+    if (isBusy(state)) await endOpenTurn(at, { why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
+    await sprints.end('aborted');
+    await stopsSpent(undefined);
+    await storeView();
+  }
+
+  /** Journals that every open STOP has had its effect; the phone hears it once per STOP. */
+  async function stopsSpent(text: string | undefined): Promise<void> {
+    const stop = currentStop(project, inbox.foreignStop());
+    if (!stop) return;
+    if (text !== undefined) await options.tell(`stopped_${stop.id}`, text);
+    const ids = [...project.controls.values()]
+      .filter(({ control }) => control.type === 'stop' || control.type === 'abort')
+      .map(({ id }) => id);
+    if (ids.length > 0) await journal.append([{ t: 'spent', p, at: clock(), ids }]);
+    if (inbox.foreignStop()) await inbox.settleForeignStops();
+    await inbox.refresh();
+    log('info', 'stop spent', { project: p, stops: ids.length });
+  }
+
+  return { endOfTurn, endOpenTurn, spendStop };
+}
+
+/** What has just failed to reach the model is not tried again at once: the reason is still there. */
+function without(ids: readonly string[], { messages, further }: Waiting): Waiting {
+  return { messages: messages.filter(({ entry }) => !ids.includes(entry.id)), further };
+}
+
+function stoppedText({ outcome }: SettledTurn, ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1_000));
+  const took = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return `Stopped after the running turn (${took}, ${outcome.toolCalls} ${outcome.toolCalls === 1 ? 'tool call' : 'tool calls'}).`;
+}
+
+const noAnswerText = 'The turn ended without an answer.';
+const cancelledText = 'Cancelled at the keyboard.';
+const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
+const lostText =
+  'Esc at the desk came first: your message did not reach the agent. It is unread again and goes with the next turn there.';

@@ -1,0 +1,55 @@
+// Hands messages to the coding agent: journal first, then the file, then the answer; taken back when nobody is there to read it.
+
+import { identityOf } from '../../protocol/files.ts';
+import type { ProjectRecord } from '../journal/records.ts';
+import { versionsOf } from '../journal/state.ts';
+import type { WaitingMessage } from '../turns/view.ts';
+import type { Runtime } from './runtime.ts';
+import type { HookHost } from './turn-types.ts';
+
+/** False = the hand-over did not happen, so the answer must not leave. Proof reads `transcript` from `offset`. */
+export type HandOver = (
+  messages: readonly WaitingMessage[],
+  session: string,
+  place: { transcript: string | undefined; offset: number },
+  host: HookHost,
+) => Promise<boolean>;
+
+export function createHandOver({ options, state, storeView }: Runtime): HandOver {
+  const { project, journal, inbox, clock, log } = options;
+  const p = project.key;
+
+  /** An edit that is being journalled right now is not in what is given. */
+  function editsIn(id: string, text: string | undefined): number {
+    const message = project.messages.get(id);
+    const versions = message ? versionsOf(project, message) : [];
+    const index = versions.lastIndexOf(text ?? '');
+    return index === -1 ? versions.length : index;
+  }
+
+  return async (messages, session, { transcript, offset }, host) => {
+    if (host.isGone()) return false;
+    const ids = messages.filter((message) => message.fromOwner).map((message) => message.entry.id);
+    const at = clock();
+    const given = new Map(messages.map(({ entry }) => [entry.id, entry.text]));
+    const edits = ids.map((id) => editsIn(id, given.get(id)));
+    const record: ProjectRecord = { t: 'handed', p, at, ids, edits, session, transcript: transcript ?? null, offset };
+    if (ids.length > 0) await journal.append([record]);
+    for (const message of messages) state.handed.set(identityOf(message.entry), at);
+    state.carried = [...state.carried, ...ids];
+    // A daemon that is killed right after this answer must leave a view that says what the turn carries: without it the
+    // fallback ends the turn and settles nothing.
+    await Promise.all([messages.length > 0 ? inbox.markRead(messages) : undefined, storeView()]);
+    if (host.isGone()) {
+      // Nobody read the answer: unread again, as if it had not been given.
+      state.carried = state.carried.filter((id) => !ids.includes(id));
+      for (const message of messages) state.handed.delete(identityOf(message.entry));
+      if (ids.length > 0) await journal.append([{ t: 'returned', p, at: clock(), ids }]);
+      if (messages.length > 0) await inbox.refresh();
+      return false;
+    }
+    if (ids.length > 0) options.activity.started();
+    if (messages.length > 0) log('info', 'handed over', { project: p, messages: messages.length, session });
+    return true;
+  };
+}

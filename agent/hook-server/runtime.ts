@@ -1,0 +1,62 @@
+// What every part of the turn runtime of one project shares: its surroundings, its state, and the view that the rules get.
+
+import { randomBytes } from 'node:crypto';
+import type { TurnView, WaitingMessage } from '../turns/view.ts';
+import { currentStop } from './steering.ts';
+import { restoreState, type TurnState, toStoredView } from './turn-state.ts';
+import type { TurnsOptions } from './turn-types.ts';
+
+export interface Waiting {
+  messages: readonly WaitingMessage[];
+  further: number;
+}
+
+export const noneWaiting: Waiting = { messages: [], further: 0 };
+
+export interface Runtime {
+  readonly options: TurnsOptions;
+  readonly state: TurnState;
+  viewOf(waiting: Waiting): TurnView;
+  /** Unpredictable; one per hand-over. */
+  nonce(): string;
+  /** Never rejects. */
+  storeView(): Promise<void>;
+}
+
+export function createRuntime(options: TurnsOptions): Runtime {
+  const { project, inbox, clock } = options;
+  const state = restoreState(project, options.restored, clock());
+  function viewOf({ messages, further }: Waiting): TurnView {
+    const { bound } = state;
+    return {
+      now: clock(),
+      bound,
+      boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
+      waiting: messages,
+      further,
+      carried: state.carried,
+      turnRuns: state.turnRuns,
+      degraded: false,
+      offered: state.offered?.text,
+      continuations: state.continuations,
+      stop: currentStop(project, inbox.foreignStop()),
+      sprint: project.sprint,
+      sprintText: options.sprintText,
+      hold: {
+        policy: options.holdPolicy,
+        away: project.settings.get('away') ?? false,
+        fromPhone: state.fromPhone,
+        interactive: state.interactive ?? false,
+      },
+      answeredAt: state.answeredAt,
+    };
+  }
+
+  return {
+    options,
+    state,
+    viewOf,
+    nonce: () => randomBytes(4).toString('hex'),
+    storeView: () => options.storeView(toStoredView(state, clock())),
+  };
+}

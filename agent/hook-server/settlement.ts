@@ -1,0 +1,149 @@
+// What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
+
+import { stat } from 'node:fs/promises';
+import type { Tool } from '../../protocol/hook.ts';
+import { fileLimits } from '../../protocol/limits.ts';
+import { hookIoOf, type TurnRecord } from '../drivers/hook-io.ts';
+import { readFrom } from '../files/tail.ts';
+import type { ProjectRecord } from '../journal/records.ts';
+import type { Hand } from '../journal/state.ts';
+import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
+import type { TurnState } from './turn-state.ts';
+import type { TurnsOptions } from './turn-types.ts';
+
+export interface SettledTurn {
+  outcome: TurnOutcome;
+  /** The text of the host's error. */
+  error: string | undefined;
+  /** The first message of the phone that it carried. */
+  replyTo: string | undefined;
+  /** Ids of its messages that are unread again. */
+  returned: readonly string[];
+  /** A full disk: nothing was settled, and the next event does it. The answer has no other place than the report, which waits for one. */
+  unsettled: Error | undefined;
+}
+
+export interface Settlement {
+  /** `texts` = what the model was sent, where the host says so. */
+  prove(texts: readonly string[] | undefined): Promise<void>;
+  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. */
+  settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn>;
+}
+
+const settleStepMs = 20;
+
+export function createSettlement(options: TurnsOptions, state: TurnState): Settlement {
+  const { project, journal, inbox, clock, log } = options;
+
+  function unproved(): string[] {
+    return state.carried.filter((id) => project.messages.get(id)?.phase === 'handed');
+  }
+
+  async function prove(texts: readonly string[] | undefined): Promise<void> {
+    const ids = unproved();
+    // After Esc the host writes a held prompt into its session file and sends it to nobody.
+    if (ids.length === 0 || ((state.continued || state.offered) && !state.modelSeen)) return;
+    const seen = [...(texts ?? []), ...((await turnRecord(state.place))?.prompts ?? [])];
+    const proved = ids.filter((id) => seen.some((text) => text.includes(id)));
+    if (proved.length === 0) return;
+    await journal.append([{ t: 'proved', p: project.key, at: clock(), ids: proved }]);
+    options.onReceipts();
+  }
+
+  /** The host's event can be a moment ahead of its own session file. */
+  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<TurnRecord | undefined> {
+    const until = clock() + lagMs;
+    for (;;) {
+      const record = await turnRecord(at);
+      const complete = record?.answer !== undefined || record?.error !== undefined || record?.cancelled;
+      if (complete || !at.transcript || clock() >= until) return record;
+      if (hasAnswer && record === undefined) return record;
+      await new Promise((resolve) => setTimeout(resolve, settleStepMs));
+    }
+  }
+
+  /** What was proved ends with the turn; what was not goes back, until it has been tried often enough. */
+  async function settleCarried(failed: boolean): Promise<readonly string[]> {
+    const at = clock();
+    const p = project.key;
+    const records: ProjectRecord[] = [];
+    const proved = state.carried.filter((id) => project.messages.get(id)?.phase === 'injected');
+    const lost = unproved();
+    const final = lost.filter((id) => (project.messages.get(id)?.attempt ?? 0) + 1 >= fileLimits.maxAttempts);
+    const again = lost.filter((id) => !final.includes(id));
+    if (proved.length > 0) records.push({ t: 'ended', p, at, ids: proved, state: failed ? 'failed' : 'answered' });
+    if (final.length > 0) records.push({ t: 'ended', p, at, ids: final, state: 'lost' });
+    if (again.length > 0) records.push({ t: 'returned', p, at, ids: again });
+    await journal.append(records);
+    state.carried = [];
+    if (records.length === 0) return [];
+    log('info', 'turn settled', { project: p, proved: proved.length, lost: final.length, again: again.length, failed });
+    options.onReceipts();
+    if (again.length > 0) await inbox.refresh();
+    return again;
+  }
+
+  return {
+    prove,
+    async settle(hostAnswer, at, lagMs) {
+      const { chainAnswer, continued, toolCalls } = state;
+      const fresh =
+        continued && hostAnswer?.startsWith(chainAnswer) ? hostAnswer.slice(chainAnswer.length) : hostAnswer;
+      const said = fresh?.trim() === '' ? undefined : fresh;
+      const record = await settledRecord(at, said !== undefined, lagMs);
+      const hasAnswer = said !== undefined || record?.answer !== undefined;
+      if (hasAnswer || record?.error !== undefined) state.modelSeen = true;
+      let unsettled: Error | undefined;
+      const settleAll = async (isFailed: boolean): Promise<readonly string[]> => {
+        try {
+          await prove(record?.prompts);
+          return await settleCarried(isFailed);
+        } catch (cause) {
+          unsettled = cause as Error;
+          return [];
+        }
+      };
+      const isOurs = continued || state.offered !== undefined;
+      const failed = continued
+        ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
+        : said === undefined && (record?.answer === undefined || record.error !== undefined);
+      const lost = isOurs && !state.modelSeen;
+      const replyTo = state.carried[0];
+      const returned = await settleAll(failed);
+      if (!unsettled) {
+        state.chainAnswer = hostAnswer ?? chainAnswer;
+        state.turnRuns = false;
+        state.offered = undefined;
+        state.continued = false;
+        state.place = undefined;
+      }
+      const contextShare = record?.contextShare;
+      const outcome: TurnOutcome = {
+        answer: failed ? undefined : (record?.answer ?? said),
+        failed,
+        cancelled: failed && (record?.cancelled ?? false),
+        lost,
+        toolCalls,
+        ...(contextShare === undefined ? {} : { contextShare }),
+      };
+      if (outcome.answer !== undefined) state.answeredAt = clock();
+      return { outcome, error: record?.error, replyTo, returned, unsettled };
+    },
+  };
+}
+
+async function turnRecord(at: TurnPlace | undefined): Promise<TurnRecord | undefined> {
+  if (!at?.transcript) return undefined;
+  const text = await readFrom(at.transcript, at.offset).catch(() => undefined);
+  return text === undefined ? undefined : hookIoOf(at.tool)?.readTurn(text);
+}
+
+/** Where a turn began that the view does not know. */
+export function placeOf(hand: Hand | undefined, tool: Tool): TurnPlace | undefined {
+  return hand && { tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
+}
+
+export async function sizeOf(path: string | undefined): Promise<number> {
+  if (!path) return 0;
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}

@@ -1,0 +1,154 @@
+// Carries out what the owner asks of the turns: STOP, sprint, away, later, continue. Journalled first; works beside the
+// queue of hook events, so that a stuck event delays none of it.
+
+import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
+import type { ProjectState } from '../journal/state.ts';
+import { stopWordId } from '../journal/state.ts';
+import { readOrder } from '../turns/sprint.ts';
+import type { StopView } from '../turns/view.ts';
+import type { Holding } from './holding.ts';
+import { isBusy, type TurnState } from './turn-state.ts';
+import type { Steering, TurnsOptions } from './turn-types.ts';
+
+export interface SteeringParts {
+  options: TurnsOptions;
+  state: TurnState;
+  holding: Holding;
+  /** Ends the sprint and tells the phone why. */
+  endSprint(end: SprintEnd): Promise<void>;
+  /** Answers a held hook with what there is, at once. */
+  deliver(): void;
+  /** Answers a held hook when there is something for it. */
+  wake(): void;
+  /** Gives a held terminal back. */
+  release(): void;
+}
+
+/** The STOP that counts: the newest of the phone, an abort before a stop, else one of another program in the file. */
+export function currentStop(project: ProjectState, foreign: StopView | undefined): StopView | undefined {
+  let found: StopView | undefined;
+  for (const { id, control } of project.controls.values()) {
+    if (control.type !== 'stop' && control.type !== 'abort') continue;
+    if (found?.type !== 'abort' || control.type === 'abort') found = { id, type: control.type, text: control.text };
+  }
+  return found ?? foreign;
+}
+
+export function createSteering(parts: SteeringParts): Steering {
+  const { options, state, holding } = parts;
+  const { project, journal, inbox, clock } = options;
+  const p = project.key;
+
+  async function park(beforeSeq: number): Promise<number> {
+    const ids: string[] = [];
+    for (const { row, phase, parked } of project.messages.values()) {
+      if ((phase === 'waiting' || phase === 'fetching') && parked !== 'parked' && row.seq < beforeSeq) ids.push(row.id);
+    }
+    if (ids.length > 0) await journal.append([{ t: 'parked', p, at: clock(), ids }]);
+    return ids.length;
+  }
+
+  async function release(): Promise<number> {
+    const ids = [...project.messages.values()].filter(({ parked }) => parked === 'parked').map(({ row }) => row.id);
+    if (ids.length > 0) await journal.append([{ t: 'unparked', p, at: clock(), ids }]);
+    return ids.length;
+  }
+
+  return {
+    async stop({ seq, type }) {
+      const parked = await park(seq);
+      const rest =
+        parked === 0
+          ? ''
+          : ` ${messages(parked)} from before it ${parked === 1 ? 'is' : 'are'} parked: a new message or /continue releases ${parked === 1 ? 'it' : 'them'}.`;
+      await inbox.refresh();
+      const hadSprint = project.sprint !== undefined;
+      // At once: the end of the running turn may never be seen.
+      if (hadSprint) await parts.endSprint(type === 'abort' ? 'aborted' : 'stopped');
+      if (isBusy(state)) {
+        const what =
+          type === 'abort'
+            ? 'Abort requested: the next tool call is refused and the turn ends.'
+            : 'Stop requested: the agent finishes its current action, writes a status and halts.';
+        return { text: what + rest, spent: false };
+      }
+      if (hadSprint) return { text: `The sprint is cancelled; no turn was running.${rest}`, spent: true };
+      const now = holding.current() ? 'the agent waits for your next message' : 'no turn is running';
+      return { text: `Nothing to stop: ${now}.${rest}`, spent: true };
+    },
+    async sprint(id, args) {
+      if (project.sprint) {
+        const { done, tasks } = project.sprint;
+        return `A sprint runs already, ${done} of ${tasks} tasks done. /stop ends it.`;
+      }
+      const order = readOrder(args);
+      if (typeof order === 'string') return order;
+      const now = clock();
+      const { tasks, goal, forMs } = order;
+      const limit = forMs === undefined ? {} : { untilAt: now + forMs };
+      const sprint: Sprint = { id, tasks, done: 0, goal, startedAt: now, ...limit, turn: 'none', idleTurns: 0 };
+      await journal.append([{ t: 'sprint', p, at: now, sprint }]);
+      const what = `Sprint of at most ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
+      if (holding.current()) {
+        parts.deliver();
+        return `${what}: it starts now.`;
+      }
+      if (isBusy(state)) return `${what}: it starts when the running turn ends.`;
+      return `${what}: the agent is idle at the desk and cannot be woken; it starts after the next turn there.`;
+    },
+    async away(args) {
+      const word = args.trim().toLowerCase();
+      if (word !== '' && word !== 'on' && word !== 'off') return 'It is /away, /away on or /away off.';
+      const value = word !== 'off';
+      await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
+      if (!value) {
+        const was = holding.current() !== undefined && options.holdPolicy !== 'always';
+        if (was) parts.release();
+        return was ? 'Away is off: the keyboard at the desk is free again.' : 'Away is off.';
+      }
+      if (options.holdPolicy === 'never')
+        return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
+      if (holding.current()) return 'Away is on: the agent waits for your messages now.';
+      if (isBusy(state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
+      return 'Away is on. An idle terminal cannot be woken: it takes effect after the next turn at the desk (type /wa:away there before you leave).';
+    },
+    async later(id, text) {
+      if (text.trim() === '') return 'Write /later and what the agent shall do after its running turn.';
+      await journal.append([{ t: 'later', p, at: clock(), id }]);
+      await inbox.refresh();
+      parts.wake();
+      return isBusy(state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
+    },
+    async unpark() {
+      const released = await release();
+      await inbox.refresh();
+      parts.wake();
+      return released === 0
+        ? 'Nothing is parked.'
+        : `${messages(released)} released; the agent is told that a STOP came in between.`;
+    },
+    async arrived(ids) {
+      const rows = ids.flatMap((id) => project.messages.get(id)?.row ?? []);
+      const stops = project.sprint ? rows.filter(({ stopWord }) => stopWord) : [];
+      for (const { id } of stops) {
+        if (!project.known.has(stopWordId(id))) await journal.append([{ t: 'stopWord', p, at: clock(), id }]);
+      }
+      if (rows.length > stops.length) await release();
+    },
+    async looked() {
+      if (!inbox.foreignStop()) return;
+      if (isBusy(state)) return;
+      await park(Number.POSITIVE_INFINITY);
+      if (project.sprint) await parts.endSprint('stopped');
+      await inbox.settleForeignStops();
+      await options.tell(
+        `foreign_stop_${clock()}`,
+        'Another program wrote a STOP into the inbox file; no turn was running.',
+      );
+    },
+  };
+}
+
+function messages(count: number): string {
+  return `${count} ${count === 1 ? 'message' : 'messages'}`;
+}

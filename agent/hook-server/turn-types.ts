@@ -1,0 +1,111 @@
+// What the turn runtime of a project needs from its surroundings, and what it offers them.
+
+import type { Tool } from '../../protocol/hook.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import type { HoldPolicy } from '../turns/hold.ts';
+import type { SpoolRecord } from '../turns/spooled.ts';
+import type { StopView, StoredView, WaitingMessage } from '../turns/view.ts';
+
+export interface TurnInbox {
+  /** Unread messages, oldest first, workflows expanded; `further` = how many more the journal holds. */
+  waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
+  /** Marks them read in the file; never throws, a file that cannot be written follows later. */
+  markRead(messages: readonly WaitingMessage[]): Promise<void>;
+  /** The journal changed under the file. */
+  refresh(): Promise<void>;
+  /** By what is in memory: something could be handed over, also to a turn that runs. */
+  hasNews(when: { midTurn: boolean }): boolean;
+  /** The STOP of another program that stands unread in the file. */
+  foreignStop(): StopView | undefined;
+  settleForeignStops(): Promise<void>;
+}
+
+export interface TurnReport {
+  text: string;
+  failed: boolean;
+  /** The first message of the phone that the turn carried. */
+  replyTo: string | undefined;
+  /** A line above the text, which stays when the text is cut. */
+  lead?: string;
+}
+
+export interface TurnActivity {
+  /** A turn that carries messages of the phone. */
+  started(): void;
+  tool(name: string): void;
+  ended(failed: boolean): void;
+}
+
+export interface TurnsOptions {
+  project: ProjectState;
+  journal: Journal;
+  inbox: TurnInbox;
+  /** Puts a status update into the outbox file; resolves when it stands there, or in the spool. */
+  report(report: TurnReport): Promise<void>;
+  /** There are receipts to send. */
+  onReceipts(): void;
+  /** What the phone may show while a turn runs. */
+  activity: TurnActivity;
+  /** A line for the phone about the turn itself; what the key is made of makes it once. */
+  tell(key: string, text: string): Promise<void>;
+  /** view.json for the fallback. Never rejects. */
+  storeView(view: StoredView): Promise<void>;
+  restored: StoredView | undefined;
+  isAlive(pid: number): boolean;
+  /** True = a person's terminal; a headless run must never be held. */
+  isInteractive(pid: number): Promise<boolean>;
+  /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
+  nudge: ((pid: number) => Promise<boolean>) | undefined;
+  holdPolicy: HoldPolicy;
+  /** The owner's own words for a sprint's tasks. */
+  sprintText: string | undefined;
+  clock: () => number;
+  log: Log;
+}
+
+export interface HookHost {
+  tool: Tool;
+  /** The coding agent's process. */
+  pid: number | undefined;
+  /** The timeout of the installed hook: a held answer ends before it. */
+  maxMs: number;
+  /** True when nobody waits for the answer any more. */
+  isGone(): boolean;
+}
+
+/** What the owner asks of the agent's turns, from the phone or at the desk. Each gives the words of its answer. */
+export interface Steering {
+  /** `spent` = there was nothing to stop; else it stays open until it has had its effect. */
+  stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
+  /** `args` as typed. */
+  sprint(id: string, args: string): Promise<string>;
+  away(args: string): Promise<string>;
+  later(id: string, text: string): Promise<string>;
+  /** Releases what a STOP parked. */
+  unpark(): Promise<string>;
+  /** New messages are in the journal: releases what is parked, and takes a stop word in a sprint for a STOP. */
+  arrived(ids: readonly string[]): Promise<void>;
+  /** The inbox file was read: a STOP of another program may stand in it. */
+  looked(): Promise<void>;
+}
+
+export interface Turns {
+  /** A gate is answered from memory and never waits behind another event; `{}` = nothing speaks against the tool here. */
+  handle(call: HookCall, host: HookHost): Promise<TurnAnswer>;
+  readonly steering: Steering;
+  /** A held hook may have something to give. */
+  wake(): void;
+  /** Runs other work on the messages in its turn among the events. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
+  /** Ends what a vanished coding agent left running. Called by the daemon's clock. */
+  checkProcess(): Promise<void>;
+  /** A hook that found us absent or too slow did this on the files alone; the journal has it already. */
+  adopt(record: SpoolRecord): void;
+  view(): StoredView;
+  status(): { session: string | null; turnRuns: boolean; held: boolean; sprint: string | null; away: boolean };
+  /** Gives a held terminal back and tells the phone. */
+  stop(): Promise<void>;
+}

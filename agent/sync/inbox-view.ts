@@ -1,0 +1,160 @@
+// What the inbox file shows of the journal, and what of the file is unread: pure, but for the outcome that a showing notes.
+
+import { type InboxEntry, identityOf, isoSeconds } from '../../protocol/files.ts';
+import { messageId, projectNumber } from '../../protocol/ids.ts';
+import { fileLimits } from '../../protocol/limits.ts';
+import { mergeEntry, pruneSettled, selectWindow } from '../files/merge.ts';
+import { type HeldMessage, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
+import type { WaitingMessage } from '../turns/view.ts';
+
+/** A foreign rewrite this soon after we wrote an entry did not know of it, however late we look. */
+const droppedWithinMs = 5_000;
+
+export interface ViewOutcome {
+  filed: string[];
+  taken: string[];
+}
+
+/** The file's next content. Pure but for `outcome`, which says what it found. */
+export function showJournal(
+  project: ProjectState,
+  entries: readonly InboxEntry[],
+  look: { isTelling: boolean; writtenAt: number; now: number; claiming: ReadonlySet<string> },
+  outcome: ViewOutcome,
+): InboxEntry[] {
+  const { isTelling, writtenAt, now, claiming } = look;
+  const shown = new Set<string>();
+  const kept: InboxEntry[] = [];
+  const stops = new Map(openStops(project).map((stop) => [stop.id, stop]));
+  for (const entry of entries) {
+    const message = project.messages.get(entry.id);
+    if (isOurStop(project, entry)) {
+      const open = stops.get(entry.id);
+      stops.delete(entry.id);
+      kept.push(open ? (mergeEntry(entry, open, 'inbox') as InboxEntry) : { ...entry, read: true });
+      continue;
+    }
+    if (!message) {
+      // Ended long ago and revived by a stale foreign write, or somebody else's.
+      kept.push(project.known.has(entry.id) ? { ...entry, read: true } : entry);
+      continue;
+    }
+    const ours = toEntry(message);
+    if (identityOf(ours) !== identityOf(entry)) {
+      // Same id, other text: somebody else's message, unless it is what an edit replaced.
+      if (!isReplaced(project, entry)) kept.push(entry);
+      continue;
+    }
+    shown.add(entry.id);
+    if (claiming.has(entry.id)) {
+      kept.push(entry);
+      continue;
+    }
+    const merged = mergeEntry(entry, ours, 'inbox') as InboxEntry;
+    if (message.phase === 'waiting' && merged.read) outcome.taken.push(entry.id);
+    const isParked = message.parked === 'parked' && !merged.read;
+    if (Boolean(merged.parked) === isParked || merged.read) kept.push(merged);
+    else kept.push(isParked ? { ...merged, parked: true } : withoutParked(merged));
+  }
+  kept.push(...stops.values());
+  const waiting: InboxEntry[] = [];
+  for (const message of project.waiting.values()) {
+    const { id } = message.row;
+    const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
+    if (!shown.has(id) && isDropped) {
+      outcome.taken.push(id);
+    } else if (!outcome.taken.includes(id)) {
+      waiting.push(toEntry(message));
+    }
+    if (waiting.length >= fileLimits.entries) break;
+  }
+  const foreign = kept.filter((entry) => !entry.read && !shown.has(entry.id)).length;
+  const window = selectWindow(waiting, {
+    entries: Math.max(1, fileLimits.entries - foreign),
+    bytes: fileLimits.windowBytes,
+  });
+  for (const entry of window) {
+    if (shown.has(entry.id)) continue;
+    outcome.filed.push(entry.id);
+    kept.push(entry);
+  }
+  return pruneSettled(kept, 'inbox', now) as InboxEntry[];
+}
+
+function withoutParked({ parked: _, ...entry }: InboxEntry): InboxEntry {
+  return entry as InboxEntry;
+}
+
+/** The STOPs of the phone that have not had their effect yet, as other programs and the hook fallback see them. */
+export function openStops(project: ProjectState): InboxEntry[] {
+  return [...project.controls.values()].flatMap((row) => {
+    const { control, at } = row;
+    if (control.type !== 'stop' && control.type !== 'abort') return [];
+    const { type, text } = control;
+    return [{ id: stopEntryId(row), timestamp: isoSeconds(at), from: 'user', text, read: false, control: type }];
+  });
+}
+
+/** `stop_<seq>`; one that was given at the desk has no seq of its own. */
+export function stopEntryId({ id, seq }: { id: string; seq: number }): string {
+  return id.startsWith('msg_') ? `stop_${seq}` : id;
+}
+
+/** An entry that we wrote for a STOP, open or spent: its seq is one that the journal has passed. */
+export function isOurStop(project: ProjectState, { id, control }: InboxEntry): boolean {
+  if (!control) return false;
+  if (openStops(project).some((stop) => stop.id === id) || project.known.has(id)) return true;
+  const seq = /^stop_(\d{1,10})$/.exec(id)?.[1];
+  if (seq === undefined || project.epoch === null) return false;
+  const row = messageId(project.epoch, projectNumber(project.key), Number(seq));
+  return project.known.has(row) || project.known.has(stopWordId(row));
+}
+
+function isReplaced(project: ProjectState, entry: InboxEntry): boolean {
+  const message = project.messages.get(entry.id);
+  return project.replaced.get(entry.id)?.some(({ text }) => message && textOf(message, text) === entry.text) ?? false;
+}
+
+/** By identity, or dead by it; of what ended long ago only the id is left. */
+export function isOurs(project: ProjectState, entry: InboxEntry): boolean {
+  const message = project.messages.get(entry.id);
+  if (!message) return project.known.has(entry.id);
+  return identityOf(toEntry(message)) === identityOf(entry) || isReplaced(project, entry);
+}
+
+export function toEntry(message: HeldMessage): InboxEntry {
+  const { row, attempt, phase } = message;
+  return {
+    id: row.id,
+    timestamp: isoSeconds(row.at),
+    from: 'user',
+    text: textOf(message),
+    read: phase !== 'waiting',
+    ...(attempt > 0 ? { attempt } : {}),
+    ...(message.parked === 'parked' && phase === 'waiting' ? { parked: true } : {}),
+    ...(row.corrects ? { editOf: row.corrects } : {}),
+  };
+}
+
+/** Ours by the journal, whether they stand in the file or not; foreign ones by the file. */
+export function unreadOf(project: ProjectState, entries: readonly InboxEntry[]): WaitingMessage[] {
+  const inFile = new Map(entries.map((entry) => [identityOf(entry), entry]));
+  const found: WaitingMessage[] = [];
+  for (const message of project.waiting.values()) {
+    const entry = toEntry(message);
+    const shown = inFile.get(identityOf(entry));
+    const takenByOther = shown ? shown.read && (shown.attempt ?? 0) >= message.attempt : false;
+    if (!takenByOther && message.parked !== 'parked') {
+      const later = message.later ? ({ later: true } as const) : {};
+      const beforeStop = message.parked === 'released' ? ({ beforeStop: true } as const) : {};
+      found.push({ entry, at: message.row.at, fromOwner: true, ...later, ...beforeStop });
+    }
+    if (found.length >= fileLimits.entries) break;
+  }
+  for (const entry of entries) {
+    if (entry.read || entry.parked || entry.control) continue;
+    if (isOurs(project, entry)) continue;
+    found.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner: false });
+  }
+  return found.sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,34 @@
+// What the phone hears of the desk while a turn runs, and what a new session hears of the phone. Pure; only with the daemon.
+
+import type { TurnEvent } from '../../protocol/turn-events.ts';
+
+/** For the model, at the start of the bound session. */
+export const sessionContext = [
+  "wa-sync connects this session with the owner's phone: framed messages of the owner may come with a prompt or a tool result.",
+  'Your final answer of each turn goes to the phone: begin with a short status, ask questions with options, name files instead of pasting them.',
+  'From the phone the owner can stop you, abort a tool and start sprints.',
+].join('\n');
+
+/** A line for the phone: a dialog that waits at the desk, a question of the agent; undefined = nothing to tell. */
+export function deskNews(event: TurnEvent): string | undefined {
+  if (event.type === 'notice') return event.text === '' ? undefined : event.text;
+  return event.type === 'gate' && event.tool === 'ask_user' ? questionsOf(event.input) : undefined;
+}
+
+/** The dialog itself can be answered at the desk only. */
+function questionsOf({ questions }: Record<string, unknown>): string | undefined {
+  if (!Array.isArray(questions)) return undefined;
+  const texts = questions.flatMap((each: unknown) => {
+    const { question, options } = (typeof each === 'object' && each !== null ? each : {}) as Record<string, unknown>;
+    if (typeof question !== 'string') return [];
+    const labels = Array.isArray(options)
+      ? options.flatMap((option: unknown) =>
+          typeof option === 'object' && option !== null && 'label' in option && typeof option.label === 'string'
+            ? [`- ${option.label}`]
+            : [],
+        )
+      : [];
+    return [[question, ...labels].join('\n')];
+  });
+  return texts.length === 0 ? undefined : `The agent asks at the desk:\n${texts.join('\n')}`;
+}

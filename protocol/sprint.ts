@@ -1,0 +1,37 @@
+// A sprint as data: what the journal keeps of it, and how one can end. Pure; the rules are in agent/turns/sprint.ts.
+
+/** Why a sprint ended. `goal`: the agent says that nothing is left. `stopped`, `aborted`: the owner, or Esc at the desk. */
+export type SprintEnd =
+  | 'goal'
+  | 'maxTasks'
+  | 'timeout'
+  | 'context'
+  | 'repeating'
+  | 'noProgress'
+  | 'question'
+  | 'error'
+  | 'stopped'
+  | 'aborted';
+
+export interface Sprint {
+  id: string;
+  /** At most this many tasks. */
+  tasks: number;
+  /** Tasks that are finished. */
+  done: number;
+  /** Empty = the project's own task list. */
+  goal: string;
+  /** Epoch milliseconds, local clock. */
+  startedAt: number;
+  untilAt?: number;
+  /** What the turn at hand is: a task, one that the phone or the desk started in between, the closing report, or none of these yet. */
+  turn: 'none' | 'task' | 'message' | 'final';
+  /** Task turns in a row without a tool call. */
+  idleTurns: number;
+  /** Digest of the last task's answer. */
+  lastAnswer?: string;
+  /** The phone was told that the context window is nearly full. */
+  warned?: true;
+  /** Set with the closing report: why it is the last turn. */
+  ending?: SprintEnd;
+}
