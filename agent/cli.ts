@@ -49,6 +49,23 @@ function createProgram(context: CommandContext): Command {
     .description('stop the running daemon')
     .action(async () => (await import('./commands/status.ts')).downCommand(context));
 
+  const steer = async (action: 'stop' | 'sprint' | 'away', args: string) =>
+    (await import('./commands/steer.ts')).steerCommand(action, args, context);
+  program
+    .command('stop')
+    .description('let the coding agent finish its action and halt (`wa-sync down` stops the daemon)')
+    .action(() => steer('stop', ''));
+  program
+    .command('sprint')
+    .description('let the coding agent work through the next tasks by itself')
+    .argument('[tasks]', 'at most this many', '')
+    .action((tasks: string) => steer('sprint', tasks));
+  program
+    .command('away')
+    .description('let the end of each turn wait for the phone, or not')
+    .addArgument(new Argument('[switch]', 'on or off').choices(['on', 'off']).default('on'))
+    .action((value: string) => steer('away', value));
+
   program
     .command('send')
     .description('send a status update or a file to the phone')

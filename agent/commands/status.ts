@@ -22,6 +22,9 @@ interface ProjectLine {
   unsent: number;
   session: string | null;
   turnRuns: boolean;
+  held: boolean;
+  sprint: string | null;
+  away: boolean;
   inboxTrouble: string | null;
   outboxTrouble: string | null;
   approvals: { mode: string; asked: number };
@@ -51,9 +54,10 @@ export async function statusCommand(options: { json: boolean }, context: Command
     context.out(`  waiting    ${project.waiting} for the coding agent, ${project.unsent} for the phone`);
     for (const [who, count] of countedBy(project.leased.map((each) => holder(each, Date.now()))))
       context.out(`  held       ${count} by ${who}`);
-    context.out(
-      `  session    ${project.session ?? 'none yet, the next turn of the coding agent is the first'}${project.turnRuns ? ', a turn runs' : ''}`,
-    );
+    const doing = project.turnRuns ? ', a turn runs' : project.held ? ', it waits for the phone' : '';
+    const session = project.session ?? 'none yet, the next turn of the coding agent is the first';
+    context.out(`  session    ${session}${doing}${project.away ? '; away' : ''}`);
+    if (project.sprint) context.out(`  sprint     ${project.sprint}`);
     const { mode, asked } = project.approvals;
     context.out(`  approvals  ${mode}${asked > 0 ? `, ${asked} waiting on the phone` : ''}`);
     for (const trouble of [project.inboxTrouble, project.outboxTrouble])

@@ -29,6 +29,22 @@ export interface ExtensionDirs {
   dataDir: string;
 }
 
+/** Real prompts of one line, because a refused prompt fires no end of a turn. The turn rules know them by their beginning. */
+const customCommands = [
+  {
+    name: 'away',
+    description: 'I leave the desk: this terminal waits for messages from the phone (wa-sync)',
+    prompt:
+      '/wa:away: I leave the desk now and write from my phone. Do nothing else and answer with this one line: Away, waiting for the phone.',
+  },
+  {
+    name: 'here',
+    description: 'Messages from the phone come to this terminal from now on (wa-sync)',
+    prompt:
+      '/wa:here: the messages from my phone come to this terminal from now on. Do nothing else and answer with this one line: Here.',
+  },
+];
+
 const extensionsDir = (home: string) => join(home, '.gemini', 'extensions');
 
 export const extensionDir = (home: string) => join(extensionsDir(home), extensionName);
@@ -51,6 +67,10 @@ function extensionFiles(
     ['gemini-extension.json', `${JSON.stringify(manifest, null, 2)}\n`],
     [join('hooks', 'hooks.json'), withHooks(undefined, place)],
     [join('skills', skillName, 'SKILL.md'), skillText],
+    ...customCommands.map(({ name, description, prompt }) => {
+      const toml = `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(prompt)}\n`;
+      return [join('commands', 'wa', `${name}.toml`), toml] as const;
+    }),
   ];
 }
 
