@@ -2,15 +2,20 @@
 
 import type { ModelRequest, ModelServer } from '../helpers/model-server.ts';
 
+/** What SessionStart adds; a headless run has it in front of its first prompt, a terminal beside it. */
+const sessionContext = /^<hook_context>wa-sync connects this session.*?<\/hook_context>\n*/s;
+
 /** The prompt alone: the first request of a session also describes the folder. */
 export function promptOf(request: ModelRequest): string | undefined {
-  return request.userTexts.find((text) => !text.startsWith('<session_context>') && !text.startsWith('<hook_context>'));
+  return request.userTexts
+    .map((text) => text.replace(sessionContext, ''))
+    .find((text) => text !== '' && !text.startsWith('<session_context>') && !text.startsWith('<hook_context>'));
 }
 
 /** What hooks added, without the host's mark around it, each frame's nonce replaced by NONCE. */
 export function hookContext(request: ModelRequest): string[] {
   return request.userTexts.flatMap((text) => {
-    const context = /^<hook_context>(.*)<\/hook_context>$/s.exec(text)?.[1];
+    const context = /^<hook_context>(.*)<\/hook_context>$/s.exec(text.replace(sessionContext, ''))?.[1];
     if (context === undefined) return [];
     const nonce = /\[(\w+) begin /.exec(context)?.[1];
     return [nonce ? context.replaceAll(nonce, 'NONCE') : context];
@@ -51,4 +56,16 @@ export function holdModel(model: ModelServer, reply?: { text: string | string[] 
     return reply;
   });
   return answer;
+}
+
+/** The messages in a prompt that we gave ourselves: the end of a turn was answered with it. */
+export function framedPrompts(request: ModelRequest): FramedMessage[] {
+  const text = request.userTexts.find((each) => /\[\w+ begin msg_/.test(each)) ?? '';
+  const nonce = /\[(\w+) begin /.exec(text)?.[1] ?? '';
+  const frame = /^\[NONCE begin (\S+) · ([^\]]*)\]\n(.*?)\n\[NONCE end \1\]$/gms;
+  return [...text.replaceAll(nonce, 'NONCE').matchAll(frame)].map(([, id = '', marks = '', body = '']) => ({
+    id,
+    marks,
+    text: body,
+  }));
 }

@@ -19,7 +19,7 @@ const userEvents = [
 ];
 
 /** Our folders in the home, and the phone's texts in the CLI's own sessions: named, but no part of the installation. */
-const notInstalled = /(^|\/)(\.local|\.config|tmp|history)\/|\/wa_(inbox|outbox)\.json$/;
+const notInstalled = /(^|\/)(\.local|\.config|tmp|history|recorded hooks)\/|\/wa_(inbox|outbox)\.json$/;
 
 /** Files of the user's Gemini CLI and project that name us, and their contents. */
 async function traces({ home }: GeminiHome): Promise<Record<string, string>> {

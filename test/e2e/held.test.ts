@@ -1,0 +1,194 @@
+// The end of a turn that waits for the phone, through the real launcher: who wakes it, who ends the wait, and what is told.
+
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { type AgentProcess, type HookAnswer, startAgent } from '../helpers/launcher.ts';
+import { type FarSide, startFarSide } from '../helpers/stack.ts';
+
+/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
+const onBusyMachine = { retry: 2 };
+
+let far: FarSide;
+let ws: Workstation;
+let agent: AgentProcess;
+beforeAll(async () => {
+  far = await startFarSide();
+});
+afterAll(() => far.close());
+beforeEach(async () => {
+  ws = await createWorkstation(far);
+  agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
+});
+afterEach(async () => {
+  await agent.kill();
+  await ws.close();
+});
+
+type Daemon = Awaited<ReturnType<Workstation['start']>>;
+const phone = () => ws.chat.fromBot().map((message) => message.text);
+const told = (match: RegExp) => until(`the phone shows ${match}`, () => phone().find((text) => match.test(text)));
+const project = (daemon: Daemon) => (daemon.status() as { projects: Record<string, unknown>[] }).projects[0] ?? {};
+const ladder = (state: string, count = 1) =>
+  until(`${count} ${state}`, async () => ((await ws.chat.ladder()) as Record<string, number>)[state] === count);
+
+/** A turn whose end is held; `prompt` as the host gives it. */
+async function beginHold(
+  daemon: Daemon,
+  prompt = 'go on',
+  answer = 'At your service.',
+): Promise<Promise<HookAnswer>[]> {
+  await agent.hook('BeforeAgent', { prompt });
+  await agent.record('user', [{ text: prompt }]);
+  await agent.record('gemini', answer);
+  const held = agent.held('AfterAgent', { prompt, prompt_response: answer });
+  await until('the turn is held', () => project(daemon).held === true);
+  return [held];
+}
+
+async function away(): Promise<void> {
+  await ws.chat.say('/away');
+  await told(/^Away is on/);
+}
+
+describe('a held turn', onBusyMachine, () => {
+  it('has its answer on the phone while it waits, and takes the next text as its next prompt, with proof', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [held] = await beginHold(daemon);
+    await told(/^At your service\.$/);
+    await ws.chat.say('Run the tests');
+    const { decision, reason = '', systemMessage } = (await held) as HookAnswer;
+    expect({ decision, systemMessage }).toEqual({ decision: 'block', systemMessage: 'From the phone: Run the tests' });
+    expect(reason).toMatch(/\nRun the tests\n/);
+    expect(await ws.inbox()).toMatchObject([{ text: 'Run the tests', read: true }]);
+
+    expect(await agent.hook('BeforeAgent', { prompt: reason })).toEqual({});
+    await agent.record('user', [{ text: reason }]);
+    await agent.hook('BeforeModel', { llm_request: { model: 'm', messages: [{ role: 'user', content: reason }] } });
+    await ladder('injected');
+    await agent.record('gemini', 'All green.');
+    const again = agent.held('AfterAgent', { prompt: 'go on', prompt_response: 'At your service.\nAll green.' });
+    await told(/^All green\.$/);
+    await ladder('answered');
+    await until('it is held again', () => project(daemon).held === true);
+    await ws.chat.say('/away off');
+    expect(await again).toEqual({});
+    await told(/the keyboard at the desk is free again/);
+  });
+
+  it('gives a text back that Esc has lost, and says so', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [held] = await beginHold(daemon);
+    await ws.chat.say('Run the tests');
+    const { reason } = (await held) as HookAnswer;
+    // As recorded from the host: both events, no request to the model, the text in its file.
+    await agent.hook('BeforeAgent', { prompt: reason });
+    await agent.record('user', [{ text: reason }]);
+    expect(
+      await agent.hook('AfterAgent', { prompt: reason, prompt_response: '[no response text]', stop_hook_active: true }),
+    ).toEqual({});
+    await told(/^Esc at the desk came first/);
+    expect(await ws.inbox()).toMatchObject([{ text: 'Run the tests', read: false, attempt: 1 }]);
+    const { additionalContext: context = '' } = await agent.hook('BeforeAgent', { prompt: 'I am back' });
+    expect(context).toMatch(/given again, because it did not reach you before\]\nRun the tests\n/);
+    await agent.record('user', [{ text: 'I am back' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.hook('AfterTool', { tool_name: 'write_file' });
+    await ladder('injected');
+  });
+
+  it('ends with nothing when a prompt of the desk begins: Esc was pressed', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [held] = await beginHold(daemon);
+    await agent.hook('BeforeAgent', { prompt: 'I am back' });
+    expect(await held).toEqual({});
+  });
+
+  it('is one per session: a later one frees the earlier', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [first] = await beginHold(daemon);
+    const second = agent.held('AfterAgent', { prompt: 'go on', prompt_response: 'Once more.' });
+    expect(await first).toEqual({});
+    await ws.chat.say('Only one gets this');
+    expect((await second).reason).toContain('Only one gets this');
+  });
+
+  it('is released when the daemon stops, and the phone is told after the next start', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [held] = await beginHold(daemon);
+    await daemon.stop();
+    expect(await held).toEqual({});
+    await ws.start({ interactive: true });
+    await told(/^wa-sync stops or restarts: the terminal that waited for you is free again/);
+    expect(phone().filter((text) => text === 'At your service.')).toHaveLength(1);
+  });
+
+  it('takes a burst as one prompt', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [held] = await beginHold(daemon);
+    for (const text of ['One', 'Two', 'Three']) await ws.chat.say(text);
+    expect((await held)?.reason).toMatch(/\nOne\n[\s\S]*\nTwo\n[\s\S]*\nThree\n/);
+  });
+
+  it('starts a sprint at once', async () => {
+    const daemon = await ws.start({ interactive: true });
+    await away();
+    const [held] = await beginHold(daemon);
+    await ws.chat.say('/sprint 2 docs');
+    expect((await held)?.reason).toMatch(/^wa-sync sprint, task 1 of at most 2\.[\s\S]*owner: docs\n/);
+  });
+});
+
+describe('no turn is held', onBusyMachine, () => {
+  it('in a headless run, however away the owner is; nor at the desk without away', async () => {
+    await ws.start({ interactive: false });
+    await away();
+    await agent.hook('BeforeAgent', { prompt: 'x' });
+    expect(await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done.' })).toEqual({});
+  });
+
+  it('at the desk, for a turn without the phone', async () => {
+    await ws.start({ interactive: true });
+    expect(await agent.hook('BeforeAgent', { prompt: 'x' })).toEqual({});
+    expect(await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done.' })).toEqual({});
+  });
+
+  it('in a second terminal', async () => {
+    await ws.start({ interactive: true });
+    await away();
+    await agent.hook('BeforeAgent', { prompt: 'x' });
+    const second = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'second') });
+    try {
+      expect(await second.hook('BeforeAgent', { prompt: 'y' })).toEqual({});
+      expect(await second.hook('AfterAgent', { prompt: 'y', prompt_response: 'Done.' })).toEqual({});
+    } finally {
+      await second.kill();
+    }
+  });
+});
+
+it('a turn that runs gets a new text with the result of its next tool, and keeps what is for later', async () => {
+  await ws.start();
+  await agent.hook('BeforeAgent', { prompt: 'x' });
+  await agent.record('user', [{ text: 'x' }]);
+  expect(await agent.hook('AfterTool', { tool_name: 'write_file' })).toEqual({});
+  await ws.chat.say('/later Then this');
+  await told(/^Kept for after the running turn/);
+  expect(await agent.hook('AfterTool', { tool_name: 'write_file' })).toEqual({});
+  await ws.chat.say('Also this');
+  await until('it is there', async () => (await ws.inbox()).some(({ text }) => text === 'Also this'));
+  const { additionalContext = '' } = await agent.hook('AfterTool', { tool_name: 'write_file' });
+  expect(additionalContext).toMatch(/^New while you work\. A message from the owner's phone/);
+  expect(additionalContext).not.toContain('Then this');
+  const output = `<untrusted_context>\nok\n</untrusted_context>\n\n<hook_context>${additionalContext}</hook_context>`;
+  await agent.record('user', [{ functionResponse: { name: 'write_file', response: { output } } }]);
+  await agent.record('gemini', 'Both.');
+  const next = await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Both.' });
+  await ladder('answered');
+  expect(next).toMatchObject({ decision: 'block', reason: expect.stringContaining('Then this') });
+});

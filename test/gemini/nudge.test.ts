@@ -1,0 +1,55 @@
+// The opt-in wake-up by keystrokes: an idle terminal in tmux, and the states in which nothing may be typed.
+
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { handedOver, turnRequests } from './hand-over.ts';
+import type { GeminiHome } from './harness.ts';
+import type { Product } from './product.ts';
+import { test, type } from './stage.ts';
+
+async function allowNudges(home: GeminiHome, product: Product): Promise<void> {
+  const dir = join(home.home, '.config', 'wa-sync');
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, 'config.json'), '{"nudge":"tmux"}', { mode: 0o600 });
+  await product.stopDaemon();
+  await product.startDaemon();
+}
+
+test('a text of the phone wakes the idle terminal and comes with the turn', async ({ model, home, product, open }) => {
+  await allowNudges(home, product);
+  const tui = await open();
+  await type(tui, 'first turn [[say: At your service.]]');
+  await product.waitForAnswers(1);
+  await product.sim.say('!rm -rf / is only a text [[say: Read it.]]');
+  await tui.waitForScreen('✦ Read it.');
+  expect(handedOver(await model.waitForRequest('is only a text')).map(({ text }) => text)).toEqual([
+    '!rm -rf / is only a text [[say: Read it.]]',
+  ]);
+  await product.waitForLadder({ answered: 1 });
+});
+
+test('nothing is typed into a draft of the desk', async ({ model, home, product, open }) => {
+  await allowNudges(home, product);
+  const tui = await open();
+  await type(tui, 'first turn [[say: At your service.]]');
+  await product.waitForAnswers(1);
+  await tui.paste('half a thought');
+  await product.say('Wait for me.');
+  await product.waitForLadder({ delivered: 1 });
+  await tui.key('Escape');
+  expect(await tui.screen()).not.toContain('have come by way of wa-sync');
+  expect(turnRequests(model)).toHaveLength(1);
+});
+
+test('nothing is typed into a dialog', async ({ home, product, open }) => {
+  await allowNudges(home, product);
+  const tui = await open();
+  const file = join(home.home, 'made');
+  await type(tui, `work [[shell: touch ${file}]] [[say: Made.]]`);
+  await tui.waitForScreen('Allow once');
+  await product.say('Wait for me.');
+  await product.waitForLadder({ delivered: 1 });
+  expect(await tui.screen()).toContain('Allow once');
+  await expect(access(file)).rejects.toThrow();
+});
