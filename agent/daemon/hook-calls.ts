@@ -61,6 +61,9 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
       const turn: TurnAnswer = await deadline.within(turns.handle(call, host));
       if (turn.deny !== undefined || turn.halt !== undefined) return io.writeAnswer(event, turn);
       const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));
+      // An abort that came while the owner was asked refuses the tool and ends the turn as well.
+      const ended: TurnAnswer = more.deny !== undefined && isGate(tool, event) ? await turns.handle(call, host) : {};
+      if (ended.halt !== undefined) return io.writeAnswer(event, ended);
       const context = [turn.context, more.context].filter((text) => text !== undefined).join('\n\n');
       return io.writeAnswer(event, { ...turn, ...more, ...(context === '' ? {} : { context }) });
     } finally {

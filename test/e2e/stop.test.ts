@@ -156,6 +156,24 @@ describe('an abort', onBusyMachine, () => {
   });
 });
 
+describe('an abort while a tool waits for its approval', onBusyMachine, () => {
+  it('refuses it at once and ends the turn; the question is over', async () => {
+    await ws.start();
+    await ws.chat.say('/approvals all');
+    await told(/approvals|Approvals/);
+    await begin();
+    const asked = agent.held('BeforeTool', { tool_name: 'run_shell_command', tool_input: { command: 'make' } });
+    await told(/make/);
+    await ws.chat.say('/abort');
+    expect(await asked).toMatchObject({
+      decision: 'deny',
+      reason: 'Aborted from the phone by /abort.',
+      continue: false,
+    });
+    await told(/^Failed: Aborted before run_shell_command ran\.$/);
+  });
+});
+
 describe('a STOP that another program wrote into the file', onBusyMachine, () => {
   const foreign = (control: string) => ({
     messages: [{ id: 'stop_x', timestamp: isoSeconds(Date.now()), from: 'user', text: 'stop', read: false, control }],

@@ -96,8 +96,9 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
   const written: Record<string, unknown> = {};
   if (answer.notice !== undefined) written.systemMessage = answer.notice;
   if (answer.halt !== undefined) {
-    // At a gate the refusal stands beside it: whatever the host makes of the end, this tool must not run.
-    const refused = event === 'BeforeTool' ? { decision: 'deny', reason: answer.deny ?? answer.halt } : {};
+    // A refusal stands beside it: whatever the host makes of the end, this tool must not run.
+    const refused =
+      event === 'BeforeTool' && answer.deny !== undefined ? { decision: 'deny', reason: answer.deny } : {};
     return { ...written, ...refused, continue: false, stopReason: answer.halt };
   }
   if (answer.deny !== undefined && takesDeny.has(event)) return { ...written, decision: 'deny', reason: answer.deny };
