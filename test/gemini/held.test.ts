@@ -1,8 +1,9 @@
 // The terminal that waits for the phone: what the owner writes wakes the agent in the same session, and Esc gives the keyboard back.
 
-import { writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { framedPrompts, holdModel, turnRequests } from './hand-over.ts';
+import { until } from './processes.ts';
 import { test, type } from './stage.ts';
 
 async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: string }> }): Promise<void> {
@@ -119,8 +120,18 @@ test('a text that comes while a tool runs stands in the next request of the same
 }) => {
   const tui = await open({ args: ['--approval-mode', 'yolo'] });
   const go = `${home.home}/go`;
-  await type(tui, `work [[shell: until [ -e ${go} ]; do sleep 0.1; done]] [[say: Done with both.]]`);
-  await tui.waitForScreen('until [ -e');
+  const started = `${home.home}/started`;
+  const wait = `touch ${started}; until [ -e ${go} ]; do sleep 0.1; done`;
+  await type(tui, `work [[shell: ${wait}]] [[say: Done with both.]]`);
+  // The screen shows the command before the tool runs.
+  await until(
+    () =>
+      access(started).then(
+        () => true,
+        () => false,
+      ),
+    30_000,
+  );
   await product.say('While you work');
   await writeFile(go, '');
   await model.waitForRequest('While you work');
