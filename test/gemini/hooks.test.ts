@@ -18,8 +18,12 @@ const userEvents = [
   'SessionEnd',
 ];
 
-/** Our folders in the home, and the phone's texts in the CLI's own sessions: named, but no part of the installation. */
-const notInstalled = /(^|\/)(\.local|\.config|tmp|history|recorded hooks)\/|\/wa_(inbox|outbox)\.json$/;
+/**
+ * Our folders in the home, the phone's texts in the CLI's own sessions, and the files of a bound project with what is being written
+ * to them: named, but no part of the installation.
+ */
+const notInstalled =
+  /(^|\/)(\.local|\.config|tmp|history|recorded hooks)\/|\/(wa_(inbox|outbox)\.json|\.wa-tmp-[^/]*)$/;
 
 /** Files of the user's Gemini CLI and project that name us, and their contents. */
 async function traces({ home }: GeminiHome): Promise<Record<string, string>> {
