@@ -17,12 +17,16 @@ export interface EchoAgentOptions {
 export interface EchoTurn {
   /** What the hook added to the prompt; undefined when it added nothing. */
   context: string | undefined;
+  /** Of the last turn, when the end of the first one was answered with a next prompt. */
   answer: string | undefined;
 }
 
 export interface EchoAgent {
   readonly sessionFile: string;
-  /** One turn. `reply` makes the answer from what the model would see; undefined = an API error. */
+  /**
+   * One turn, and each further one whose prompt a hook gave at the end of the one before. `reply` makes the answer of each from what
+   * the model would see; undefined = an API error.
+   */
   turn(prompt: string, reply: (seen: string) => string | undefined): Promise<EchoTurn>;
   /** Runs one hook as Gemini CLI does and gives what it printed. */
   hook(event: string, fields: object): Promise<string>;
@@ -63,21 +67,36 @@ export async function startEchoAgent(options: EchoAgentOptions): Promise<EchoAge
     sessionFile,
     hook,
     async turn(prompt, reply) {
-      const context = contextOf(await hook('BeforeAgent', { prompt }));
-      const parts = [{ text: prompt }];
-      if (context !== undefined) parts.push({ text: `<hook_context>${context}</hook_context>` });
-      await record('user', parts);
-      const seen = parts.map((part) => part.text).join('\n');
-      await hook('BeforeModel', {
-        llm_request: { model: 'echo', messages: [{ role: 'user', content: seen }], config: {} },
-      });
-      const answer = reply(seen);
-      if (answer === undefined) await record('error', apiError);
-      else await record('gemini', answer);
-      await hook('AfterAgent', { prompt, prompt_response: answer ?? '[no response text]', stop_hook_active: false });
-      return { context, answer };
+      let context: string | undefined;
+      let told = '';
+      for (let next: string | undefined = prompt, first = true; ; first = false) {
+        const added = contextOf(await hook('BeforeAgent', { prompt: next }));
+        if (first) context = added;
+        const parts = [{ text: next }];
+        if (added !== undefined) parts.push({ text: `<hook_context>${added}</hook_context>` });
+        await record('user', parts);
+        const seen = parts.map((part) => part.text).join('\n');
+        await hook('BeforeModel', {
+          llm_request: { model: 'echo', messages: [{ role: 'user', content: seen }], config: {} },
+        });
+        const answer = reply(seen);
+        if (answer === undefined) await record('error', apiError);
+        else await record('gemini', answer);
+        // The host keeps the first prompt and joins the answers of such a chain.
+        told = [told, answer ?? ''].filter((text) => text !== '').join('\n');
+        const end = { prompt, prompt_response: told === '' ? '[no response text]' : told, stop_hook_active: !first };
+        next = nextPromptOf(await hook('AfterAgent', end));
+        if (next === undefined) return { context, answer };
+      }
     },
   };
+}
+
+/** A hook that was killed printed nothing, which is no prompt. */
+function nextPromptOf(output: string): string | undefined {
+  if (output === '') return undefined;
+  const { decision, reason } = JSON.parse(output) as { decision?: string; reason?: string };
+  return decision === 'block' ? reason : undefined;
 }
 
 function contextOf(output: string): string | undefined {

@@ -66,9 +66,9 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
     turns += 1;
     spoiled = homeless;
     const name = `turn ${turns}`;
-    const span = { fromAt: now(), toAt: 0 };
+    const fromAt = now();
     const answers = turns % 19 !== 0;
-    let answer: string | undefined;
+    const answered: string[] = [];
     let received = false;
     try {
       agent ??= await startEchoAgent({
@@ -78,15 +78,17 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
         workDir: join(stage.lab.baseDir, 'sessions'),
         env: stage.env,
       });
-      await agent.turn(`Go on with ${name}.`, (given) => {
-        span.toAt = now();
-        const seen = openFiles(given);
+      // More than once when the end of the turn is answered with the next prompt.
+      await agent.turn(`Go on with ${name}.`, (prompt) => {
+        const seen = openFiles(prompt);
         const inside = tokensIn(seen);
-        received = inside.length > 0;
+        received ||= inside.length > 0;
+        const span = { fromAt, toAt: now() };
         ledger.given(seen, span, `given in ${name}${seen.includes('given again') ? ', some of it again' : ''}`);
         if (!answers) return undefined;
-        if (!isCounted && !received) return 'Nothing to do.';
-        answer = ledger.issue('a', `the answer of ${name} for ${inside.join(', ') || 'nobody'}`);
+        if (!isCounted && inside.length === 0) return 'Nothing to do.';
+        const answer = ledger.issue('a', `the answer of ${name} for ${inside.join(', ') || 'nobody'}`);
+        answered.push(answer);
         return `Done, ${answer}.`;
       });
     } catch (error) {
@@ -94,7 +96,7 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
       ledger.mark(`${name} broke: ${(error as Error).message}`);
       spoiled ??= 'its turn broke';
     }
-    if (answer && spoiled) ledger.waive(answer, spoiled);
+    if (spoiled) for (const answer of answered) ledger.waive(answer, spoiled);
     return received;
   }
 
