@@ -8,7 +8,7 @@ import { randomHex } from '../agent/crypto.ts';
 import { hookIoOf, type TurnRecord } from '../agent/drivers/hook-io.ts';
 import { readJsonFile } from '../agent/files/json-file.ts';
 import { ensureMailbox, locateMailbox, type MailboxPlace } from '../agent/files/location.ts';
-import { pruneSettled } from '../agent/files/merge.ts';
+import { hasRoom, pruneSettled } from '../agent/files/merge.ts';
 import { readMailbox } from '../agent/files/read.ts';
 import { findServed } from '../agent/files/served.ts';
 import { readSpool, writeSpool } from '../agent/files/spool.ts';
@@ -30,7 +30,7 @@ import {
 import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
 import { isGate, type Tool } from '../protocol/hook.ts';
 import { projectKey } from '../protocol/ids.ts';
-import { fileLimits, hookLimits } from '../protocol/limits.ts';
+import { hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
 import { answerGate, lastAnswer } from './gate.ts';
 
@@ -257,7 +257,7 @@ async function endTurn(alone: Alone, turn: Turn, hostAnswer: string | undefined)
   await ensureMailbox(alone.place, alone.projectDir).catch(() => {});
   let room = true;
   const written = await update<OutboxEntry>(alone.place.outbox, 'outbox', (entries) => {
-    room = entries.filter((each) => !each.sent).length < fileLimits.entries;
+    room = hasRoom(entries, entry);
     return room ? [...entries, entry] : [...entries];
   });
   if (!isKept && !(written && room)) await keep();

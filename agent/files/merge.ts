@@ -1,6 +1,6 @@
 // What a rewrite keeps: the winner of two versions, what is settled long enough to go, what fits into the window. Pure.
 
-import { identityOf, winner } from '../../protocol/files.ts';
+import { identityOf, type OutboxEntry, winner } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { type Entry, isSettled, type MailboxKind } from './entry.ts';
 
@@ -27,25 +27,54 @@ export function mergeByIdentity<E extends Entry>(entries: readonly E[], kind: Ma
   return merged.size === entries.length ? entries : [...merged.values()];
 }
 
-/** Settled entries go after an hour, all of them above the limit; an unread or unsent one never goes. */
+/**
+ * Settled entries go after an hour, all of them above the limit of entries, the oldest above that of bytes; an unread or
+ * unsent one never goes, nor the only one, whose writer waits to see it settled.
+ */
 export function pruneSettled<E extends Entry>(entries: readonly E[], kind: MailboxKind, now: number): E[] {
   const recent = entries.filter(
     (entry) => !isSettled(entry, kind) || now - (Date.parse(entry.timestamp) || 0) < fileLimits.settledKeptMs,
   );
-  return recent.length > fileLimits.entries ? recent.filter((entry) => !isSettled(entry, kind)) : recent;
+  if (recent.length > fileLimits.entries) return recent.filter((entry) => !isSettled(entry, kind));
+  let excessBytes = fileBytes(recent) - fileLimits.windowBytes;
+  let left = recent.length;
+  return recent.filter((entry) => {
+    if (excessBytes <= 0 || left === 1 || !isSettled(entry, kind)) return true;
+    excessBytes -= entryBytes(entry);
+    left -= 1;
+    return false;
+  });
 }
 
-/** The first of `waiting` that fit into the file's window; at least one, however large. Give the oldest first. */
-export function selectWindow<E extends Entry>(
-  waiting: readonly E[],
-  room: { entries: number; bytes: number } = { entries: fileLimits.entries, bytes: fileLimits.windowBytes },
-): E[] {
+/** The outbox file may take one more: the unsent ones stay within its limits. The first always fits. */
+export function hasRoom(entries: readonly OutboxEntry[], entry: OutboxEntry): boolean {
+  const unsent = entries.filter((each) => !each.sent);
+  if (unsent.length === 0) return true;
+  return unsent.length < fileLimits.entries && fileBytes([...unsent, entry]) <= fileLimits.windowBytes;
+}
+
+/** The first of `waiting` that fit into the file's window beside the unread `others`; at least one, however large. Give the oldest first. */
+export function selectWindow<E extends Entry>(waiting: readonly E[], others: readonly E[] = []): E[] {
   const window: E[] = [];
-  let bytes = 0;
+  const entries = fileLimits.entries - others.length;
+  let bytes = fileBytes(others);
   for (const entry of waiting) {
-    bytes += Buffer.byteLength(JSON.stringify(entry));
-    if (window.length > 0 && (window.length >= room.entries || bytes > room.bytes)) break;
+    bytes += entryBytes(entry);
+    if (window.length > 0 && (window.length >= entries || bytes > fileLimits.windowBytes)) break;
     window.push(entry);
   }
   return window;
 }
+
+function fileBytes(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + entryBytes(entry), frameBytes);
+}
+
+/** As it stands in the file: two deeper, four spaces before each line, and what ends it. */
+function entryBytes(entry: Entry): number {
+  const text = JSON.stringify(entry, null, 2);
+  return Buffer.byteLength(text) + 4 * text.split('\n').length + 2;
+}
+
+/** `{"messages":[]}` around them. */
+const frameBytes = 32;

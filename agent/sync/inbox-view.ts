@@ -68,11 +68,8 @@ export function showJournal(
     }
     if (waiting.length >= fileLimits.entries) break;
   }
-  const foreign = kept.filter((entry) => !entry.read && !shown.has(entry.id)).length;
-  const window = selectWindow(waiting, {
-    entries: Math.max(1, fileLimits.entries - foreign),
-    bytes: fileLimits.windowBytes,
-  });
+  const foreign = kept.filter((entry) => !entry.read && !shown.has(entry.id));
+  const window = selectWindow(waiting, foreign);
   for (const entry of window) {
     if (shown.has(entry.id)) continue;
     outcome.filed.push(entry.id);

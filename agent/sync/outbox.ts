@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
-import { fileLimits, relayLimits } from '../../protocol/limits.ts';
+import { relayLimits } from '../../protocol/limits.ts';
 import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
-import { pruneSettled } from '../files/merge.ts';
+import { hasRoom, pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
 import { patientLockMs, updateMailboxFile } from '../files/update.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -248,13 +248,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     void attempt();
   }
 
-  /** False = the file holds as many unsent entries as it may. */
+  /** False = the file holds as much that is unsent as it may. */
   async function appendToFile(entry: OutboxEntry): Promise<boolean> {
     await options.prepare();
     let room = true;
     await updateMailboxFile({ path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs }, (entries) => {
       const kept = pruneSettled(entries as OutboxEntry[], 'outbox', clock());
-      room = kept.filter((each) => !each.sent).length < fileLimits.entries;
+      room = hasRoom(kept, entry);
       return room ? pruneSettled([...kept, entry], 'outbox', clock()) : kept;
     });
     return room;

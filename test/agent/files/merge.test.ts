@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mergeByIdentity, mergeEntry, pruneSettled, selectWindow } from '../../../agent/files/merge.ts';
+import { hasRoom, mergeByIdentity, mergeEntry, pruneSettled, selectWindow } from '../../../agent/files/merge.ts';
 import { identityOf, isoSeconds } from '../../../protocol/files.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { inboxEntry, outboxEntry } from './temporary.ts';
@@ -67,7 +67,18 @@ describe('pruning', () => {
     expect(pruneSettled([sent, unsent, failed], 'outbox', now)).toEqual([unsent, failed]);
   });
 
-  test('above the limit all read ones go', () => {
+  test('above the limit of bytes the oldest read ones go, but never the only entry', () => {
+    const large = (id: string, read: boolean) =>
+      inboxEntry({ id, read, text: 'x'.repeat(9_000), timestamp: at(1_000) });
+    const read = Array.from({ length: 4 }, (_, index) => large(`r${index}`, true));
+    expect(pruneSettled([...read, large('u', false)], 'inbox', now)).toEqual([...read, large('u', false)]);
+    const more = [large('u', false), ...read, large('v', false)];
+    expect(pruneSettled(more, 'inbox', now)).toEqual(more.filter(({ id }) => id !== 'r0'));
+    const huge = { ...large('huge', true), text: 'x'.repeat(2 * fileLimits.windowBytes) };
+    expect(pruneSettled([huge], 'inbox', now)).toEqual([huge]);
+  });
+
+  test('above the limit of entries all read ones go', () => {
     const unread = Array.from({ length: fileLimits.entries }, (_, index) => inboxEntry({ id: `u${index}` }));
     const read = inboxEntry({ id: 'r', read: true, timestamp: at(1_000) });
     expect(pruneSettled([read, ...unread.slice(1)], 'inbox', now)).toEqual([read, ...unread.slice(1)]);
@@ -86,22 +97,51 @@ describe('pruning', () => {
   });
 });
 
+describe('the room for one more in the outbox', () => {
+  const unsent = (count: number, text = 'x') =>
+    Array.from({ length: count }, (_, id) => outboxEntry({ id: `${id}`, text }));
+  const next = outboxEntry({ id: 'next', text: 'x'.repeat(500) });
+
+  test('ends with the entries or the bytes that are unsent; the first always fits', () => {
+    const { entries } = fileLimits;
+    expect([hasRoom(unsent(entries - 1), next), hasRoom(unsent(entries), next)]).toEqual([true, false]);
+    const sent = unsent(entries).map((entry) => ({ ...entry, sent: true }));
+    expect(hasRoom([...sent, ...unsent(3)], next)).toBe(true);
+    expect([hasRoom(unsent(5, 'x'.repeat(10_000)), next), hasRoom(unsent(4, 'x'.repeat(10_000)), next)]).toEqual([
+      false,
+      true,
+    ]);
+    expect(hasRoom([], outboxEntry({ text: 'x'.repeat(2 * fileLimits.windowBytes) }))).toBe(true);
+  });
+});
+
 describe('the window', () => {
+  const bytesOf = (entries: object[]) => Buffer.byteLength(`${JSON.stringify({ messages: entries }, null, 2)}\n`);
   const waiting = Array.from({ length: 150 }, (_, index) => inboxEntry({ id: `m${index}` }));
 
   test('takes the oldest up to the number of entries', () => {
     expect(selectWindow(waiting)).toEqual(waiting.slice(0, fileLimits.entries));
   });
 
-  test('takes the oldest up to the number of bytes', () => {
-    const bytes = Buffer.byteLength(JSON.stringify(waiting[0])) * 3;
-    expect(selectWindow(waiting, { entries: 100, bytes })).toEqual(waiting.slice(0, 3));
+  test('takes the oldest as long as the file stays within its bytes, counted as they stand there', () => {
+    const medium = waiting.map((entry) => ({ ...entry, text: 'é'.repeat(300) }));
+    const window = selectWindow(medium);
+    expect(window).toEqual(medium.slice(0, window.length));
+    expect(bytesOf(window)).toBeLessThanOrEqual(fileLimits.windowBytes);
+    expect(bytesOf(medium.slice(0, window.length + 1))).toBeGreaterThan(fileLimits.windowBytes - 64);
+  });
+
+  test('leaves room for what others wrote', () => {
+    const theirs = inboxEntry({ id: 'theirs', text: 'x'.repeat(fileLimits.windowBytes / 2) });
+    const large = waiting.map((entry) => ({ ...entry, text: 'x'.repeat(10_000) }));
+    expect(selectWindow(waiting, waiting.slice(0, 60))).toEqual(waiting.slice(0, 40));
+    expect(selectWindow(large, [theirs])).toEqual(large.slice(0, 2));
   });
 
   test('takes at least one, however large, and none of none', () => {
     const large = inboxEntry({ text: 'x'.repeat(fileLimits.windowBytes) });
     expect(selectWindow([large, large])).toEqual([large]);
-    expect(selectWindow(waiting, { entries: 0, bytes: 0 })).toEqual(waiting.slice(0, 1));
+    expect(selectWindow(waiting, waiting)).toEqual(waiting.slice(0, 1));
     expect(selectWindow([])).toEqual([]);
   });
 });
