@@ -68,7 +68,9 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
   const alone = await lookAround(loadConfig(world), call, tool);
   if (!alone) return {};
   if (isHeldAgain(alone, call)) return {};
-  const { waiting, stops } = looksAtInbox.has(call.event.type) ? await unread(alone) : { waiting: [], stops: [] };
+  // An inbox that cannot be read holds nothing for us; what else the event asks for goes on, above all the answer of a turn.
+  const unreadable = () => ({ waiting: [], stops: [] });
+  const { waiting, stops } = looksAtInbox.has(call.event.type) ? await unread(alone).catch(unreadable) : unreadable();
   const turn = currentTurn(alone, tool, call);
   const { view } = alone;
   const viewed = view?.bound;

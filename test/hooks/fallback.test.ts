@@ -219,8 +219,9 @@ describe('when the outbox file', onBusyMachine, () => {
     expect(await spool()).toMatchObject([{ kind: 'answer', answer: { text: 'Locked out.' } }]);
   });
 
-  it('is a folder, likewise', async () => {
+  it.each(['', ' and so is the inbox'])('is a folder%s, likewise', async (inbox) => {
     await mkdir(ws.outboxFile, { recursive: true });
+    if (inbox !== '') await mkdir(ws.inboxFile);
     await agent.turn('In spite of it.');
     expect(await spool()).toMatchObject([{ kind: 'answer', answer: { text: 'In spite of it.' } }]);
     await ws.start();
