@@ -194,9 +194,12 @@ export function createTurns(options: TurnsOptions): Turns {
     }),
     async stop() {
       holding.stop();
-      if (!holding.current()) return;
-      held.release();
-      await options.tell(`released_${clock()}`, releasedText).catch(() => {});
+      if (holding.current()) {
+        held.release();
+        await options.tell(`released_${clock()}`, releasedText).catch(() => {});
+      }
+      // What was begun is finished: of what a hook left in the spool, no trace is left but this work.
+      await enqueue(async () => {});
     },
   };
 }
