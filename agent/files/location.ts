@@ -41,7 +41,7 @@ async function refuseOutside(projectDir: string, dir: string): Promise<void> {
   );
 }
 
-/** Before every write: the folder is there, and git ignores the files before the first of them is. Errors: `outside_project`, `file_unusable`. */
+/** Before every write: the folder is there, and git ignores the files before the first of them is. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
 export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
   if (place.inProject) await refuseOutside(projectDir, place.dir);
   try {
@@ -52,6 +52,11 @@ export async function ensureMailbox(place: MailboxPlace, projectDir: string): Pr
       });
     }
     if (!known) {
+      if (place.inProject && !(await exists(projectDir))) {
+        throw new WaError('file_unusable', `the project folder ${projectDir} is not there`, {
+          hint: 'If it was moved, correct its "dir" in config.json, then run `wa-sync down` and start wa-sync again.',
+        });
+      }
       await mkdir(place.dir, { recursive: true, mode: 0o700 });
       await chmod(place.dir, 0o700);
     }

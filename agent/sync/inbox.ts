@@ -1,6 +1,7 @@
 // Keeps wa_inbox.json a view of the journal: the oldest unread messages stand in it, what other programs did to it is
 // read back as "taken", and nothing of theirs is dropped. The journal decides; the file only shows.
 
+import { WaError } from '../../protocol/errors.ts';
 import { type InboxEntry, identityOf } from '../../protocol/files.ts';
 import { pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
@@ -70,7 +71,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       await writeView();
       trouble = undefined;
     } catch (cause) {
-      const { message } = cause as Error;
+      const message = troubleOf(cause as Error);
       if (message !== trouble) log('error', 'inbox not written', { project: project.key, error: message });
       trouble = message;
     }
@@ -214,6 +215,11 @@ export function createInbox(options: InboxOptions): InboxSync {
       await mark(messages);
     },
   };
+}
+
+/** With its repair, because `wa-sync status` shows nothing else of it. */
+function troubleOf(cause: Error): string {
+  return cause instanceof WaError && cause.hint !== undefined ? `${cause.message}. ${cause.hint}` : cause.message;
 }
 
 /** More than one turn takes; the rest is expanded when its turn comes. */

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ensureMailbox, locateMailbox, tidyMailbox } from '../../../agent/files/location.ts';
@@ -91,6 +100,17 @@ describe('the place of the two files', () => {
     symlinkSync(real, join(links, 'project'));
     const project = join(links, 'project');
     await ensureMailbox(await locateMailbox({ projectDir: project, override }), project);
+  });
+
+  test('is not made in a project that is gone, and the error says where its place is written', async () => {
+    const project = join(folder(), 'moved away');
+    const place = await locateMailbox({ projectDir: project, override });
+    await expect(ensureMailbox(place, project)).rejects.toMatchObject({
+      code: 'file_unusable',
+      message: `the project folder ${project} is not there`,
+      hint: expect.stringContaining('config.json'),
+    });
+    expect(existsSync(project)).toBe(false);
   });
 
   test('is unusable by name when .gemini is a file', async () => {
