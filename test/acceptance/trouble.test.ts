@@ -5,7 +5,7 @@ import type { ApiFailure } from '../../agent/dev/telegram-sim/sim.ts';
 import { createRelayClient } from '../../agent/relay-client.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import { startLine } from '../../scripts/chaos/line.ts';
+import { startLine } from '../../scripts/lab/line.ts';
 import { createWorkstation, type Running, until, type Workstation } from '../helpers/daemon.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
