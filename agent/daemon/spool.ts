@@ -6,7 +6,7 @@ import { fileLimits } from '../../protocol/limits.ts';
 import { readSpool, removeSpooled, setSpooledAside } from '../files/spool.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import { type ProjectState, versionsOf } from '../journal/state.ts';
+import { editsIn, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stopEntryId, toEntry } from '../sync/inbox-view.ts';
 import { outboxKey } from '../sync/outbox.ts';
@@ -37,7 +37,8 @@ export async function consumeSpool(
     const lines: ProjectRecord[] = [];
     if (record.kind === 'handed') {
       const { ids, session, transcript, offset } = record;
-      const edits = ids.map((id) => editsIn(journal.project(p), id, record.identities));
+      const project = journal.project(p);
+      const edits = ids.map((id) => editsIn(project, id, gave(project, id, record)));
       lines.push({ t: 'handed', p, at, ids, edits, session, transcript, offset });
     } else if (record.kind === 'stopped') {
       const rows = [...journal.project(p).controls.values()];
@@ -63,11 +64,8 @@ export async function consumeSpool(
   return { taken, broken };
 }
 
-/** The hook gave what stood in the file, which an edit may have replaced in the journal since. */
-function editsIn(project: ProjectState, id: string, identities: readonly string[]): number {
+/** Whether the hook gave this text: what stood in the file, which an edit may have replaced in the journal since. */
+function gave(project: ProjectState, id: string, { identities }: { identities: string[] }): (text: string) => boolean {
   const message = project.messages.get(id);
-  if (!message) return 0;
-  const versions = versionsOf(project, message);
-  const index = versions.findLastIndex((text) => identities.includes(identityOf({ ...toEntry(message), text })));
-  return index === -1 ? versions.length : index;
+  return (text) => message !== undefined && identities.includes(identityOf({ ...toEntry(message), text }));
 }

@@ -2,7 +2,7 @@
 
 import { identityOf } from '../../protocol/files.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import { versionsOf } from '../journal/state.ts';
+import { editsIn } from '../journal/state.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import type { Runtime } from './runtime.ts';
 import type { HookHost } from './turn-types.ts';
@@ -19,20 +19,12 @@ export function createHandOver({ options, state, storeView }: Runtime): HandOver
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
-  /** An edit that is being journalled right now is not in what is given. */
-  function editsIn(id: string, text: string | undefined): number {
-    const message = project.messages.get(id);
-    const versions = message ? versionsOf(project, message) : [];
-    const index = versions.lastIndexOf(text ?? '');
-    return index === -1 ? versions.length : index;
-  }
-
   return async (messages, session, { transcript, offset }, host) => {
     if (host.isGone()) return false;
     const ids = messages.filter((message) => message.fromOwner).map((message) => message.entry.id);
     const at = clock();
     const given = new Map(messages.map(({ entry }) => [entry.id, entry.text]));
-    const edits = ids.map((id) => editsIn(id, given.get(id)));
+    const edits = ids.map((id) => editsIn(project, id, (text) => text === given.get(id)));
     const record: ProjectRecord = { t: 'handed', p, at, ids, edits, session, transcript: transcript ?? null, offset };
     if (ids.length > 0) await journal.append([record]);
     for (const message of messages) state.handed.set(identityOf(message.entry), at);

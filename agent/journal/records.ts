@@ -56,7 +56,7 @@ export type ProjectRecord = InProject &
     | { t: 'filed'; ids: string[] }
     /**
      * Given to the coding agent; proof reads `transcript` from `offset` bytes. `edits`: how many edits the given text of each id had
-     * in it, as one may be journalled while the text is on its way; absent = all.
+     * in it, as one may be journalled while the text is on its way; absent = all. The same of a lease.
      */
     | { t: 'handed'; ids: string[]; edits?: number[]; session: string; transcript: string | null; offset: number }
     | { t: 'proved'; ids: string[] }
@@ -64,7 +64,7 @@ export type ProjectRecord = InProject &
     | { t: 'returned'; ids: string[] }
     | { t: 'ended'; ids: string[]; state: ReportedState }
     /** Given to an agent that polls, which acknowledges them or loses them at `untilAt`; nobody else gets them meanwhile. */
-    | { t: 'leased'; ids: string[]; holder: LeaseHolder; untilAt: number }
+    | { t: 'leased'; ids: string[]; edits?: number[]; holder: LeaseHolder; untilAt: number }
     /** Since these were leased their holder has sent something to the phone, so that it may acknowledge them. */
     | { t: 'replied'; ids: string[] }
     /** The holder is gone or too late: unread again, with the next attempt. `ungiven`: it never got them, so the attempt stays. */

@@ -140,8 +140,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
         const { session, transcript, offset, at } = record;
         move(project, message, 'handed');
         message.hand = { session, transcript, offset, at };
-        const edits = record.edits?.[record.ids.indexOf(message.row.id)];
-        if (edits !== undefined) correctStale(project, message, edits);
+        correctStale(project, message, record);
       }
       return;
     case 'proved':
@@ -171,6 +170,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
         const { holder, untilAt, at } = record;
         move(project, message, 'leased');
         message.lease = { holder, at, untilAt, replied: false };
+        correctStale(project, message, record);
       }
       return;
     case 'replied':
@@ -297,8 +297,14 @@ function addEdit(project: ProjectState, editOf: string, text: string, row: Row, 
 }
 
 /** The coding agent got a text to which an edit has been journalled meanwhile: the newest words follow as a correction. */
-function correctStale(project: ProjectState, message: HeldMessage, edits: number): void {
+function correctStale(
+  project: ProjectState,
+  message: HeldMessage,
+  { ids, edits: ofEach }: { ids: string[]; edits?: number[] },
+): void {
   const { id, text, expiresAt } = message.row;
+  const edits = ofEach?.[ids.indexOf(id)];
+  if (edits === undefined) return;
   const versions = project.replaced.get(id) ?? [];
   const [given, newest] = [versions[edits], versions.at(-1)];
   if (!given || !newest) return;
@@ -307,10 +313,13 @@ function correctStale(project: ProjectState, message: HeldMessage, edits: number
   hold(project, { ...newest.by, kind: 'message', text, expiresAt, corrects: id });
 }
 
-/** The texts that a message has had as the coding agent reads them, the newest last: the index of one is its number of edits. */
-export function versionsOf(project: ProjectState, message: HeldMessage): string[] {
-  const earlier = project.replaced.get(message.row.id) ?? [];
-  return [...earlier.map(({ text }) => textOf(message, text)), textOf(message)];
+/** How many edits the text had that was given: one may be journalled while it is on its way. `isGiven` = of a text as the coding agent reads it. */
+export function editsIn(project: ProjectState, id: string, isGiven: (text: string) => boolean): number {
+  const message = project.messages.get(id);
+  if (!message) return 0;
+  const earlier = project.replaced.get(id) ?? [];
+  const index = earlier.findLastIndex(({ text }) => isGiven(textOf(message, text)));
+  return isGiven(textOf(message)) || index === -1 ? earlier.length : index;
 }
 
 /** The control's words become a message under the control's id; of a message that is one already, only the mark is set. */

@@ -107,9 +107,14 @@ export function isOurStop(project: ProjectState, { id, control }: InboxEntry): b
   return project.known.has(row) || project.known.has(stopWordId(row));
 }
 
+/** A text of the message that does not count any more: from before an edit, or the edit's that follows as a correction. */
 function isReplaced(project: ProjectState, entry: InboxEntry): boolean {
   const message = project.messages.get(entry.id);
-  return project.replaced.get(entry.id)?.some(({ text }) => message && textOf(message, text) === entry.text) ?? false;
+  if (!message) return false;
+  const isText = (words: string) => textOf(message, words) === entry.text;
+  if (project.replaced.get(entry.id)?.some(({ text }) => isText(text))) return true;
+  for (const { row } of project.messages.values()) if (row.corrects === entry.id && isText(row.text)) return true;
+  return false;
 }
 
 /** By identity, or dead by it; of what ended long ago only the id is left. */

@@ -7,7 +7,7 @@ import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { LeaseHolder, ProjectRecord } from '../journal/records.ts';
-import type { HeldMessage, Lease, ProjectState } from '../journal/state.ts';
+import { editsIn, type HeldMessage, type Lease, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import type { InboxSync } from './inbox.ts';
@@ -66,7 +66,10 @@ export function createLeases(options: LeaseOptions): Leases {
     const ids = chosen.map(({ entry }) => entry.id);
     // A hook that found us too slow may have taken one from the file in this moment: then it is the hook's.
     const taken = new Set(
-      await inbox.claim(chosen, () => journal.append([{ t: 'leased', p, at, ids, holder, untilAt: at + leaseMs }])),
+      await inbox.claim(chosen, () => {
+        const edits = chosen.map(({ entry }) => editsIn(project, entry.id, (text) => text === entry.text));
+        return journal.append([{ t: 'leased', p, at, ids, edits, holder, untilAt: at + leaseMs }]);
+      }),
     );
     if (taken.size > 0) {
       await journal.append([{ t: 'unleased', p, at, ids: [...taken], ungiven: true }]);

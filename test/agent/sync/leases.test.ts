@@ -27,8 +27,12 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** `race` happens after the lease is in the journal and before the file is marked. */
-async function takeDuring(race: (inbox: InboxSync) => Promise<void>, spooled: ProjectRecord[] = []) {
+/** `race` happens after the lease is in the journal and before the file is marked, `before` when what waits was read. */
+async function takeDuring(
+  race: (inbox: InboxSync) => Promise<void>,
+  spooled: ProjectRecord[] = [],
+  before: (inbox: InboxSync) => Promise<void> = () => Promise.resolve(),
+) {
   const inbox = createInbox({
     project: journal.project(p),
     journal,
@@ -49,7 +53,11 @@ async function takeDuring(race: (inbox: InboxSync) => Promise<void>, spooled: Pr
   const leases = createLeases({
     project: journal.project(p),
     journal,
-    inbox: { ...inbox, claim: (messages, record) => inbox.claim(messages, () => record().then(() => race(inbox))) },
+    inbox: {
+      ...inbox,
+      waiting: () => inbox.waiting().then((found) => before(inbox).then(() => found)),
+      claim: (messages, record) => inbox.claim(messages, () => record().then(() => race(inbox))),
+    },
     exclusive: (work) => work(),
     isGone: () => false,
     tell: () => Promise.resolve(),
@@ -87,4 +95,22 @@ it('a refresh in between does not look like another reader', async () => {
   await inbox.refresh();
   expect([given.map(({ entry }) => entry.id), phase()]).toEqual([[id], 'leased']);
   expect(JSON.parse(await readFile(path, 'utf8')).messages).toMatchObject([{ id, read: true }]);
+});
+
+it('an edit that comes while its message is being leased follows as a correction, and nothing is given twice', async () => {
+  const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'two' } as const;
+  const { inbox, given } = await takeDuring(
+    () => Promise.resolve(),
+    [],
+    async (each) => {
+      await journal.append([{ t: 'row', p, at: now, row: edit }]);
+      await each.refresh();
+    },
+  );
+  expect(given.map(({ entry }) => entry.text)).toEqual(['one']);
+  await inbox.refresh();
+  const { messages } = await inbox.waiting();
+  const correction = { id: edit.id, text: 'two', editOf: id };
+  expect(messages).toMatchObject([{ fromOwner: true, entry: correction }]);
+  expect(JSON.parse(await readFile(path, 'utf8')).messages).toMatchObject([{ ...correction, read: false }]);
 });
