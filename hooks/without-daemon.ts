@@ -2,37 +2,27 @@
 // in the spool what it did; expansion and everything else of the journal stay with the daemon.
 
 import { statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { type Config, loadConfig } from '../agent/config.ts';
+import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
 import { hookIoOf, type TurnRecord } from '../agent/drivers/hook-io.ts';
-import { readJsonFile } from '../agent/files/json-file.ts';
-import { ensureMailbox, locateMailbox, type MailboxPlace } from '../agent/files/location.ts';
-import { hasRoom, pruneSettled } from '../agent/files/merge.ts';
+import { ensureMailbox } from '../agent/files/location.ts';
+import { hasRoom } from '../agent/files/merge.ts';
 import { readMailbox } from '../agent/files/read.ts';
-import { findServed } from '../agent/files/served.ts';
-import { readSpool, writeSpool } from '../agent/files/spool.ts';
 import { readFrom } from '../agent/files/tail.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
 import { summarize } from '../agent/format/summary.ts';
-import { type PathsInput, stateFiles } from '../agent/paths.ts';
+import type { PathsInput } from '../agent/paths.ts';
 import { isAlive } from '../agent/process.ts';
 import { decide } from '../agent/turns/rules.ts';
-import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
 import { stopOf } from '../agent/turns/stop.ts';
-import {
-  parseStoredView,
-  type StopView,
-  type StoredView,
-  type TurnPlace,
-  type WaitingMessage,
-} from '../agent/turns/view.ts';
+import type { StopView, TurnPlace, WaitingMessage } from '../agent/turns/view.ts';
 import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
 import { isGate, type Tool } from '../protocol/hook.ts';
-import { projectKey } from '../protocol/ids.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
+import { type Alone, lookAround, spool, update } from './alone.ts';
 import { answerGate, lastAnswer } from './gate.ts';
+import { answerWith } from './hand-over.ts';
 
 /** From a report of the daemon to the hook that finds it dead; its time is cut to seconds. */
 const toldWithinMs = 3_000;
@@ -46,17 +36,6 @@ export interface FallbackCall {
   stdin: Buffer;
   /** The coding agent's process. */
   pid: number;
-}
-
-interface Alone {
-  tool: Tool;
-  config: Config;
-  key: string;
-  place: MailboxPlace;
-  projectDir: string;
-  view: StoredView | undefined;
-  spooled: SpoolRecord[];
-  now: number;
 }
 
 /** The tool's own answer; `{}` whenever something is missing. */
@@ -76,35 +55,37 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
   const viewed = view?.bound;
   // As in the daemon: /clear and resume give the same process a new session id, and the binding moves with the process.
   const bound = viewed?.pid === pid ? { id: call.session, pid } : viewed;
-  const decision = decide(
-    call,
-    {
-      now: alone.now,
-      bound,
-      boundAlive: bound?.pid !== undefined && isAlive(bound.pid),
-      waiting,
-      further: 0,
-      carried: turn.ids,
-      turnRuns: false,
-      degraded: true,
-      offered: view?.offered,
-      continuations: 0,
-      stop: stops[0],
-      sprint: undefined,
-      sprintText: undefined,
-      // Only the daemon can wait for the phone.
-      hold: { policy: 'never', away: false, fromPhone: false, interactive: false },
-      answeredAt: 0,
-    },
-    randomHex(4),
-  );
+  const rulesFor = (messages: readonly WaitingMessage[]) =>
+    decide(
+      call,
+      {
+        now: alone.now,
+        bound,
+        boundAlive: bound?.pid !== undefined && isAlive(bound.pid),
+        waiting: messages,
+        further: 0,
+        carried: turn.ids,
+        turnRuns: false,
+        degraded: true,
+        offered: view?.offered,
+        continuations: 0,
+        stop: stops[0],
+        sprint: undefined,
+        sprintText: undefined,
+        // Only the daemon can wait for the phone.
+        hold: { policy: 'never', away: false, fromPhone: false, interactive: false },
+        answeredAt: 0,
+      },
+      randomHex(4),
+    );
+  const decision = rulesFor(waiting);
   for (const effect of decision.effects) {
-    if (effect.type === 'hand' && !(await hand(alone, call, effect.messages))) return {};
     if (effect.type === 'turnEnded') await endTurn(alone, turn, effect.answer);
     if (effect.type === 'stopSpent') await spendStops(alone, stops);
   }
   if (call.event.type === 'turnEnd' && decision.effects.length > 0) await spendStops(alone, stops);
-  const { answer } = decision;
+  const answer = await answerWith(alone, call, decision, waiting, rulesFor);
+  if (!answer) return {};
   if (call.event.type === 'gate' && answer.deny === undefined && answer.halt === undefined) {
     return answerGate(world, { tool, event, key: alone.key, state: alone.config.dirs.state });
   }
@@ -129,28 +110,6 @@ function parseJson(stdin: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Undefined = no folder of ours. The bindings of config.json, or the project for which a mailbox exists already. */
-async function lookAround(config: Config, call: HookCall, tool: Tool): Promise<Alone | undefined> {
-  const files = stateFiles(config.dirs.state);
-  const binding = await findServed(call.cwd, config);
-  if (!binding) return undefined;
-  const key = projectKey(binding.mailbox, binding.project);
-  const { records } = await readSpool(files.spool);
-  return {
-    tool,
-    config,
-    key,
-    projectDir: binding.dir,
-    place: await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir }),
-    view: parseStoredView(await readJsonFile(files.view(key))),
-    spooled: records
-      .map(({ record }) => record)
-      .filter(isSpooled)
-      .filter((record) => record.project === key),
-    now: Date.now(),
-  };
 }
 
 async function unread({ place, view, spooled, now }: Alone): Promise<{ waiting: WaitingMessage[]; stops: StopView[] }> {
@@ -214,30 +173,6 @@ function currentTurn({ spooled, view }: Alone, tool: Tool, call: HookCall): Turn
   return { ids: [...view.carried], place: view.place ?? nothing };
 }
 
-/** Both at once, for the time of a hook: either of them keeps a message from being given twice, and both tell the daemon. */
-async function hand(alone: Alone, call: HookCall, messages: readonly WaitingMessage[]): Promise<boolean> {
-  const identities = messages.map((message) => identityOf(message.entry));
-  const offset = call.transcript ? ((await stat(call.transcript).catch(() => undefined))?.size ?? 0) : 0;
-  const record: SpoolRecord = {
-    kind: 'handed',
-    project: alone.key,
-    at: alone.now,
-    ids: messages.filter((message) => message.fromOwner).map((message) => message.entry.id),
-    identities,
-    tool: alone.tool,
-    session: call.session,
-    transcript: call.transcript ?? null,
-    offset,
-  };
-  const [spooled, marked] = await Promise.all([
-    spool(alone, record),
-    update(alone.place.inbox, 'inbox', (entries) =>
-      entries.map((entry) => (identities.includes(identityOf(entry)) ? { ...entry, read: true } : entry)),
-    ),
-  ]);
-  return spooled || marked;
-}
-
 async function endTurn(alone: Alone, turn: Turn, hostAnswer: string | undefined): Promise<void> {
   const record = await turnRecord(turn.place);
   const proved = turn.ids.filter((id) => record?.prompts.some((text) => text.includes(id)));
@@ -255,7 +190,7 @@ async function endTurn(alone: Alone, turn: Turn, hostAnswer: string | undefined)
   const answer = { id, timestamp: entry.timestamp, text };
   const keep = () => spool(alone, { kind: 'answer', project: alone.key, at: alone.now, answer });
   // Another program may rewrite the file without having seen the entry; the daemon knows by its identity that it is the same.
-  const isKept = alone.spooled.length < spooledRecords && (await keep());
+  const isKept = alone.spooled.length < spooledRecords && (await keep()) !== undefined;
   await ensureMailbox(alone.place, alone.projectDir).catch(() => {});
   let room = true;
   const written = await update<OutboxEntry>(alone.place.outbox, 'outbox', (entries) => {
@@ -276,23 +211,4 @@ async function turnRecord({ tool, transcript, offset }: TurnPlace): Promise<Turn
   if (!transcript) return undefined;
   const text = await readFrom(transcript, offset).catch(() => undefined);
   return text === undefined ? undefined : hookIoOf(tool)?.readTurn(text);
-}
-
-async function spool({ config }: Alone, record: SpoolRecord): Promise<boolean> {
-  return writeSpool(stateFiles(config.dirs.state).spool, record).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function update<E extends InboxEntry | OutboxEntry>(
-  path: string,
-  kind: 'inbox' | 'outbox',
-  change: (entries: readonly E[]) => E[],
-): Promise<boolean> {
-  const options = { path, kind, now: Date.now, lockTimeoutMs: hookLimits.fileLockMs };
-  return updateMailboxFile(options, (entries) => pruneSettled(change(entries as E[]), kind, Date.now())).then(
-    () => true,
-    () => false,
-  );
 }

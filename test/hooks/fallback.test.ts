@@ -317,3 +317,13 @@ async function view(): Promise<string> {
   const [name = ''] = await readdir(dir);
   return readFile(join(dir, name), 'utf8');
 }
+
+it('hooks that run at once without a daemon, as when they are installed in two scopes, never give a message twice', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    await fill(`only once ${round}`);
+    const answers = await Promise.all([1, 2].map(() => agent.held('BeforeAgent', { prompt: 'x' })));
+    const contexts = answers.flatMap((each) => each.hookSpecificOutput?.additionalContext ?? []);
+    // None on a machine too busy for either: then it waits on.
+    expect(contexts.filter((text) => text.includes(`only once ${round}`)).length).toBeLessThan(2);
+  }
+});

@@ -1,0 +1,68 @@
+// What a hook without a daemon knows of its project, and the two places where it writes down what it does.
+
+import type { Config } from '../agent/config.ts';
+import { readJsonFile } from '../agent/files/json-file.ts';
+import { locateMailbox, type MailboxPlace } from '../agent/files/location.ts';
+import { pruneSettled } from '../agent/files/merge.ts';
+import { findServed } from '../agent/files/served.ts';
+import { readSpool, writeSpool } from '../agent/files/spool.ts';
+import { updateMailboxFile } from '../agent/files/update.ts';
+import { stateFiles } from '../agent/paths.ts';
+import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
+import { parseStoredView, type StoredView } from '../agent/turns/view.ts';
+import type { InboxEntry, OutboxEntry } from '../protocol/files.ts';
+import type { Tool } from '../protocol/hook.ts';
+import { projectKey } from '../protocol/ids.ts';
+import { hookLimits } from '../protocol/limits.ts';
+import type { HookCall } from '../protocol/turn-events.ts';
+
+export interface Alone {
+  tool: Tool;
+  config: Config;
+  key: string;
+  place: MailboxPlace;
+  projectDir: string;
+  view: StoredView | undefined;
+  spooled: SpoolRecord[];
+  now: number;
+}
+
+/** Undefined = no folder of ours. The bindings of config.json, or the project for which a mailbox exists already. */
+export async function lookAround(config: Config, call: HookCall, tool: Tool): Promise<Alone | undefined> {
+  const files = stateFiles(config.dirs.state);
+  const binding = await findServed(call.cwd, config);
+  if (!binding) return undefined;
+  const key = projectKey(binding.mailbox, binding.project);
+  const { records } = await readSpool(files.spool);
+  return {
+    tool,
+    config,
+    key,
+    projectDir: binding.dir,
+    place: await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir }),
+    view: parseStoredView(await readJsonFile(files.view(key))),
+    spooled: records
+      .map(({ record }) => record)
+      .filter(isSpooled)
+      .filter((record) => record.project === key),
+    now: Date.now(),
+  };
+}
+
+/** The path of the record; undefined = it could not be kept. */
+export async function spool({ config }: Alone, record: SpoolRecord): Promise<string | undefined> {
+  return writeSpool(stateFiles(config.dirs.state).spool, record).catch(() => undefined);
+}
+
+/** False = it could not be written. */
+export async function update<E extends InboxEntry | OutboxEntry>(
+  path: string,
+  kind: 'inbox' | 'outbox',
+  change: (entries: readonly E[]) => E[],
+): Promise<boolean> {
+  const options = { path, kind, now: Date.now, lockTimeoutMs: hookLimits.fileLockMs };
+  return updateMailboxFile(options, (entries) => pruneSettled(change(entries as E[]), kind, Date.now())).then(
+    () => true,
+    () => false,
+  );
+}
