@@ -233,10 +233,11 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
 
   /** Coalesced: two runs at once would answer a control twice. What fails is tried again with the next rows or start. */
   const answerControls = createCoalesced(async () => {
-    try {
-      for (const control of [...project.controls.values()]) await spend(control);
-    } catch (cause) {
-      log('warn', 'controls not answered', { project: key, error: (cause as Error).message });
+    for (const control of [...project.controls.values()]) {
+      // Each by itself: a STOP must not wait behind one that fails.
+      await spend(control).catch((cause) =>
+        log('warn', 'control not answered', { project: key, id: control.id, error: (cause as Error).message }),
+      );
     }
   });
 
