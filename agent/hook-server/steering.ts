@@ -2,8 +2,7 @@
 // queue of hook events, so that a stuck event delays none of it.
 
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
-import type { ProjectState } from '../journal/state.ts';
-import { stopWordId } from '../journal/state.ts';
+import { type HeldMessage, type ProjectState, stopWordId } from '../journal/state.ts';
 import { readOrder } from '../turns/sprint.ts';
 import type { StopView } from '../turns/view.ts';
 import type { Holding } from './holding.ts';
@@ -54,13 +53,22 @@ export function createSteering(parts: SteeringParts): Steering {
     return ids.length;
   }
 
+  /** After a sleep the message that releases them may have come together with the STOP. */
+  async function whatOfParked(parked: number, seq: number): Promise<string> {
+    const isNewer = ({ row }: HeldMessage) => row.seq > seq && !(project.sprint && row.stopWord);
+    if (![...project.messages.values()].some(isNewer)) {
+      return parked === 1
+        ? 'is parked: a new message or /continue releases it'
+        : 'are parked: a new message or /continue releases them';
+    }
+    await release();
+    return parked === 1 ? 'goes with the one you sent since' : 'go with what you sent since';
+  }
+
   return {
     async stop({ seq, type }) {
       const parked = await park(seq);
-      const rest =
-        parked === 0
-          ? ''
-          : ` ${messages(parked)} from before it ${parked === 1 ? 'is' : 'are'} parked: a new message or /continue releases ${parked === 1 ? 'it' : 'them'}.`;
+      const rest = parked === 0 ? '' : ` ${messages(parked)} from before it ${await whatOfParked(parked, seq)}.`;
       await inbox.refresh();
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.

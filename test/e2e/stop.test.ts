@@ -1,6 +1,6 @@
 // STOP and abort: out of band, remembered, and obeyed by the file alone.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
@@ -59,6 +59,32 @@ describe('a STOP of the phone', onBusyMachine, () => {
     expect((await stopEntry())?.read).toBe(true);
     await begin();
     expect(await tool()).toEqual({});
+  });
+
+  it('does not wait behind a command that cannot be carried out', async () => {
+    await ws.start();
+    await begin();
+    // Where the gates for the time without a daemon belong stands something else.
+    await rm(join(ws.runtimeDir, 'gate'), { recursive: true, force: true });
+    await writeFile(join(ws.runtimeDir, 'gate'), '');
+    await ws.chat.say('/approvals all');
+    await until('it failed', () => ws.log.some(({ event }) => event === 'control not answered'));
+    await ws.chat.say('STOP');
+    await told(/^Stop requested/);
+    expect((await tool()).additionalContext).toBe(signal);
+  });
+
+  it('releases what it parks when a newer message came with it, as after a sleep', async () => {
+    const daemon = await ws.start();
+    await daemon.stop();
+    for (const text of ['before the stop', 'STOP', 'after the stop']) await ws.chat.say(text);
+    await ws.start();
+    await told(/^Nothing to stop/);
+    const context = await until('both are given', async () => {
+      const given = await agent.turn('Done.');
+      return given?.includes('after the stop') ? given : undefined;
+    });
+    expect(context).toMatch(/sent before the STOP\]\nbefore the stop\n/);
   });
 
   it('is spent at once where nothing runs, and no later turn feels it', async () => {
