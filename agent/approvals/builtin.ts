@@ -1,5 +1,7 @@
 // The built-in rules: calls that destroy what cannot be brought back, touch secrets, or would loosen wa-sync itself. Pure.
 
+import { lookAtProgram } from './builtin-commands.ts';
+import { absolute, bracesExpanded, globExpanded, normal, withKnownFolders } from './paths.ts';
 import { type SimpleCommand, simpleCommands } from './shell-words.ts';
 
 export interface ToolCall {
@@ -12,6 +14,8 @@ export interface ToolCall {
 /** What the rules know of the machine. Paths are absolute. */
 export interface Surroundings {
   cwd: string;
+  /** Where a `cd` in the command led. */
+  at?: string;
   home: string;
   /** Config, state, runtime and data directories of wa-sync. */
   own: readonly string[];
@@ -35,6 +39,7 @@ export const builtinRules = [
   'pipe-to-shell',
   'secret-file',
   'secret-content',
+  'too-long',
   'own',
 ] as const;
 
@@ -54,42 +59,39 @@ export function commandOf({ input }: ToolCall): string | undefined {
   return typeof input.command === 'string' ? input.command : undefined;
 }
 
+/** What no system takes for a path. */
+const maxPathChars = 4096;
+
 /** Arguments that name a file or folder. */
 export function pathArguments({ tool, input }: ToolCall): string[] {
   if (readers.has(tool)) return [];
-  return Object.entries(input).flatMap(([key, value]) =>
-    typeof value === 'string' && value.length < 4096 && /path|file|dest|target|source|uri|dir/i.test(key)
-      ? [value]
-      : [],
+  return textsIn(input).flatMap(([key, value]) =>
+    value.length < maxPathChars && /path|file|dest|target|source|uri|dir/i.test(key) ? [value] : [],
   );
+}
+
+const maxDepth = 8;
+
+/** Each text in the arguments with the name that it stands under, also in lists and objects. */
+function textsIn(value: unknown, key = '', depth = 0): [key: string, value: string][] {
+  if (typeof value === 'string') return [[key, value]];
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return [];
+  if (Array.isArray(value)) return value.flatMap((each) => textsIn(each, key, depth + 1));
+  return Object.entries(value).flatMap(([name, each]) => textsIn(each, name, depth + 1));
 }
 
 /** The words of a command that may be paths, for `resolved`. */
 export function pathWords(command: string): string[] {
-  return simpleCommands(command).flatMap(({ words, writes }) => [...words.slice(1).map(withoutKey), ...writes]);
+  return simpleCommands(command.slice(0, maxCommandChars)).flatMap((each) => namesIn(each));
 }
 
 export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
   const findings = new Map<BuiltinRule, string>();
-  const add = (rule: BuiltinRule, why: string) => void (findings.has(rule) || findings.set(rule, why));
+  const add: Add = (rule, why) => void (findings.has(rule) || findings.set(rule, why));
   const command = commandOf(call);
-  if (command !== undefined) {
-    for (const each of simpleCommands(command)) lookAtCommand(each, world, add);
-    if (/\bDROP\s+(TABLE|DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE\b/i.test(command)) add('drop-table', 'drops a table');
-    if (
-      /\|\s*(?:sudo\s+)?(?:\S*\/)?(?:sh|bash|zsh|dash|python3?|node)\b/.test(command) &&
-      /\b(curl|wget)\b/.test(command)
-    ) {
-      add('pipe-to-shell', 'runs what it downloads');
-    }
-    if (/wa_(inbox|outbox|policy|audit)\.json/i.test(command)) add('own', 'touches a file of wa-sync');
-    if (/\bwa-sync(?:\.js)?['"]?\s+(?:\S+\s+)*?(hooks|service|setup|rotate|uninstall)\b/.test(command)) {
-      add('own', 'changes the installation of wa-sync');
-    }
-  }
+  if (command !== undefined) lookAtCommand(command, world, add);
   for (const path of pathArguments(call)) lookAtPath(path, world, add);
-  for (const [key, value] of Object.entries(call.input)) {
-    if (typeof value !== 'string' || readers.has(call.tool)) continue;
+  for (const [key, value] of readers.has(call.tool) ? [] : textsIn(call.input)) {
     if (key !== 'command' && /\bDROP\s+(TABLE|DATABASE|SCHEMA)\b/i.test(value) && /sql|query|statement/i.test(key)) {
       add('drop-table', 'drops a table');
     }
@@ -98,39 +100,51 @@ export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
   return [...findings].map(([rule, why]) => ({ rule, why }));
 }
 
-type Add = (rule: BuiltinRule, why: string) => void;
+export type Add = (rule: BuiltinRule, why: string) => void;
 
-function lookAtCommand({ words, writes }: SimpleCommand, world: Surroundings, add: Add): void {
-  const [program = '', ...rest] = words;
-  const flags = rest.filter((word) => word.startsWith('-'));
-  const targets = rest.filter((word) => !word.startsWith('-'));
-  const short = (letters: RegExp) => flags.some((flag) => /^-[A-Za-z]+$/.test(flag) && letters.test(flag));
-  const recursive = short(/[rR]/) || flags.includes('--recursive') || /^(rd|rmdir)$/i.test(program);
-  const deletes =
-    (/^(rm|rd|rmdir|shred)$/i.test(program) && recursive) ||
-    (/^remove-item$/i.test(program) && flags.some((flag) => /^-rec/i.test(flag))) ||
-    (program === 'find' && (rest.includes('-delete') || /-exec\w*\s+(\S*\/)?rm\b/.test(rest.join(' '))));
-  if (deletes) {
-    const from =
-      program === 'find'
-        ? rest.slice(
-            0,
-            Math.max(
-              1,
-              rest.findIndex((word) => word.startsWith('-')),
-            ),
-          )
-        : targets;
-    const broad = from.find((target) => isBroad(target, world));
-    if (broad !== undefined) add('delete-root', `deletes ${broad} with all that is in it`);
+const interpreter = String.raw`(?:[^\s|]*\/)?(?:sh|bash|zsh|dash|ksh|fish|python[\d.]*|node|perl|ruby|php)\b`;
+const pipedIntoShell = new RegExp(
+  String.raw`\|\s*(?:(?:sudo|doas|env|command|exec|nohup)\s+(?:-\S+\s+)*)?${interpreter}`,
+);
+const shellOfDownload =
+  /(?:\b(?:sh|bash|zsh|dash|ksh|eval|source)|(?:^|[;&|(\s])\.)\s[^|;&]{0,500}(?:[$<]\(|`)\s*(?:curl|wget)\b/;
+const database = /\b(psql|mysql|mariadb|sqlite3?|sqlcmd|clickhouse\S*|mongo\w*)\b/;
+
+/** A `cd` further down is not followed: each later name is looked at from there. */
+const maxFolderChars = 512;
+
+/** Longer than anybody reads, and judged within the time of a hook. */
+const maxCommandChars = 65_536;
+
+function lookAtCommand(whole: string, world: Surroundings, add: Add): void {
+  const command = whole.slice(0, maxCommandChars);
+  if (command.length < whole.length) add('too-long', 'is too long to be judged');
+
+  let { cwd: at } = world;
+  for (const each of simpleCommands(command)) {
+    const here = { ...world, at };
+    lookAtProgram(each, here, add);
+    for (const word of namesIn(each)) lookAtPath(word, here, add);
+    const [program = '', target = '~'] = each.words;
+    if (program !== 'cd' && program !== 'pushd') continue;
+    const moved = normal(absolute(withKnownFolders(target, { ...world, cwd: at }), at));
+    if (moved.length < maxFolderChars) at = moved;
   }
-  if (program === 'git') lookAtGit(rest, add);
-  if (/^mkfs|^(wipefs|fdisk|parted|diskpart|format)$/.test(program)) add('disk', 'writes to a disk itself');
-  if (program === 'dd' && rest.some((word) => word.startsWith('of=/dev/'))) add('disk', 'writes to a disk itself');
-  if (/^ch(mod|own)$/.test(program) && recursive && targets.some((target) => isBroad(target, world))) {
-    add('delete-root', 'changes the rights of a whole tree');
+  const drops = /\bDROP\s+(TABLE|DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE\b/i.test(command);
+  const empties = /\bTRUNCATE\s+\w|\bDELETE\s+FROM\s+[^\s;"']+\s*(;|["']|$)|dropDatabase\(/i.test(command);
+  if (drops || (empties && database.test(command))) add('drop-table', 'drops or empties a table');
+  if (/\b(curl|wget)\b/.test(command) && (pipedIntoShell.test(command) || shellOfDownload.test(command))) {
+    add('pipe-to-shell', 'runs what it downloads');
   }
-  for (const word of [...rest.map(withoutKey), ...writes]) lookAtPath(word, world, add);
+  if (/wa_(inbox|outbox|policy|audit)\.json/i.test(command)) add('own', 'touches a file of wa-sync');
+}
+
+/** What of a command may be the name of a file. */
+function namesIn({ words: [program = '', ...rest], writes }: SimpleCommand): string[] {
+  const words = rest.map(withoutKey);
+  // `-d @file`, `-F part=@file`
+  const sent = program === 'curl' ? words.flatMap((word) => /@(.+)$/s.exec(word)?.[1] ?? []) : [];
+  return [...words, ...sent, ...writes];
 }
 
 /** `of=x`, `--file=x` */
@@ -138,42 +152,16 @@ function withoutKey(word: string): string {
   return /^(?:--?)?[\w-]+=(.+)$/s.exec(word)?.[1] ?? word;
 }
 
-function lookAtGit(words: string[], add: Add): void {
-  const [verb, ...rest] = words.filter(
-    (word, index) => !(word.startsWith('-') && index < 1) && words[index - 1] !== '-C',
-  );
-  const has = (...flags: string[]) =>
-    rest.some((word) => flags.some((flag) => word === flag || word.startsWith(`${flag}=`)));
-  if (words.includes('push')) {
-    const forced = words.some((word) => /^--(force\S*|mirror|delete|prune)$|^-[a-z]*[fd][a-z]*$|^\+|^:./.test(word));
-    if (forced) add('force-push', 'overwrites or removes what others may have pushed');
-  }
-  if (verb === 'reset' && has('--hard')) add('discard-work', 'throws uncommitted work away');
-  if (verb === 'clean' && rest.some((word) => /^-[a-z]*f|^--force/.test(word)))
-    add('discard-work', 'deletes untracked files');
-  if (verb === 'filter-branch' || verb === 'filter-repo') add('force-push', 'rewrites the history');
-}
-
-function isBroad(target: string, { cwd, home }: Surroundings): boolean {
-  // A variable may be empty.
-  if (/^["']?\$(?!\{?(PWD|TMPDIR)\b)/.test(target)) return true;
-  const bare = target.replace(/^~(?=\/|$)/, home).replace(/(\/\.?\*?)+$/, '') || '/';
-  if (/^(~\w*|\*|\.\*)$/.test(bare)) return true;
-  const path = normal(absolute(bare, cwd));
-  if (path.split('/').filter((part) => part !== '').length <= 1 || /^[a-z]:\/?$/i.test(path))
-    return !/^\/(tmp)\/./.test(path);
-  if (/^\/(home|users)\/[^/]+$/i.test(path) || path.endsWith('/.git')) return true;
-  const isAbove = (other: string) => `${normal(other)}/`.startsWith(`${path}/`);
-  return isAbove(cwd) || isAbove(home);
-}
-
 const secretFile =
   /(^|\/)(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|credentials(\.\w+)?|secrets?\.(json|ya?ml|toml|env)|[^/]*\.(pem|key|p12|pfx|keystore|jks))$|(^|\/)\.(ssh|aws|gnupg|kube|docker)(\/|$)/i;
 
 function lookAtPath(word: string, world: Surroundings, add: Add): void {
   if (word === '') return;
-  const given = normal(absolute(word.replace(/^~(?=\/|$)/, world.home), world.cwd));
-  for (const path of [given, ...(world.resolved.get(word) ?? []).map(normal)]) {
+  const { cwd, at = cwd, home } = world;
+  const given = bracesExpanded(word)
+    .flatMap((each) => [cwd, at].map((base) => normal(absolute(withKnownFolders(each, { home, cwd: base }), base))))
+    .flatMap(globExpanded);
+  for (const path of [...given, ...(world.resolved.get(word) ?? [])].map(normal)) {
     const lower = path.toLowerCase();
     if (secretFile.test(path)) add('secret-file', `touches ${word.slice(0, 200)}, which may hold secrets`);
     const isOwn = world.own.some((dir) => `${lower}/`.startsWith(`${normal(dir).toLowerCase()}/`));
@@ -183,19 +171,4 @@ function lookAtPath(word: string, world: Surroundings, add: Add): void {
     );
     if (isOwn || inGemini) add('own', `touches ${word.slice(0, 200)}, which belongs to the guard itself`);
   }
-}
-
-function absolute(path: string, cwd: string): string {
-  const slashed = path.replaceAll('\\', '/').replace(/^file:\/\//, '');
-  return slashed.startsWith('/') || /^[a-z]:\//i.test(slashed) ? slashed : `${cwd}/${slashed}`;
-}
-
-/** Without `.`, `..` and doubled slashes. */
-function normal(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.replaceAll('\\', '/').split('/')) {
-    if (part === '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  return `/${parts.join('/')}`;
 }

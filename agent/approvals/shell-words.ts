@@ -1,6 +1,8 @@
 // Reads a shell command line far enough to see what it runs, also behind `sudo`, in `sh -c '…'` and in `$(…)`. Pure.
 // A guard against mistakes, not against somebody who hides: what a program computes is not seen.
 
+import { commandsRunBy, programOf, readsStdin, scriptsOf } from './shell-programs.ts';
+
 export interface SimpleCommand {
   /** Unquoted; the first is the program's name without its folder. */
   words: string[];
@@ -13,41 +15,12 @@ interface Reading {
   writes: string[];
 }
 
+const keywords = new Set(['then', 'do', 'else', 'elif', 'if', 'while', 'until', '!', '{', 'coproc']);
 const operators = new Set([';', '&', '|', '\n', '(', ')']);
-const wrappers = new Set([
-  ...[
-    'sudo',
-    'doas',
-    'env',
-    'command',
-    'exec',
-    'nohup',
-    'time',
-    'nice',
-    'ionice',
-    'xargs',
-    'stdbuf',
-    'setsid',
-    'timeout',
-  ],
-  ...['then', 'do', 'else', 'elif', 'if', 'while', 'until', '!', '{', 'builtin', 'npx', 'bunx', 'pnpm', 'dlx'],
-]);
-const shells = new Set([
-  'sh',
-  'bash',
-  'zsh',
-  'dash',
-  'ksh',
-  'fish',
-  'ash',
-  'eval',
-  'ssh',
-  'su',
-  'powershell',
-  'pwsh',
-  'cmd',
-]);
 const maxDepth = 4;
+
+/** In a word: what only the shell knows. */
+const computed = '$(…)';
 
 export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
   const commands: SimpleCommand[] = [];
@@ -72,7 +45,7 @@ export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
       word = (word ?? '') + line.slice(i + 1, end < 0 ? undefined : end);
       i = end < 0 ? line.length : end;
     } else if (char === '"') {
-      const end = endOfQuoted(line, i + 1);
+      const end = endOfQuoted(line, i + 1, '"');
       const inner = line.slice(i + 1, end);
       word = (word ?? '') + inner.replace(/\\(["\\$`])/g, '$1');
       for (const nested of substitutions(inner))
@@ -81,9 +54,19 @@ export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
     } else if (char === '\\') {
       if (line[i + 1] !== '\n') word = (word ?? '') + (line[i + 1] ?? '');
       i += 1;
-    } else if (char === '`' || (char === '$' && line[i + 1] === '(')) {
+    } else if (char === '$' && line[i + 1] === "'") {
+      const end = endOfQuoted(line, i + 2, "'");
+      word = (word ?? '') + unescaped(line.slice(i + 2, end));
+      i = end;
+    } else if (char === '`' || ((char === '$' || char === '<') && line[i + 1] === '(')) {
+      // What stands behind the closing mark is read as a command of its own.
+      word = (word ?? '') + computed;
       endCommand();
-      if (char === '$') i += 1;
+      if (char !== '`') i += 1;
+    } else if (char === '<') {
+      if (word !== undefined && !/^\d*$/.test(word)) endWord();
+      word = undefined;
+      while (line[i + 1] === '<' || line[i + 1] === '&') i += 1;
     } else if (char === '>') {
       // The number or & before it is no word of the command.
       if (word !== undefined && !/^\d*$/.test(word)) endWord();
@@ -104,15 +87,32 @@ export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
     }
   }
   endCommand();
-  return commands;
+  const piped = commands.some(readsStdin) && depth < maxDepth ? commands.flatMap(printed) : [];
+  return [...commands, ...piped.flatMap((script) => simpleCommands(script, depth + 1))];
 }
 
-function endOfQuoted(line: string, from: number): number {
+/** What a shell at the end of the pipe is given to run. */
+function printed({ words: [program = '', ...rest] }: SimpleCommand): string[] {
+  return /^(echo|printf)$/.test(program) ? [rest.filter((word) => !word.startsWith('-')).join(' ')] : [];
+}
+
+/** Of `$'…'`. */
+function unescaped(text: string): string {
+  return text.replace(/\\(?:x([0-9a-f]{1,2})|([0-7]{1,3})|(.))/gis, (_, hex, octal, char) =>
+    char === undefined ? String.fromCharCode(hex ? Number.parseInt(hex, 16) : Number.parseInt(octal, 8)) : char,
+  );
+}
+
+function endOfQuoted(line: string, from: number, quote: string): number {
   for (let i = from; i < line.length; i += 1) {
     if (line[i] === '\\') i += 1;
-    else if (line[i] === '"') return i;
+    else if (line[i] === quote) return i;
   }
   return line.length;
+}
+
+function isAssignment(word: string): boolean {
+  return /^[A-Za-z_]\w*=/.test(word);
 }
 
 function substitutions(text: string): string[] {
@@ -121,32 +121,10 @@ function substitutions(text: string): string[] {
 
 function unwrap({ words, writes }: Reading, depth: number): SimpleCommand[] {
   let rest = [...words];
-  for (;;) {
-    const first = rest[0];
-    if (first === undefined) break;
-    if (/^[A-Za-z_]\w*=/.test(first)) rest = rest.slice(1);
-    else if (wrappers.has(programOf(first))) rest = withoutOptions(rest.slice(1), programOf(first));
-    else break;
-  }
+  while (rest[0] !== undefined && (isAssignment(rest[0]) || keywords.has(rest[0]))) rest = rest.slice(1);
   const program = programOf(rest[0] ?? '');
   const command: SimpleCommand = { words: rest.length === 0 ? [] : [program, ...rest.slice(1)], writes };
-  if (!shells.has(program) || depth >= maxDepth) return [command];
-  // The script stands in some word: which one depends on the program, so each is looked at.
-  const nested = rest.slice(1).filter((word) => !word.startsWith('-'));
-  const scripts = program === 'eval' || program === 'ssh' ? [nested.join(' ')] : nested;
-  return [command, ...scripts.flatMap((script) => simpleCommands(script, depth + 1))];
-}
-
-function programOf(word: string): string {
-  return word.replace(/^.*[/\\]/, '').replace(/\.exe$/i, '');
-}
-
-/** `sudo -u x rm`, `timeout 5 rm`: the wrapper's own options, with the value that some take. */
-function withoutOptions(words: string[], wrapper: string): string[] {
-  let rest = words;
-  while (rest[0]?.startsWith('-')) {
-    const takesValue = /^-[ugnIPLt]$/.test(rest[0]) && rest[1] !== undefined && !rest[1].startsWith('-');
-    rest = rest.slice(takesValue ? 2 : 1);
-  }
-  return wrapper === 'timeout' ? rest.slice(1) : rest;
+  const run = commandsRunBy(command.words).map((inner): SimpleCommand => ({ words: inner, writes: [] }));
+  const scripts = depth < maxDepth ? [command, ...run].flatMap(({ words: each }) => scriptsOf(each)) : [];
+  return [command, ...run, ...scripts.flatMap((script) => simpleCommands(script, depth + 1))];
 }

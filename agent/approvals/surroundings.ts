@@ -3,6 +3,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { commandOf, pathArguments, pathWords, type Surroundings, type ToolCall } from './builtin.ts';
+import { withKnownFolders } from './paths.ts';
 
 /** More words than a person reads; the rest is judged by its text alone. */
 const maxPaths = 200;
@@ -17,7 +18,7 @@ export async function lookAround(
   const words = [...pathArguments(call), ...(command === undefined ? [] : pathWords(command))].slice(0, maxPaths);
   const resolved = new Map<string, readonly string[]>();
   for (const word of new Set(words)) {
-    const path = resolve(cwd, word.replace(/^~(?=\/|$)/, fixed.home).replace(/^file:\/\//, ''));
+    const path = resolve(cwd, withKnownFolders(word, { ...fixed, cwd }).replace(/^file:\/\//, ''));
     resolved.set(word, [await realPathOf(path)]);
   }
   const own = await Promise.all(fixed.own.map(realPathOf));
