@@ -68,7 +68,9 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
     }
     const ref = judgement.checkpoint ? await options.checkpoint(cwd) : undefined;
-    if (verdict === 'ask' && !always.has(`${session} ${hash}`)) {
+    // What the rules find may have changed since: a link that leads elsewhere now.
+    const remembered = judgement.rules.length === 0 && always.has(`${session} ${hash}`);
+    if (verdict === 'ask' && !remembered) {
       return questions.ask({ call, session, cwd, hash, judgement, host }, policies.user, ref);
     }
     if (verdict === 'ask') note('remembered');

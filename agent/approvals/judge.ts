@@ -103,6 +103,8 @@ function ruleMatches(rule: UserRule, call: ToolCall, found: readonly Finding[]):
     if (value === undefined) return false;
     const isCommand = key === 'command' && rule.do === 'allow' && commandOf(call) !== undefined;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
+    // `src/*` is no way to `src/../..`.
+    if (rule.do === 'allow' && !isCommand && text !== pattern && /(^|[\\/])\.\.([\\/]|$)/.test(text)) return false;
     return matchesGlob(pattern, text, isCommand ? (char) => !chains.test(char) : undefined);
   });
 }

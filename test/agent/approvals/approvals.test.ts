@@ -17,6 +17,8 @@ interface World {
   gone: boolean;
   atDesk: boolean;
   diskFull: boolean;
+  /** What a built-in rule finds can change while the call stays the same. */
+  findsSecrets: boolean;
   items: OutboxItem[];
   decided: string[];
   user: Partial<UserPolicy>;
@@ -24,7 +26,16 @@ interface World {
 
 async function create(project: ProjectState = emptyProject('1000001.0')) {
   project.approvals.mode = 'all';
-  const world: World = { now: 0, gone: false, atDesk: false, diskFull: false, items: [], decided: [], user: {} };
+  const world: World = {
+    now: 0,
+    gone: false,
+    atDesk: false,
+    diskFull: false,
+    findsSecrets: false,
+    items: [],
+    decided: [],
+    user: {},
+  };
   const approvals = await createApprovals({
     project,
     record: async (record) => {
@@ -37,7 +48,7 @@ async function create(project: ProjectState = emptyProject('1000001.0')) {
       project: { rules: [] },
       problems: [],
     }),
-    fixed: { home: '/home/dev', own: [], secretsIn: () => 0 },
+    fixed: { home: '/home/dev', own: [], secretsIn: () => (world.findsSecrets ? 1 : 0) },
     redact: (text) => text,
     ownerId: owner,
     isAtDesk: async () => world.atDesk,
@@ -146,6 +157,18 @@ describe('a tap', () => {
         control: { type: 'button', action: 'full:resp_1', key: 'k', userId: owner },
       }),
     ).toBeUndefined();
+  });
+
+  it('on Always is asked again once a built-in rule finds something in the same call', async () => {
+    const { ask, tap, world } = await create();
+    const first = await ask();
+    await tap(first.action, 'always');
+    expect([await first.answer, await (await ask()).answer]).toEqual([{}, {}]);
+    world.findsSecrets = true;
+    const { answer, action } = await ask();
+    expect(action).not.toBe('');
+    await tap(action, 'deny');
+    expect(await answer).toEqual(denied('denied'));
   });
 
   it('on Always is no more than that for what a built-in rule found', async () => {

@@ -54,6 +54,13 @@ describe('a mode', () => {
 describe("the user's policy", () => {
   const allowTests = policies({ rules: [{ tool: 'run_shell_command', match: { command: 'npm test*' }, do: 'allow' }] });
 
+  it('allows a path by its pattern, but no way out of it', () => {
+    const policy = policies({ rules: [{ tool: 'write_file', match: { file_path: 'src/*' }, do: 'allow' }] });
+    const write = (file_path: string) =>
+      judge({ tool: 'write_file', server: undefined, input: { file_path } }, policy, 'all', world).verdict;
+    expect(['src/a.ts', 'src/a..b/c.ts', 'src/../../other/x', 'src/..'].map(write)).toEqual(['go', 'go', 'ask', 'ask']);
+  });
+
   it('allows what a mode would ask for, but no second command behind it', () => {
     expect(verdict('npm test -- --run', allowTests)).toBe('go');
     for (const chained of ['npm test; ls', 'npm test && ls', 'npm test | sh', 'npm test $(ls)', 'npm test\nls']) {
