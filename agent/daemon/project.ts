@@ -315,7 +315,10 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       const at = clock();
       const seq = project.cursor + 1;
       const control = { type: 'stop', text: 'stop' } as const;
-      await journal.append([{ t: 'row', p: key, at, row: { kind: 'control', id, seq, at, control }, ahead: true }]);
+      const row = { kind: 'control', id, seq, at, control } as const;
+      await journal.append([{ t: 'row', p: key, at, row, ahead: true }]);
+      // What waits for an answer of the phone is denied.
+      await guard.answer(row);
       const { text, spent } = await turns.steering.stop({ id, seq, type: 'stop' });
       if (spent) {
         await journal.append([{ t: 'spent', p: key, at: clock(), ids: [id] }]);

@@ -55,7 +55,7 @@ export function createSteering(parts: SteeringParts): Steering {
 
   /** After a sleep the message that releases them may have come together with the STOP. */
   async function whatOfParked(parked: number, seq: number): Promise<string> {
-    const isNewer = ({ row }: HeldMessage) => row.seq > seq && !(project.sprint && row.stopWord);
+    const isNewer = ({ row }: HeldMessage) => row.seq >= seq && !(project.sprint && row.stopWord);
     if (![...project.messages.values()].some(isNewer)) {
       return parked === 1
         ? 'is parked: a new message or /continue releases it'

@@ -268,6 +268,23 @@ describe('the command line at the desk', () => {
     await told(/^Stopped after the running turn/);
   });
 
+  it('stops what waits for an answer of the phone, and parks nothing that comes later', async () => {
+    await ws.start();
+    await ws.chat.say('/approvals all');
+    await told(/approvals|Approvals/);
+    await arrives('before the stop');
+    await agent.hook('BeforeAgent', { prompt: 'x' });
+    const asked = agent.held('BeforeTool', { tool_name: 'run_shell_command', tool_input: { command: 'make' } });
+    await told(/make/);
+    await ws.run('stop').exited;
+    expect(await asked).toMatchObject({ decision: 'deny', reason: expect.stringContaining('STOP') });
+    await arrives('after the stop');
+    await until('it is unread', async () => {
+      const entry = (await ws.inbox()).find(({ text }) => text === 'after the stop');
+      return entry?.read === false && entry.parked === undefined;
+    });
+  });
+
   it('says how to start the daemon that it needs', async () => {
     const { code, stderr } = await ws.run('stop').exited;
     expect(code).toBe(1);
