@@ -3,7 +3,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { append, type JsonNode, member, parsed, parseNodes, remove, replace } from './install-json-text.ts';
 import { isObject } from './install-record.ts';
-import { type HookEntry, hookEntry, hookTable, type LauncherPlace, ownNamePrefix } from './install-table.ts';
+import {
+  type HookEntry,
+  type HookRow,
+  hookEntry,
+  hookGroup,
+  hookTable,
+  type LauncherPlace,
+  ownNamePrefix,
+} from './install-table.ts';
 
 /** Why a text cannot be edited, or undefined when it can. Comments count: what strips them would lose them. */
 export function settingsProblem(text: string): string | undefined {
@@ -24,15 +32,15 @@ export function settingsProblem(text: string): string | undefined {
 /** The text with every row of the table, once and as it should be. Equal text when nothing is to be done. */
 export function withHooks(text: string | undefined, place: LauncherPlace): string {
   if (text === undefined) {
-    const hooks = Object.fromEntries(hookTable.map((row) => [row.event, [{ hooks: [hookEntry(row, place)] }]]));
+    const hooks = Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, place)]]));
     return `${JSON.stringify({ hooks }, null, 2)}\n`;
   }
   let edited = dropUnless(
     text,
     [],
-    (own, seen) => hookTable.some((row) => row.event === own.event) && !seen.has(own.event),
+    (own, seen) => hookTable.some((row) => row.event === own.event && hasMatcher(own, row)) && !seen.has(own.event),
   );
-  for (const row of hookTable) edited = placeEntry(edited, row.event, hookEntry(row, place));
+  for (const row of hookTable) edited = placeEntry(edited, row, place);
   return edited;
 }
 
@@ -54,11 +62,18 @@ export function emptyPaths(text: string): string[] {
 export interface OwnEntry {
   event: string;
   entry: Partial<HookEntry>;
+  /** Of its group; absent where our row has none, and any may stand there. */
+  matcher?: unknown;
 }
 
 /** Our entries, in file order. */
 export function ownEntries(text: string): OwnEntry[] {
-  return locateOwn(text).map(({ event, node }) => ({ event, entry: parsed(text, node) as Partial<HookEntry> }));
+  return locateOwn(text).map(({ event, node, matcher }) => {
+    const entry = parsed(text, node) as Partial<HookEntry>;
+    return hookTable.some((row) => row.event === event && row.matcher !== undefined)
+      ? { event, entry, matcher }
+      : { event, entry };
+  });
 }
 
 interface Located {
@@ -69,6 +84,12 @@ interface Located {
   list: JsonNode;
   group: JsonNode;
   siblings: JsonNode;
+  matcher: unknown;
+}
+
+/** One that the user narrowed stays as it is, unless the row itself says when. */
+function hasMatcher({ matcher }: Located, row: HookRow): boolean {
+  return row.matcher === undefined || row.matcher === matcher;
 }
 
 function locateOwn(text: string): Located[] {
@@ -79,8 +100,10 @@ function locateOwn(text: string): Located[] {
     list.items.flatMap(({ value: group }) => {
       const siblings = member(group, 'hooks');
       if (list.kind !== 'array' || siblings?.kind !== 'array') return [];
+      const given = member(group, 'matcher');
+      const matcher = given && parsed(text, given);
       return siblings.items
-        .map(({ value: node }) => ({ event, node, root, hooks, list, group, siblings }))
+        .map(({ value: node }) => ({ event, node, root, hooks, list, group, siblings, matcher }))
         .filter(({ node }) => isOwn(parsed(text, node)));
     }),
   );
@@ -90,16 +113,18 @@ function isOwn(value: unknown): boolean {
   return isObject(value) && typeof value.name === 'string' && value.name.startsWith(ownNamePrefix);
 }
 
-function placeEntry(text: string, event: string, entry: HookEntry): string {
+function placeEntry(text: string, row: HookRow, place: LauncherPlace): string {
+  const { event } = row;
+  const entry = hookEntry(row, place);
   const own = locateOwn(text).find((found) => found.event === event);
   if (own !== undefined)
     return isDeepStrictEqual(parsed(text, own.node), entry) ? text : replace(text, own.node, entry);
   const root = parseNodes(text);
   const hooks = member(root, 'hooks');
-  if (hooks === undefined) return append(text, root, 'hooks', { [event]: [{ hooks: [entry] }] });
+  if (hooks === undefined) return append(text, root, 'hooks', { [event]: [hookGroup(row, place)] });
   const list = member(hooks, event);
-  if (list === undefined) return append(text, hooks, event, [{ hooks: [entry] }]);
-  return append(text, list, undefined, { hooks: [entry] });
+  if (list === undefined) return append(text, hooks, event, [hookGroup(row, place)]);
+  return append(text, list, undefined, hookGroup(row, place));
 }
 
 // One entry at a time, because every edit moves the offsets of the rest.

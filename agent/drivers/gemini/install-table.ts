@@ -8,13 +8,15 @@ export interface HookRow {
   timeoutMs: number;
   /** Whether the daemon may keep the hook waiting; the launcher's own list of holding events must agree. */
   mayHold: boolean;
+  /** Only then, where the event says what caused it. */
+  matcher?: string;
 }
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: see `writeAnswer` in hook-io.ts. Not PreCompress: with
- * `auto` it would run before every request. */
+/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: see `writeAnswer` in hook-io.ts. PreCompress not with
+ * `auto`: it would run before every request, whether anything is compressed or not. */
 export const hookTable: readonly HookRow[] = [
   { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },
@@ -22,6 +24,7 @@ export const hookTable: readonly HookRow[] = [
   { event: 'BeforeTool', timeoutMs: dayMs, mayHold: true },
   { event: 'AfterTool', timeoutMs: minuteMs, mayHold: false },
   { event: 'AfterAgent', timeoutMs: dayMs, mayHold: true },
+  { event: 'PreCompress', timeoutMs: minuteMs, mayHold: false, matcher: 'manual' },
   { event: 'Notification', timeoutMs: minuteMs, mayHold: false },
   { event: 'SessionEnd', timeoutMs: minuteMs, mayHold: false },
 ];
@@ -35,6 +38,12 @@ export interface HookEntry {
   name: string;
   command: string;
   timeout: number;
+}
+
+/** An entry of the list of an event. */
+export interface HookGroup {
+  matcher?: string;
+  hooks: HookEntry[];
 }
 
 /** The folder that holds `wa-hook` and `wa-hook-fallback.cjs` of one version. */
@@ -67,6 +76,11 @@ export function hookEntry(row: HookRow, place: LauncherPlace): HookEntry {
     command: hookCommand(row, place),
     timeout: row.timeoutMs,
   };
+}
+
+/** A group of our own. */
+export function hookGroup(row: HookRow, place: LauncherPlace): HookGroup {
+  return { ...(row.matcher === undefined ? {} : { matcher: row.matcher }), hooks: [hookEntry(row, place)] };
 }
 
 // A missing program exits 127, which Gemini CLI takes as a deny: hence the guard. `exec`, so that a signal reaches the launcher.

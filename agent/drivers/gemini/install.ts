@@ -186,7 +186,11 @@ function projectStatus(dirs: InstallDirs, project: string): HookStatus {
 function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntry[]): HookStatus {
   const launcher = own.flatMap(({ entry }) => commandTarget(entry.command ?? '') ?? [])[0];
   const here = { dir: join(hooksDir(dirs), dirs.version), platform: dirs.platform };
-  const wanted = hookTable.map((row) => ({ event: row.event as string, entry: hookEntry(row, here) }));
+  const wanted = hookTable.map((row) => {
+    const entry = hookEntry(row, here);
+    const event: string = row.event;
+    return row.matcher === undefined ? { event, entry } : { event, entry, matcher: row.matcher };
+  });
   const byEvent = (a: OwnEntry, b: OwnEntry) => (a.event < b.event ? -1 : 1);
   return {
     agent: 'gemini',

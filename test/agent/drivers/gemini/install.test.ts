@@ -12,7 +12,7 @@ import {
   listHooks,
   uninstallHooks,
 } from '../../../../agent/drivers/gemini/install.ts';
-import { commandTarget, hookEntry, hookTable } from '../../../../agent/drivers/gemini/install-table.ts';
+import { commandTarget, hookEntry, hookGroup, hookTable } from '../../../../agent/drivers/gemini/install-table.ts';
 import { type TemporaryHome, temporaryHome } from '../../../helpers/home.ts';
 
 const launcher = fileURLToPath(new URL('../../../../hooks/wa-hook', import.meta.url));
@@ -43,7 +43,7 @@ const settings = () => join(place.project, '.gemini', 'settings.json');
 const newer = () => ({ ...dirs, version: '0.2.0' });
 const expected = (version = '0.1.0') => {
   const from = { dir: join(dirs.dataDir, 'hooks', version), platform: dirs.platform };
-  return Object.fromEntries(hookTable.map((row) => [row.event, [{ hooks: [hookEntry(row, from)] }]]));
+  return Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, from)]]));
 };
 
 const userHook = { matcher: 'x', hooks: [{ type: 'command', name: 'mine', command: 'true' }] };
@@ -210,6 +210,37 @@ describe('project settings', () => {
     expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ hooks: expected() });
     uninstallHooks(dirs, 'project');
     expect(await readFile(dotfile, 'utf8')).toBe('{}');
+  });
+});
+
+describe('a hook that is for one cause only', () => {
+  const groups = async () => JSON.parse(await readFile(settings(), 'utf8')).hooks.PreCompress;
+
+  it('joins an installation of a version that did not have it, and goes with the rest', async () => {
+    const before = await place.snapshot();
+    installHooks(dirs, 'project');
+    const { hooks } = JSON.parse(await readFile(settings(), 'utf8'));
+    delete hooks.PreCompress;
+    await writeFile(settings(), `${JSON.stringify({ hooks }, null, 2)}\n`);
+    expect(listHooks(dirs)[1]).toMatchObject({ installed: true, current: false });
+    expect(installHooks(newer(), 'project')).toMatchObject({ current: true });
+    expect(await groups()).toMatchObject([{ matcher: 'manual', hooks: [{ name: 'wa-sync-PreCompress' }] }]);
+    uninstallHooks(newer(), 'project');
+    expect(await place.snapshot()).toEqual(before);
+  });
+
+  it('leaves a group that runs it for every cause, and the hooks of the user in there stay', async () => {
+    const [mine] = userHook.hooks;
+    installHooks(dirs, 'project');
+    const parsed = JSON.parse(await readFile(settings(), 'utf8'));
+    const [ours] = parsed.hooks.PreCompress;
+    parsed.hooks.PreCompress = [{ matcher: '*', hooks: [mine, ...ours.hooks] }];
+    await writeFile(settings(), JSON.stringify(parsed, null, 2));
+    expect(listHooks(dirs)[1]).toMatchObject({ current: false });
+    expect(installHooks(dirs, 'project')).toMatchObject({ current: true });
+    expect(await groups()).toEqual([{ matcher: '*', hooks: [mine] }, ours]);
+    uninstallHooks(dirs, 'project');
+    expect(await groups()).toEqual([{ matcher: '*', hooks: [mine] }]);
   });
 });
 
