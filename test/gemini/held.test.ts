@@ -3,6 +3,7 @@
 import { access, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { framedPrompts, holdModel, turnRequests } from './hand-over.ts';
+import { recordHooks } from './hook-recorder.ts';
 import { until } from './processes.ts';
 import { test, type } from './stage.ts';
 
@@ -13,6 +14,16 @@ async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: st
   }
   throw new Error('no turn is held');
 }
+
+const pieces = 'Zeile mit "Anführung", \'Apostroph\', `code`, <b>fett</b> & \\ $HOME 🙏🏽\n';
+const untouched = [
+  [
+    'a text that begins with !',
+    `!rm -rf / is "no" command\n/x is none\n\n\`\`\`sh\necho "$(id)" <b>&amp;</b>\n\`\`\`\n${pieces}@README.md`,
+  ],
+  ['a text that begins with /x', `/x is no command: 'single', "double" & <b>bold</b>\n!ls\n${pieces}👍`],
+  ['a text of 4,096 characters', `${pieces.repeat(80).slice(0, 4_095)}.`],
+] as const;
 
 describe('with the owner away', () => {
   test('a text of the phone is the next prompt of the idle terminal, in the same session, each time again', async ({
@@ -43,6 +54,42 @@ describe('with the owner away', () => {
     await product.waitForLadder({ answered: 2 });
     expect(turnRequests(model)).toHaveLength(3);
   });
+
+  test('ten texts in a row are ten turns of one session, each answered', async ({ model, home, product, open }) => {
+    await product.wa('away', 'on');
+    const tui = await open();
+    await type(tui, 'first turn [[say: At your service.]]');
+    await expectHeld(product);
+    for (let turn = 1; turn <= 10; turn += 1) {
+      const id = await product.sim.say(`Question ${turn}? [[say: Answer ${turn}.]]`);
+      const answers = await product.waitForAnswers(turn + 1);
+      expect(answers.at(-1)).toMatchObject({ text: `Answer ${turn}.`, replyTo: id });
+    }
+    await product.waitForLadder({ answered: 10 });
+    const turns = turnRequests(model).slice(1);
+    expect(turns.map((request) => framedPrompts(request).map(({ text }) => text))).toEqual(
+      Array.from({ length: 10 }, (_, index) => [`Question ${index + 1}? [[say: Answer ${index + 1}.]]`]),
+    );
+    const last = JSON.stringify(turns.at(-1)?.body.contents);
+    for (let turn = 1; turn < 10; turn += 1) expect(last).toContain(`Answer ${turn}.`);
+    const sessions = (await home.sessionLines()).flatMap(({ sessionId }) => sessionId ?? []);
+    expect(new Set(sessions).size).toBe(1);
+  });
+
+  test.for(untouched)(
+    '%s stands in the model request as the owner wrote it',
+    async ([, text], { model, product, open }) => {
+      await product.wa('away', 'on');
+      const tui = await open();
+      await type(tui, 'first turn [[say: At your service.]]');
+      await expectHeld(product);
+      await product.sim.say(text);
+      const request = await model.waitForRequest((each) => framedPrompts(each).length > 0);
+      expect(framedPrompts(request).map((message) => message.text)).toEqual([text]);
+      await product.waitForLadder({ answered: 1 });
+      expect(turnRequests(model)).toHaveLength(2);
+    },
+  );
 
   test('three texts in a burst are one turn', async ({ model, product, open }) => {
     await product.wa('away', 'on');
@@ -169,6 +216,21 @@ test('a dialog that waits at the desk is told on the phone, with what it asks', 
   ]);
   await tui.key('1');
   await tui.waitForScreen('✦ Made.');
+});
+
+test('/compress at the desk is one line on the phone, and the compression before each request is none', async ({
+  home,
+  product,
+  open,
+}) => {
+  const hooks = await recordHooks(home, ['PreCompress']);
+  const tui = await open();
+  await type(tui, 'first turn [[say: At your service.]]');
+  await product.waitForAnswers(1);
+  await type(tui, '/compress');
+  const texts = (await product.waitForAnswers(2)).map(({ text }) => text);
+  expect(texts).toEqual(['At your service.', 'The agent compresses its context.']);
+  expect((await hooks.payloads()).map(({ trigger }) => trigger)).toEqual(['auto', 'manual']);
 });
 
 test.for(['SIGTERM', 'SIGKILL'] as const)(
