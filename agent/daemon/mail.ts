@@ -1,0 +1,134 @@
+// Puts together what carries a project's messages: between journal, files and phone, with what hangs on them. Decides nothing itself.
+
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Binding, Config } from '../config.ts';
+import { readAnswer } from '../files/answers.ts';
+import type { MailboxPlace } from '../files/location.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { stateFiles } from '../paths.ts';
+import type { Address, RelayClient } from '../relay-client.ts';
+import { type Attachments, createAttachments } from '../sync/attachments.ts';
+import { createInbox, type InboxSync } from '../sync/inbox.ts';
+import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
+import { createOutcomes, type Outcomes } from '../sync/outcomes.ts';
+import { createProgress, type Progress } from '../sync/progress.ts';
+import { type Redact, renderKey } from '../sync/render.ts';
+import { expandSlashText } from '../workflows/expand.ts';
+import { createTelling, type Telling } from './telling.ts';
+
+export interface MailDeps {
+  config: Config;
+  journal: Journal;
+  client: RelayClient;
+  redact: Redact;
+  clock: () => number;
+  random: () => number;
+  log: Log;
+  /** Takes what hooks did on the files alone. Never rejects. */
+  takeSpool(): Promise<void>;
+}
+
+export interface MailParts {
+  project: ProjectState;
+  address: Address;
+  binding: Binding;
+  place: MailboxPlace;
+  /** Before a file is written. Errors: those of `ensureMailbox`. */
+  prepare(): Promise<void>;
+  /** How far the relay's clock is ahead of ours. */
+  relayOffsetMs(): number;
+  onReceipts(): void;
+  /** The inbox file was looked at. */
+  onRefreshed(): void;
+  /** The files of a message have come, so that it may be read. */
+  onFetched(): void;
+}
+
+export interface Mail {
+  readonly inbox: InboxSync;
+  readonly outbox: OutboxSync;
+  readonly outcomes: Outcomes;
+  readonly telling: Telling;
+  readonly progress: Progress;
+  readonly attachments: Attachments;
+}
+
+export function createMail(parts: MailParts, deps: MailDeps): Mail {
+  const { project, address, binding, place, prepare, onReceipts, onRefreshed, onFetched } = parts;
+  const { config, journal, client, redact, takeSpool, clock, random, log } = deps;
+  const files = stateFiles(config.dirs.state);
+  const outcomes = createOutcomes();
+
+  const outbox = createOutbox({
+    project,
+    address,
+    journal,
+    client,
+    path: place.outbox,
+    prepare,
+    render: (each) =>
+      renderKey(each, {
+        redact,
+        hasFullAnswer: async (id) => (await readAnswer(files.answers, id)) !== undefined,
+      }),
+    onQuarantined: (aside) => telling.quarantined(aside),
+    onOutcomes: outcomes.settled,
+    clock,
+    random,
+    log,
+  });
+
+  const telling = createTelling({
+    key: project.key,
+    outbox,
+    answersDir: files.answers,
+    summaryMaxChars: config.summaryMaxChars,
+    redact,
+    clock,
+    log,
+  });
+
+  const inbox = createInbox({
+    project,
+    journal,
+    path: place.inbox,
+    prepare,
+    takeSpool,
+    expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir() }),
+    clock,
+    relayNow: () => clock() + parts.relayOffsetMs(),
+    log,
+    onReceipts,
+    onQuarantined: telling.quarantined,
+    onRefreshed,
+  });
+
+  const progress = createProgress({
+    send: async (item) => {
+      await client.outbox({ ...address, items: [item] });
+    },
+    typing: () => client.typing(address),
+    muted: () => project.settings.get('muted') ?? false,
+    clock,
+    log,
+  });
+
+  const attachments = createAttachments({
+    project,
+    address,
+    journal,
+    client,
+    dir: join(place.dir, 'wa_files'),
+    shownDir: place.inProject ? '.gemini/wa_files' : join(place.dir, 'wa_files'),
+    prepare,
+    onFetched,
+    clock,
+    random,
+    log,
+  });
+
+  return { inbox, outbox, outcomes, telling, progress, attachments };
+}

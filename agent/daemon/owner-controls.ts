@@ -1,0 +1,98 @@
+// What the owner asks of a project beside messages: the controls of the phone, answered one after the other, and the commands
+// at the desk. Each has its effect once.
+
+import { randomBytes } from 'node:crypto';
+import type { ControlRow } from '../../protocol/log.ts';
+import type { Guard } from '../approvals/guard.ts';
+import { readAnswer } from '../files/answers.ts';
+import type { Steering } from '../hook-server/turn-types.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { createCoalesced } from '../sync/coalesce.ts';
+import { answerControl, replyKey } from '../sync/controls.ts';
+import { keepText } from '../sync/documents.ts';
+import type { InboxSync } from '../sync/inbox.ts';
+import type { OutboxSync } from '../sync/outbox.ts';
+import type { Redact } from '../sync/render.ts';
+
+export interface OwnerControlsOptions {
+  project: ProjectState;
+  journal: Journal;
+  guard: Pick<Guard, 'answer'>;
+  steering: Steering;
+  inbox: Pick<InboxSync, 'refresh'>;
+  outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
+  /** Folders of the state directory. */
+  files: { answers: string; documents: string };
+  redact: Redact;
+  clock: () => number;
+  log: Log;
+}
+
+export interface OwnerControls {
+  /** Answers what is open in the journal. Never rejects: what fails is tried again with the next call. */
+  answer(): Promise<void>;
+  /** What the owner asks at the desk. Gives the words of the answer. */
+  steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
+}
+
+export function createOwnerControls(options: OwnerControlsOptions): OwnerControls {
+  const { project, journal, guard, steering, inbox, outbox, files, redact, clock, log } = options;
+  const p = project.key;
+
+  async function spend(control: ControlRow): Promise<void> {
+    const guarded = await guard.answer(control);
+    if (guarded) {
+      for (const item of guarded) await outbox.send(item);
+      await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
+      return;
+    }
+    // Answered before; it is spent when it has had its effect.
+    const isStop = control.control.type === 'stop' || control.control.type === 'abort';
+    if (isStop && project.outbox.has(replyKey(control.id))) return;
+    const reply = await answerControl(control, {
+      steering,
+      fullAnswer: (id) => readAnswer(files.answers, id),
+      redact,
+      keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
+    });
+    const at = clock();
+    if (reply.setting) await journal.append([{ t: 'setting', p, at, ...reply.setting }]);
+    if (reply.kind === 'document') await outbox.sendDocument(reply.document);
+    else await outbox.send(reply.item);
+    if (reply.open) return;
+    await journal.append([{ t: 'spent', p, at, ids: [control.id] }]);
+    if (isStop) await inbox.refresh();
+  }
+
+  return {
+    // Two runs at once would answer a control twice.
+    answer: createCoalesced(async () => {
+      for (const control of [...project.controls.values()]) {
+        // Each by itself: a STOP must not wait behind one that fails.
+        await spend(control).catch((cause) =>
+          log('warn', 'control not answered', { project: p, id: control.id, error: (cause as Error).message }),
+        );
+      }
+    }),
+    async steer(action, args) {
+      const id = `desk_${clock().toString(36)}_${randomBytes(4).toString('hex')}`;
+      if (action === 'sprint') return steering.sprint(id, args);
+      if (action === 'away') return steering.away(args);
+      const at = clock();
+      const seq = project.cursor + 1;
+      const control = { type: 'stop', text: 'stop' } as const;
+      const row = { kind: 'control', id, seq, at, control } as const;
+      await journal.append([{ t: 'row', p, at, row, ahead: true }]);
+      // What waits for an answer of the phone is denied.
+      await guard.answer(row);
+      const { text, spent } = await steering.stop({ id, seq, type: 'stop' });
+      if (spent) {
+        await journal.append([{ t: 'spent', p, at: clock(), ids: [id] }]);
+        await inbox.refresh();
+      }
+      return text;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// What a project says to the phone of its own accord: how a turn ended, and notes about itself.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
+import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
+import { keepAnswer } from '../files/answers.ts';
+import { summarize } from '../format/summary.ts';
+import type { TurnReport } from '../hook-server/turn-types.ts';
+import type { Log } from '../log.ts';
+import type { OutboxSync } from '../sync/outbox.ts';
+import type { Redact } from '../sync/render.ts';
+
+export interface TellingOptions {
+  /** `projectKey()` */
+  key: string;
+  outbox: Pick<OutboxSync, 'send' | 'report'>;
+  /** The folder of full answers. */
+  answersDir: string;
+  summaryMaxChars: number;
+  redact: Redact;
+  clock: () => number;
+  log: Log;
+}
+
+export interface Telling {
+  /** Resolves when the update stands in the outbox file, or in the spool. */
+  report(report: TurnReport): Promise<void>;
+  /** A note; the same `about` is told once. */
+  tell(about: string, text: string): Promise<void>;
+  /** A file of the mailbox was malformed and lies aside. */
+  quarantined(aside: { path: string; salvaged: number }): void;
+}
+
+/** What the platform takes in one message, less what rendering may add. */
+const noteChars = 4_000;
+
+export function createTelling({ key, outbox, redact, clock, log, ...options }: TellingOptions): Telling {
+  function note(prefix: string, about: string, text: string): Promise<void> {
+    const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
+    return outbox.send({ key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] });
+  }
+
+  return {
+    async report({ text, failed, replyTo, lead }) {
+      const now = clock();
+      const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
+      const short = summarize(text, options.summaryMaxChars);
+      const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
+      if (short !== text) {
+        await keepAnswer(options.answersDir, id, text).catch((cause) =>
+          log('warn', 'full answer not kept', { error: (cause as Error).message }),
+        );
+      }
+      const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: summary, sent: false };
+      await outbox.report(entry, replyTo);
+    },
+    tell: (about, text) => note('note', about, redact(text).slice(0, noteChars)),
+    quarantined({ path, salvaged }) {
+      const name = basename(path);
+      log('error', 'malformed file moved aside', { project: key, name, salvaged });
+      const text = `Another program left a malformed ${name.replace(/\.corrupt-.*/, '')}. It lies aside as ${name}; ${salvaged} of its entries were recovered, and no message of yours is lost.`;
+      note('aside', path, text).catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// view.json of a project: what a hook without the daemon has to know of the journal and of the running turn.
+
+import { identityOf } from '../../protocol/files.ts';
+import { fileLimits } from '../../protocol/limits.ts';
+import { writeJsonFile } from '../files/json-file.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { createCoalesced } from '../sync/coalesce.ts';
+import { toEntry } from '../sync/inbox-view.ts';
+import type { StoredView } from '../turns/view.ts';
+
+export interface ViewFile {
+  /** The turn has changed. Never rejects. */
+  store(view: StoredView): Promise<void>;
+  /** The journal has changed. Never rejects. */
+  write(): Promise<void>;
+}
+
+/** `turnView` gives the turn as it is before it has changed for the first time. */
+export function createViewFile(path: string, project: ProjectState, turnView: () => StoredView, log: Log): ViewFile {
+  let newest: StoredView | undefined;
+
+  const write = createCoalesced(async () => {
+    const owner: string[] = [];
+    for (const message of project.waiting.values()) {
+      owner.push(identityOf(toEntry(message)));
+      if (owner.length >= fileLimits.entries) break;
+    }
+    const view = newest ?? turnView();
+    // What an agent holds must not come out of a stale file either.
+    const handed = [...view.handed, ...[...project.leased.values()].map((message) => identityOf(toEntry(message)))];
+    await writeJsonFile(path, { ...view, owner, handed }).catch((cause) =>
+      log('warn', 'view not written', { project: project.key, error: (cause as Error).message }),
+    );
+  });
+
+  return {
+    write,
+    store(view) {
+      newest = view;
+      return write();
+    },
+  };
+}
