@@ -89,6 +89,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     nudge: config.nudge === 'tmux' ? nudgeInTmux : undefined,
+    isPolled: () => polling?.isActive() ?? false,
     holdPolicy: config.hold,
     sprintText: config.sprintText,
     clock,

@@ -59,6 +59,8 @@ export interface TurnsOptions {
   isInteractive(pid: number): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
   nudge: ((pid: number) => Promise<boolean>) | undefined;
+  /** An agent without hooks asks for messages by itself, and will have them. */
+  isPolled(): boolean;
   holdPolicy: HoldPolicy;
   /** The owner's own words for a sprint's tasks. */
   sprintText: string | undefined;

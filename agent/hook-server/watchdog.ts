@@ -1,10 +1,11 @@
-// What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took.
-// Called by the daemon's clock, in the queue of the events.
+// What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took,
+// a message that nobody picks up. Called by the daemon's clock, in the queue of the events.
 
 import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Holding } from './holding.ts';
+import { createPickUp } from './pick-up.ts';
 import type { Runtime } from './runtime.ts';
 import type { SprintRecord } from './sprint-record.ts';
 import { currentStop } from './steering.ts';
@@ -23,11 +24,13 @@ const silentAfterMs = 5 * 60_000;
 const offeredForMs = 90_000;
 
 export function createWatchdog(
-  { options, state, storeView }: Runtime,
+  runtime: Runtime,
   { holding, held, ending, sprints }: WatchdogParts,
 ): () => Promise<void> {
+  const { options, state, storeView } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
+  const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
 
   async function tellSilence(): Promise<void> {
     if (!state.turnRuns || state.silenceTold || clock() - state.lastEventAt < silentAfterMs) return;
@@ -55,6 +58,7 @@ export function createWatchdog(
       await storeView();
     }
     if (!isBusy(state) && currentStop(project, undefined)) await ending.spendStop('late', openPlace());
+    await tellPickUp();
   }
 
   function openPlace(): TurnPlace {

@@ -48,6 +48,8 @@ export interface Polling {
   /** A session of this coding agent ended; what its MCP server holds was for that session. */
   sessionEnded(parent: number): Promise<void>;
   typing(): Promise<void>;
+  /** A poll waits, or its messages are being worked on. */
+  isActive(): boolean;
   /** Something may wait now. */
   news(): void;
   check(): Promise<void>;
@@ -126,6 +128,7 @@ export function createPolling(options: PollingOptions): Polling {
       ),
     sessionEnded: (parent) => leases.release('session ended', (_, { holder }) => holder.parent === parent),
     typing: options.typing,
+    isActive: () => listening.size > 0 || leases.list().length > 0,
     news() {
       for (const hear of listening) hear();
     },

@@ -1,6 +1,7 @@
-// What the phone hears of the desk while a turn runs, and what a new session hears of the phone. Pure; only with the daemon.
+// What the phone hears of the desk while a turn runs or none does, and what a new session hears of the phone. Pure; only with the daemon.
 
 import type { TurnEvent } from '../../protocol/turn-events.ts';
+import type { HoldPolicy } from './hold.ts';
 
 /** For the model, at the start of the bound session. */
 export const sessionContext = [
@@ -13,6 +14,18 @@ export const sessionContext = [
 export function deskNews(event: TurnEvent): string | undefined {
   if (event.type === 'notice') return event.text === '' ? undefined : event.text;
   return event.type === 'gate' && event.tool === 'ask_user' ? questionsOf(event.input) : undefined;
+}
+
+/** How a message will be picked up that nothing gives to the agent now. */
+export function pickUpText(desk: { isOpen: boolean; isAway: boolean; policy: HoldPolicy; nudges: boolean }): string {
+  if (!desk.isOpen) {
+    return 'It waits on the workstation: no session of the coding agent is open in this project. The first turn of the next one gets it.';
+  }
+  const waits = `It waits on the workstation: the agent is idle at the desk and ${desk.nudges ? 'could not be woken now' : 'cannot be woken'}. The next turn there gets it.`;
+  // Away is on: the next turn will wait, and nothing else is to be said.
+  if (desk.policy === 'always' || (desk.isAway && desk.policy === 'auto')) return waits;
+  if (desk.policy === 'never') return `${waits} ("hold" is "never" in config.json.)`;
+  return `${waits} Send /away, or type /wa:away there before you leave, and from then on it waits for you.`;
 }
 
 /** The dialog itself can be answered at the desk only. */

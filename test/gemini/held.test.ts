@@ -159,6 +159,24 @@ test('a turn that the phone started waits for the phone by itself, a turn of the
   expect((await product.wa('status')).stdout).not.toContain('it waits for the phone');
 });
 
+test('a text that comes to an idle terminal is told once, with how it will be picked up, until the next turn', async ({
+  product,
+  open,
+}) => {
+  const told = () => product.sim.messages().filter(({ from, text }) => from === 'bot' && /^It waits/.test(text));
+  const tui = await open();
+  await type(tui, 'first turn [[say: For the desk.]]');
+  await tui.waitForScreen('✦ For the desk.');
+  await product.say('Nobody hears me');
+  await until(() => told().length > 0, 30_000);
+  await product.say('Nor me [[say: I hear you both.]]');
+  await type(tui, 'I am back');
+  await product.waitForLadder({ answered: 2 });
+  expect(told().map(({ text }) => text)).toEqual([
+    'It waits on the workstation: the agent is idle at the desk and cannot be woken. The next turn there gets it. Send /away, or type /wa:away there before you leave, and from then on it waits for you.',
+  ]);
+});
+
 test('a text that comes while a tool runs stands in the next request of the same turn', async ({
   model,
   home,

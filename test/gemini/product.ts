@@ -35,7 +35,7 @@ export interface Product {
   say(text: string): Promise<number>;
   /** Resolves when the relay counts the project's messages so, and no other. */
   waitForLadder(expected: Ladder): Promise<void>;
-  /** Resolves with what the phone shows of the bot, without progress, as soon as it is so many messages. */
+  /** Resolves with what the phone shows of the bot, without progress and pick-up, as soon as it is so many messages. */
   waitForAnswers(count: number): Promise<SimMessage[]>;
   inbox(): Promise<InboxEntry[]>;
   outbox(): Promise<OutboxEntry[]>;
@@ -47,6 +47,8 @@ export interface Product {
 const waitMs = 30_000;
 /** The message that shows a long turn's progress; how long a turn takes is not ours to say. */
 const progress = /^(Working|Done after|Failed after)\b/;
+/** What is told of a message that no turn has picked up in some seconds; how fast a turn begins is not ours to say either. */
+const pickUp = /^It waits on the workstation/;
 
 /** With a running daemon that serves the project; no hooks are installed yet. */
 export async function startProduct(home: GeminiHome): Promise<Product> {
@@ -108,7 +110,8 @@ export async function startProduct(home: GeminiHome): Promise<Product> {
       (await readFile(join(home.home, '.local', 'state', 'wa-sync', 'wa-sync.log'), 'utf8').catch(() => '')).slice(
         -4_000,
       );
-    const phone = () => sim.messages().filter(({ from, text }) => from === 'bot' && !progress.test(text));
+    const phone = () =>
+      sim.messages().filter(({ from, text }) => from === 'bot' && !progress.test(text) && !pickUp.test(text));
 
     const product: Product = {
       sim,

@@ -71,6 +71,7 @@ function createWorld() {
     isAlive: () => alive,
     isInteractive: async () => true,
     nudge: undefined,
+    isPolled: () => false,
     holdPolicy: 'auto',
     sprintText: undefined,
     clock: () => {

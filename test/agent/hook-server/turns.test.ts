@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TurnReport, Turns } from '../../../agent/hook-server/turn-types.ts';
 import { createTurns } from '../../../agent/hook-server/turns.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
@@ -18,6 +18,9 @@ let diskIsFull: boolean;
 let beforeAppend: (() => Promise<void>) | undefined;
 let reports: TurnReport[];
 let turns: Turns;
+let time: number;
+let told: string[];
+let isPolled: boolean;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
@@ -25,6 +28,9 @@ beforeEach(async () => {
   diskIsFull = false;
   beforeAppend = undefined;
   reports = [];
+  time = now;
+  told = [];
+  isPolled = false;
   const project = journal.project(p);
   turns = createTurns({
     project,
@@ -38,11 +44,9 @@ beforeEach(async () => {
     },
     inbox: {
       waiting: async () => ({
-        messages: [...project.waiting.values()].map((message) => ({
-          entry: toEntry(message),
-          at: message.row.at,
-          fromOwner: true,
-        })),
+        messages: [...project.waiting.values()]
+          .filter(({ parked }) => parked !== 'parked')
+          .map((message) => ({ entry: toEntry(message), at: message.row.at, fromOwner: true })),
         further: 0,
       }),
       markRead: async () => {},
@@ -56,15 +60,18 @@ beforeEach(async () => {
     },
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
-    tell: async () => {},
+    tell: async (_, text) => {
+      told.push(text);
+    },
     storeView: async () => {},
     restored: undefined,
     isAlive: () => true,
     isInteractive: async () => false,
     nudge: undefined,
+    isPolled: () => isPolled,
     holdPolicy: 'auto',
     sprintText: undefined,
-    clock: () => now,
+    clock: () => time,
     log: () => {},
   });
   const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
@@ -112,4 +119,66 @@ it('an edit that is journalled while the old text is on its way follows as a cor
   expect(context).toContain(']\ngo\n[');
   expect(message()).toMatchObject({ phase: 'handed', row: { text: 'go' } });
   expect((await happens({ type: 'turnStart', prompt: 'again' })).context).toContain('rather stop');
+});
+
+describe('a message that nobody picks up', () => {
+  const checks = async (afterMs: number) => {
+    time += afterMs;
+    await turns.checkProcess();
+  };
+  const comes = async (seq: number, text: string) => {
+    const row = { seq, id: `msg_e_0_${seq}`, at: time, kind: 'message', text, expiresAt: now + 1e9 } as const;
+    await journal.append([{ t: 'row', p, at: time, row }]);
+  };
+  const begins = async () => {
+    const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' });
+    await happens({ type: 'modelRequest', texts: [context] });
+    await turns.exclusive(async () => {});
+  };
+
+  it('is told once until the next turn, and how it will be picked up', async () => {
+    await checks(0);
+    await checks(4_999);
+    expect(told).toEqual([]);
+    await checks(1);
+    expect(told).toEqual([expect.stringContaining('no session of the coding agent is open')]);
+    await comes(2, 'and this');
+    await checks(60_000);
+    expect(told).toHaveLength(1);
+
+    await begins();
+    await happens({ type: 'turnEnd', answer: 'Done.' });
+    await checks(60_000);
+    expect(told).toHaveLength(1);
+    await comes(3, 'one more');
+    await checks(2_000);
+    await checks(5_000);
+    expect(told.slice(1)).toEqual([expect.stringContaining('the agent is idle at the desk')]);
+  });
+
+  it('is not told while a turn runs or an agent polls, and not what the owner knows to wait', async () => {
+    isPolled = true;
+    await checks(0);
+    await checks(60_000);
+    isPolled = false;
+    await begins();
+    await comes(2, 'while you work');
+    await checks(0);
+    await checks(60_000);
+    // As a STOP does.
+    await journal.append([{ t: 'parked', p, at: time, ids: ['msg_e_0_2'] }]);
+    await happens({ type: 'turnEnd', answer: 'Done.' });
+    expect(turns.status().turnRuns).toBe(false);
+    await checks(0);
+    await checks(60_000);
+    const control = { type: 'command', name: 'later', args: 'this later' } as const;
+    await journal.append([
+      { t: 'row', p, at: time, row: { kind: 'control', id: 'msg_e_0_3', seq: 3, at: time, control } },
+      { t: 'later', p, at: time, id: 'msg_e_0_3' },
+    ]);
+    expect(journal.project(p).waiting.size).toBe(2);
+    await checks(0);
+    await checks(60_000);
+    expect(told).toEqual([]);
+  });
 });

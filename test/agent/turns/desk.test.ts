@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readCall } from '../../../agent/drivers/gemini/hook-io.ts';
-import { deskNews } from '../../../agent/turns/desk.ts';
+import { deskNews, pickUpText } from '../../../agent/turns/desk.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'gemini-0.61.0', 'hooks');
 
@@ -40,4 +40,18 @@ it('reads questions of any shape', () => {
   expect(ask([{ question: 'Go?', options: [null, { label: 3 }, { label: 'Yes' }] }])).toBe(
     'The agent asks at the desk:\nGo?\n- Yes',
   );
+});
+
+it.each([
+  [{ isOpen: false }, /^It waits on the workstation: no session .* The first turn of the next one gets it\.$/],
+  [
+    {},
+    /the agent is idle at the desk and cannot be woken\. The next turn there gets it\. Send \/away, .* waits for you\.$/,
+  ],
+  [{ nudges: true }, /could not be woken now\. .* Send \/away/],
+  [{ isAway: true }, /The next turn there gets it\.$/],
+  [{ policy: 'always' as const }, /The next turn there gets it\.$/],
+  [{ isAway: true, policy: 'never' as const }, /gets it\. \("hold" is "never" in config\.json\.\)$/],
+])('of a message that nothing picks up, with %j, the phone hears how it will be', (desk, text) => {
+  expect(pickUpText({ isOpen: true, isAway: false, policy: 'auto', nudges: false, ...desk })).toMatch(text);
 });
