@@ -3,7 +3,6 @@
 import { access, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { framedPrompts, holdModel, turnRequests } from './hand-over.ts';
-import { recordHooks } from './hook-recorder.ts';
 import { until } from './processes.ts';
 import { test, type } from './stage.ts';
 
@@ -159,24 +158,6 @@ test('a turn that the phone started waits for the phone by itself, a turn of the
   expect((await product.wa('status')).stdout).not.toContain('it waits for the phone');
 });
 
-test('a text that comes to an idle terminal is told once, with how it will be picked up, until the next turn', async ({
-  product,
-  open,
-}) => {
-  const told = () => product.sim.messages().filter(({ from, text }) => from === 'bot' && /^It waits/.test(text));
-  const tui = await open();
-  await type(tui, 'first turn [[say: For the desk.]]');
-  await tui.waitForScreen('✦ For the desk.');
-  await product.say('Nobody hears me');
-  await until(() => told().length > 0, 30_000);
-  await product.say('Nor me [[say: I hear you both.]]');
-  await type(tui, 'I am back');
-  await product.waitForLadder({ answered: 2 });
-  expect(told().map(({ text }) => text)).toEqual([
-    'It waits on the workstation: the agent is idle at the desk and cannot be woken. The next turn there gets it. Send /away, or type /wa:away there before you leave, and from then on it waits for you.',
-  ]);
-});
-
 test('a text that comes while a tool runs stands in the next request of the same turn', async ({
   model,
   home,
@@ -222,33 +203,6 @@ test('/wa:away in the terminal lets it wait for the phone, /wa:here brings the m
   await product.sim.say('For the second terminal. [[say: Second here.]]');
   await second.waitForScreen('✦ Second here.');
   expect(turnRequests(model).filter((request) => framedPrompts(request).length > 0)).toHaveLength(1);
-});
-
-test('a dialog that waits at the desk is told on the phone, with what it asks', async ({ home, product, open }) => {
-  const tui = await open();
-  const file = `${home.home}/made`;
-  await type(tui, `work [[shell: touch ${file}]] [[say: Made.]]`);
-  await tui.waitForScreen('Allow once');
-  expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
-    `A dialog waits at the desk: Confirm Shell Command\ntouch ${file}`,
-  ]);
-  await tui.key('1');
-  await tui.waitForScreen('✦ Made.');
-});
-
-test('/compress at the desk is one line on the phone, and the compression before each request is none', async ({
-  home,
-  product,
-  open,
-}) => {
-  const hooks = await recordHooks(home, ['PreCompress']);
-  const tui = await open();
-  await type(tui, 'first turn [[say: At your service.]]');
-  await product.waitForAnswers(1);
-  await type(tui, '/compress');
-  const texts = (await product.waitForAnswers(2)).map(({ text }) => text);
-  expect(texts).toEqual(['At your service.', 'The agent compresses its context.']);
-  expect((await hooks.payloads()).map(({ trigger }) => trigger)).toEqual(['auto', 'manual']);
 });
 
 test.for(['SIGTERM', 'SIGKILL'] as const)(

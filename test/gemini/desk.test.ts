@@ -1,0 +1,77 @@
+// What the phone hears of the desk: dialogs and questions that wait there, a compression, and a terminal that nothing wakes.
+
+import { expect } from 'vitest';
+import { recordHooks } from './hook-recorder.ts';
+import { until } from './processes.ts';
+import { test, type } from './stage.ts';
+
+test('a dialog that waits at the desk is told on the phone, with what it asks', async ({ home, product, open }) => {
+  const tui = await open();
+  const file = `${home.home}/made`;
+  await type(tui, `work [[shell: touch ${file}]] [[say: Made.]]`);
+  await tui.waitForScreen('Allow once');
+  expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
+    `A dialog waits at the desk: Confirm Shell Command\ntouch ${file}`,
+  ]);
+  await tui.key('1');
+  await tui.waitForScreen('✦ Made.');
+});
+
+test('a question of the agent at the desk is shown on the phone with its options, once', async ({
+  model,
+  product,
+  open,
+}) => {
+  const options = [
+    { label: 'Keep it', description: 'nothing changes' },
+    { label: 'Drop it', description: 'the column goes' },
+  ];
+  const questions = [{ question: 'Keep the old column?', header: 'Column', type: 'choice', options }];
+  model.rule(({ method, toolResults, userTexts }) =>
+    method === 'streamGenerateContent' && toolResults === 0 && userTexts.join('').includes('ask me')
+      ? { toolCall: { name: 'ask_user', args: { questions } } }
+      : undefined,
+  );
+  const tui = await open();
+  await type(tui, 'ask me [[say: Kept.]]');
+  await tui.waitForScreen('Keep the old column?');
+  expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
+    'The agent asks at the desk:\nKeep the old column?\n- Keep it\n- Drop it',
+  ]);
+  await tui.key('1');
+  await tui.waitForScreen('✦ Kept.');
+  expect((await product.waitForAnswers(2)).at(-1)?.text).toBe('Kept.');
+});
+
+test('/compress at the desk is one line on the phone, and the compression before each request is none', async ({
+  home,
+  product,
+  open,
+}) => {
+  const hooks = await recordHooks(home, ['PreCompress']);
+  const tui = await open();
+  await type(tui, 'first turn [[say: At your service.]]');
+  await product.waitForAnswers(1);
+  await type(tui, '/compress');
+  const texts = (await product.waitForAnswers(2)).map(({ text }) => text);
+  expect(texts).toEqual(['At your service.', 'The agent compresses its context.']);
+  expect((await hooks.payloads()).map(({ trigger }) => trigger)).toEqual(['auto', 'manual']);
+});
+
+test('a text that comes to an idle terminal is told once, with how it will be picked up, until the next turn', async ({
+  product,
+  open,
+}) => {
+  const told = () => product.sim.messages().filter(({ from, text }) => from === 'bot' && /^It waits/.test(text));
+  const tui = await open();
+  await type(tui, 'first turn [[say: For the desk.]]');
+  await tui.waitForScreen('✦ For the desk.');
+  await product.say('Nobody hears me');
+  await until(() => told().length > 0, 30_000);
+  await product.say('Nor me [[say: I hear you both.]]');
+  await type(tui, 'I am back');
+  await product.waitForLadder({ answered: 2 });
+  expect(told().map(({ text }) => text)).toEqual([
+    'It waits on the workstation: the agent is idle at the desk and cannot be woken. The next turn there gets it. Send /away, or type /wa:away there before you leave, and from then on it waits for you.',
+  ]);
+});
