@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { keepAnswer } from '../files/answers.ts';
 import { summarize } from '../format/summary.ts';
 import type { TurnReport } from '../hook-server/turn-types.ts';
@@ -25,8 +26,8 @@ export interface TellingOptions {
 export interface Telling {
   /** Resolves when the update stands in the outbox file, or in the spool. */
   report(report: TurnReport): Promise<void>;
-  /** A note; the same `about` is told once. */
-  tell(about: string, text: string): Promise<void>;
+  /** A note; the same `about` is told once. `replyTo` = a message's id. */
+  tell(about: string, text: string, replyTo?: string): Promise<void>;
   /** A file of the mailbox was malformed and lies aside. */
   quarantined(aside: { path: string; salvaged: number }): void;
 }
@@ -35,9 +36,10 @@ export interface Telling {
 const noteChars = 4_000;
 
 export function createTelling({ key, outbox, redact, clock, log, ...options }: TellingOptions): Telling {
-  function note(prefix: string, about: string, text: string): Promise<void> {
+  function note(prefix: string, about: string, text: string, replyTo?: string): Promise<void> {
     const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
-    return outbox.send({ key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] });
+    const item: OutboxItem = { key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] };
+    return outbox.send(replyTo === undefined ? item : { ...item, replyTo });
   }
 
   return {
@@ -54,7 +56,7 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
       const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: summary, sent: false };
       await outbox.report(entry, replyTo);
     },
-    tell: (about, text) => note('note', about, redact(text).slice(0, noteChars)),
+    tell: (about, text, replyTo) => note('note', about, redact(text).slice(0, noteChars), replyTo),
     quarantined({ path, salvaged }) {
       const name = basename(path);
       log('error', 'malformed file moved aside', { project: key, name, salvaged });

@@ -30,7 +30,7 @@ export function createPickUp({ options, state }: Runtime, isHeld: () => boolean)
       nudges: options.nudge !== undefined,
     });
     // Made of the message, so that a restart does not tell it again.
-    await options.tell(`waits_${id}`, text);
+    await options.tell(`waits_${id}`, text, id);
   };
 
   /** Who sent `/later`, or is parked by a STOP, has been told. */

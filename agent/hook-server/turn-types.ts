@@ -49,8 +49,8 @@ export interface TurnsOptions {
   onReceipts(): void;
   /** What the phone may show while a turn runs. */
   activity: TurnActivity;
-  /** A line for the phone about the turn itself; what the key is made of makes it once. */
-  tell(key: string, text: string): Promise<void>;
+  /** A line for the phone about the turn itself; what the key is made of makes it once. `replyTo` = a message's id. */
+  tell(key: string, text: string, replyTo?: string): Promise<void>;
   /** view.json for the fallback. Never rejects. */
   storeView(view: StoredView): Promise<void>;
   restored: StoredView | undefined;

@@ -18,14 +18,14 @@ export function deskNews(event: TurnEvent): string | undefined {
 
 /** How a message will be picked up that nothing gives to the agent now. */
 export function pickUpText(desk: { isOpen: boolean; isAway: boolean; policy: HoldPolicy; nudges: boolean }): string {
-  if (!desk.isOpen) {
-    return 'It waits on the workstation: no session of the coding agent is open in this project. The first turn of the next one gets it.';
-  }
-  const waits = `It waits on the workstation: the agent is idle at the desk and ${desk.nudges ? 'could not be woken now' : 'cannot be woken'}. The next turn there gets it.`;
-  // Away is on: the next turn will wait, and nothing else is to be said.
-  if (desk.policy === 'always' || (desk.isAway && desk.policy === 'auto')) return waits;
-  if (desk.policy === 'never') return `${waits} ("hold" is "never" in config.json.)`;
-  return `${waits} Send /away, or type /wa:away there before you leave, and from then on it waits for you.`;
+  const { isOpen, isAway, policy, nudges } = desk;
+  if (!isOpen)
+    return 'It waits: no session of the coding agent is open in this project. The first turn of the next one gets it.';
+  const waits = `It waits for the next turn at the desk: the idle terminal ${nudges ? 'could not be woken now' : 'cannot be woken'}.`;
+  if (policy === 'never') return `${waits} ("hold" is "never" in config.json.)`;
+  // That turn will wait for the phone, and nothing else is to be said.
+  if (policy === 'always' || isAway) return waits;
+  return `${waits} /away, or /wa:away typed there before you leave, lets it listen.`;
 }
 
 /** The dialog itself can be answered at the desk only. */

@@ -66,12 +66,15 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   const tui = await open();
   await type(tui, 'first turn [[say: For the desk.]]');
   await tui.waitForScreen('✦ For the desk.');
-  await product.say('Nobody hears me');
+  const id = await product.say('Nobody hears me');
   await until(() => told().length > 0, 30_000);
   await product.say('Nor me [[say: I hear you both.]]');
   await type(tui, 'I am back');
   await product.waitForLadder({ answered: 2 });
-  expect(told().map(({ text }) => text)).toEqual([
-    'It waits on the workstation: the agent is idle at the desk and cannot be woken. The next turn there gets it. Send /away, or type /wa:away there before you leave, and from then on it waits for you.',
+  expect(told()).toEqual([
+    expect.objectContaining({
+      replyTo: id,
+      text: 'It waits for the next turn at the desk: the idle terminal cannot be woken. /away, or /wa:away typed there before you leave, lets it listen.',
+    }),
   ]);
 });

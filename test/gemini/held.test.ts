@@ -16,13 +16,10 @@ async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: st
 
 const pieces = 'Zeile mit "Anführung", \'Apostroph\', `code`, <b>fett</b> & \\ $HOME 🙏🏽\n';
 const untouched = [
-  [
-    'a text that begins with !',
-    `!rm -rf / is "no" command\n/x is none\n\n\`\`\`sh\necho "$(id)" <b>&amp;</b>\n\`\`\`\n${pieces}@README.md`,
-  ],
-  ['a text that begins with /x', `/x is no command: 'single', "double" & <b>bold</b>\n!ls\n${pieces}👍`],
-  ['a text of 4,096 characters', `${pieces.repeat(80).slice(0, 4_095)}.`],
-] as const;
+  `!rm -rf / is "no" command\n/x is none\n\n\`\`\`sh\necho "$(id)" <b>&amp;</b>\n\`\`\`\n${pieces}@README.md`,
+  `/x is no command: 'single', "double" & <b>bold</b>\n!ls\n${pieces}👍`,
+  `${pieces.repeat(80).slice(0, 4_095)}.`,
+];
 
 describe('with the owner away', () => {
   test('a text of the phone is the next prompt of the idle terminal, in the same session, each time again', async ({
@@ -75,20 +72,25 @@ describe('with the owner away', () => {
     expect(new Set(sessions).size).toBe(1);
   });
 
-  test.for(untouched)(
-    '%s stands in the model request as the owner wrote it',
-    async ([, text], { model, product, open }) => {
-      await product.wa('away', 'on');
-      const tui = await open();
-      await type(tui, 'first turn [[say: At your service.]]');
+  test('a text with quotes, marks and emoji, with a ! or a /x in front, or of 4,096 characters, reaches the model untouched', async ({
+    model,
+    product,
+    open,
+  }) => {
+    await product.wa('away', 'on');
+    const tui = await open();
+    await type(tui, 'first turn [[say: At your service.]]');
+    for (const [index, text] of untouched.entries()) {
       await expectHeld(product);
       await product.sim.say(text);
-      const request = await model.waitForRequest((each) => framedPrompts(each).length > 0);
-      expect(framedPrompts(request).map((message) => message.text)).toEqual([text]);
-      await product.waitForLadder({ answered: 1 });
-      expect(turnRequests(model)).toHaveLength(2);
-    },
-  );
+      await product.waitForLadder({ answered: index + 1 });
+    }
+    expect(untouched.map((text) => text.length)).toContain(4_096);
+    const turns = turnRequests(model).slice(1);
+    expect(turns.map((request) => framedPrompts(request).map(({ text }) => text))).toEqual(
+      untouched.map((text) => [text]),
+    );
+  });
 
   test('three texts in a burst are one turn', async ({ model, product, open }) => {
     await product.wa('away', 'on');

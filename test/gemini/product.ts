@@ -48,7 +48,7 @@ const waitMs = 30_000;
 /** The message that shows a long turn's progress; how long a turn takes is not ours to say. */
 const progress = /^(Working|Done after|Failed after)\b/;
 /** What is told of a message that no turn has picked up in some seconds; how fast a turn begins is not ours to say either. */
-const pickUp = /^It waits on the workstation/;
+const pickUp = /^It waits\b/;
 
 /** With a running daemon that serves the project; no hooks are installed yet. */
 export async function startProduct(home: GeminiHome): Promise<Product> {

@@ -60,8 +60,8 @@ beforeEach(async () => {
     },
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
-    tell: async (_, text) => {
-      told.push(text);
+    tell: async (_, text, replyTo) => {
+      told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },
     storeView: async () => {},
     restored: undefined,
@@ -141,7 +141,7 @@ describe('a message that nobody picks up', () => {
     await checks(4_999);
     expect(told).toEqual([]);
     await checks(1);
-    expect(told).toEqual([expect.stringContaining('no session of the coding agent is open')]);
+    expect(told).toEqual([expect.stringMatching(/^to msg_e_0_1: It waits: no session/)]);
     await comes(2, 'and this');
     await checks(60_000);
     expect(told).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('a message that nobody picks up', () => {
     await comes(3, 'one more');
     await checks(2_000);
     await checks(5_000);
-    expect(told.slice(1)).toEqual([expect.stringContaining('the agent is idle at the desk')]);
+    expect(told.slice(1)).toEqual([expect.stringMatching(/^to msg_e_0_3: It waits for the next turn at the desk/)]);
   });
 
   it('is not told while a turn runs or an agent polls, and not what the owner knows to wait', async () => {

@@ -43,15 +43,12 @@ it('reads questions of any shape', () => {
 });
 
 it.each([
-  [{ isOpen: false }, /^It waits on the workstation: no session .* The first turn of the next one gets it\.$/],
-  [
-    {},
-    /the agent is idle at the desk and cannot be woken\. The next turn there gets it\. Send \/away, .* waits for you\.$/,
-  ],
-  [{ nudges: true }, /could not be woken now\. .* Send \/away/],
-  [{ isAway: true }, /The next turn there gets it\.$/],
-  [{ policy: 'always' as const }, /The next turn there gets it\.$/],
-  [{ isAway: true, policy: 'never' as const }, /gets it\. \("hold" is "never" in config\.json\.\)$/],
+  [{ isOpen: false }, /^It waits: no session .* The first turn of the next one gets it\.$/],
+  [{}, /^It waits for the next turn at the desk: the idle terminal cannot be woken\. \/away, or .* lets it listen\.$/],
+  [{ nudges: true }, /could not be woken now\. \/away/],
+  [{ isAway: true }, /cannot be woken\.$/],
+  [{ policy: 'always' as const }, /cannot be woken\.$/],
+  [{ isAway: true, policy: 'never' as const }, /cannot be woken\. \("hold" is "never" in config\.json\.\)$/],
 ])('of a message that nothing picks up, with %j, the phone hears how it will be', (desk, text) => {
   expect(pickUpText({ isOpen: true, isAway: false, policy: 'auto', nudges: false, ...desk })).toMatch(text);
 });
