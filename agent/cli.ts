@@ -170,6 +170,8 @@ function hooksAction() {
 }
 
 async function main(): Promise<number> {
+  // Whoever reads us may have read enough: `wa-sync status | grep -q polling` is no failure, and a daemon goes on.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
     await createProgram(createContext()).parseAsync();
     return exitCodes.ok;

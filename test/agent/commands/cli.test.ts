@@ -343,6 +343,12 @@ describe('send', () => {
 });
 
 describe('help and version', () => {
+  it('is quiet when its reader has read enough', async () => {
+    const program = runProgram(['--help'], env, project);
+    program.child.stdout?.destroy();
+    expect(await program.exited).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('go to stdout with exit code 0', async () => {
     expect(await run(['--version'])).toMatchObject({
       code: 0,
