@@ -62,6 +62,7 @@ export function createInbox(options: InboxOptions): InboxSync {
   let foreign: { unread: number; stop: StopView | undefined } = { unread: 0, stop: undefined };
 
   let stopped = false;
+  let retry: NodeJS.Timeout | undefined;
 
   const refresh = createCoalesced(async () => {
     if (stopped) return;
@@ -74,6 +75,9 @@ export function createInbox(options: InboxOptions): InboxSync {
       const message = troubleOf(cause as Error);
       if (message !== trouble) log('error', 'inbox not written', { project: project.key, error: message });
       trouble = message;
+      // What was handed over stands unread in the file until then, and a hook without the daemon would give it again.
+      clearTimeout(retry);
+      if (!stopped) retry = setTimeout(refresh, retryMs).unref();
     }
     options.onRefreshed();
   });
@@ -171,6 +175,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     refresh,
     stop() {
       stopped = true;
+      clearTimeout(retry);
       return refresh();
     },
     trouble: () => trouble,
@@ -221,6 +226,9 @@ export function createInbox(options: InboxOptions): InboxSync {
 function troubleOf(cause: Error): string {
   return cause instanceof WaError && cause.hint !== undefined ? `${cause.message}. ${cause.hint}` : cause.message;
 }
+
+/** A file that could not be written is tried again: nothing else happens when a disk has room again. */
+const retryMs = 250;
 
 /** More than one turn takes; the rest is expanded when its turn comes. */
 const maxExpanded = 24;
