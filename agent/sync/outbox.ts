@@ -53,6 +53,9 @@ export interface OutboxSync {
   stop(): Promise<void>;
 }
 
+/** Also bounds what a daemon that is killed right after a full disk has room again takes with it. */
+const homelessRetryMs = 250;
+
 export function outboxKey(entry: { id: string; timestamp: string; text: string }): string {
   return createHash('sha256').update(identityOf(entry)).digest('hex');
 }
@@ -64,6 +67,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   let trouble: string | undefined;
   let scanning: Promise<void> = Promise.resolve();
   let marking: Promise<void> = Promise.resolve();
+  /** Status updates that neither journal nor file has, in order. */
+  const homeless: ProjectRecord[] = [];
 
   const scanOnce = createCoalesced(async () => {
     try {
@@ -232,20 +237,26 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     },
   };
 
-  /** A full disk: there is no other place than our memory until something is freed. */
+  /** A full disk: there is no other place than our memory until something is freed, and that one only while we live. */
   function keepTrying(record: ProjectRecord): void {
-    const retry = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
-    const attempt = async () => {
-      while (!stopping.signal.aborted) {
-        await pause(retry.next(), stopping.signal);
-        const isKept = await journal.append([record]).then(
-          () => true,
-          () => false,
-        );
-        if (isKept) return void scan();
-      }
-    };
-    void attempt();
+    const isTried = homeless.length > 0;
+    homeless.push(record);
+    if (!isTried) void findHome();
+  }
+
+  async function findHome(): Promise<void> {
+    while (homeless.length > 0) {
+      await pause(homelessRetryMs, stopping.signal);
+      if (stopping.signal.aborted) return;
+      const records = [...homeless];
+      const isKept = await journal.append(records).then(
+        () => true,
+        () => false,
+      );
+      if (!isKept) continue;
+      homeless.splice(0, records.length);
+      scan();
+    }
   }
 
   /** False = the file holds as much that is unsent as it may. */
