@@ -6,9 +6,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { apply } from './apply.ts';
 import { compact } from './compact.ts';
 import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
-import { apply, emptyProject, type JournalState, type ProjectState } from './state.ts';
+import { emptyProject, type JournalState, type ProjectState } from './state.ts';
 
 export interface Journal {
   /** Empty state for a project that the journal does not know yet. */

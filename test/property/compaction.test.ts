@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { apply } from '../../agent/journal/apply.ts';
 import { compact } from '../../agent/journal/compact.ts';
 import { type JournalRecord, type ProjectRecord, parseRecord } from '../../agent/journal/records.ts';
-import { apply, emptyProject, isKnown, type JournalState, type ProjectState } from '../../agent/journal/state.ts';
+import { emptyProject, isKnown, type JournalState, type ProjectState } from '../../agent/journal/state.ts';
 import { messageId } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';
 import { runs } from './runs.ts';

@@ -1,0 +1,155 @@
+// One line of the journal, applied to the state: the only writer of that state. Pure bookkeeping, without I/O or clock.
+
+import { supersedes } from '../../protocol/receipts.ts';
+import { applyApproval } from './approvals.ts';
+import { addRow, addStopWord, correctStale, held, keepForLater, move, report } from './messages.ts';
+import type { JournalRecord, ProjectRecord } from './records.ts';
+import { emptyProject, type JournalState, type OutboxKey, type ProjectState } from './state.ts';
+
+/** Changes `state` in place. What a line says of a message or a key that the state does not hold changes nothing. */
+export function apply(state: JournalState, record: JournalRecord): void {
+  if (record.t === 'journal') return;
+  let project = state.get(record.p);
+  if (!project) {
+    project = emptyProject(record.p);
+    state.set(record.p, project);
+  }
+  applyToProject(project, record);
+}
+
+function applyToProject(project: ProjectState, record: ProjectRecord): void {
+  switch (record.t) {
+    case 'epoch':
+      project.epoch = record.epoch;
+      project.cursor = record.cursor;
+      return;
+    case 'row':
+      addRow(project, record.row, record.at);
+      if (!record.ahead && record.row.seq > project.cursor) project.cursor = record.row.seq;
+      return;
+    case 'filed':
+      for (const message of held(project, record.ids)) message.filedAt = record.at;
+      return;
+    case 'handed':
+      for (const message of held(project, record.ids)) {
+        const { session, transcript, offset, at } = record;
+        move(project, message, 'handed');
+        message.hand = { session, transcript, offset, at };
+        correctStale(project, message, record);
+      }
+      return;
+    case 'proved':
+      for (const message of held(project, record.ids)) {
+        move(project, message, 'injected');
+        report(project, message, 'injected', record.at);
+      }
+      return;
+    case 'returned':
+      for (const message of held(project, record.ids)) {
+        message.attempt += 1;
+        message.hand = undefined;
+        message.filedAt = undefined;
+        move(project, message, 'waiting');
+      }
+      return;
+    case 'ended':
+      for (const message of held(project, record.ids)) {
+        move(project, message, 'ended');
+        message.ended = record.state;
+        message.endedAt = record.at;
+        report(project, message, record.state, record.at);
+      }
+      return;
+    case 'leased':
+      for (const message of held(project, record.ids)) {
+        const { holder, untilAt, at } = record;
+        move(project, message, 'leased');
+        message.lease = { holder, at, untilAt, replied: false };
+        correctStale(project, message, record);
+      }
+      return;
+    case 'replied':
+      for (const { lease } of held(project, record.ids)) if (lease) lease.replied = true;
+      return;
+    case 'unleased':
+      // What a hook alone has handed over meanwhile, or what ended, is no longer the lease's to give back.
+      for (const message of held(project, record.ids)) {
+        if (message.phase !== 'leased') continue;
+        if (!record.ungiven) {
+          message.attempt += 1;
+          message.filedAt = undefined;
+        }
+        move(project, message, 'waiting');
+      }
+      return;
+    case 'receipted':
+      for (const receipt of record.receipts) {
+        const pending = project.receipts.get(receipt.id);
+        if (pending && !supersedes(pending, receipt)) project.receipts.delete(receipt.id);
+      }
+      return;
+    case 'fetched':
+      for (const message of held(project, [record.id])) {
+        if (message.phase !== 'fetching') continue;
+        message.fileLines = record.lines;
+        project.fetching.delete(record.id);
+        move(project, message, 'waiting');
+      }
+      return;
+    case 'later':
+      keepForLater(project, record.id);
+      return;
+    case 'stopWord':
+      addStopWord(project, record.id, record.at);
+      return;
+    case 'parked':
+    case 'unparked':
+      for (const message of held(project, record.ids)) message.parked = record.t === 'parked' ? 'parked' : 'released';
+      return;
+    case 'sprint':
+      project.sprint = record.sprint ?? undefined;
+      return;
+    case 'setting':
+      project.settings.set(record.name, record.value);
+      return;
+    case 'spent':
+      for (const id of record.ids) project.controls.delete(id);
+      return;
+    case 'entry':
+      addKey(project, record.key, record.at, { kind: 'file', answer: record.answer, replyTo: record.replyTo });
+      return;
+    case 'item':
+      addKey(project, record.key, record.at, { kind: 'item', item: record.item });
+      return;
+    case 'document':
+      addKey(project, record.key, record.at, { kind: 'document', document: record.document });
+      return;
+    case 'key': {
+      const key = project.outbox.get(record.key);
+      if (!key) return;
+      key.state = record.state;
+      key.error = record.error;
+      if (record.state === 'sent' || record.state === 'dead') project.openKeys.delete(record.key);
+      else project.openKeys.add(record.key);
+      return;
+    }
+    case 'known':
+      for (const id of record.ids) project.known.set(id, record.at);
+      return;
+    case 'approvals':
+    case 'asked':
+    case 'decided':
+    case 'usage':
+      applyApproval(project.approvals, record, record.at);
+      return;
+    default:
+      // A kind that only a newer minor version writes: the version line guards what must not be skipped.
+      record satisfies never;
+  }
+}
+
+function addKey(project: ProjectState, key: string, at: number, source: OutboxKey['source']): void {
+  if (project.outbox.has(key)) return;
+  project.outbox.set(key, { key, at, state: 'open', error: undefined, source });
+  project.openKeys.add(key);
+}
