@@ -4,11 +4,12 @@ import { WaError } from '../../protocol/errors.ts';
 import type { OutboxOutcome } from '../../protocol/relay-api.ts';
 import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { SendOutcome } from '../platform.ts';
+import { refOf } from './calls.ts';
 import type { Core } from './core.ts';
-import { markDead, markSent, readOutboxRow } from './outbox.ts';
+import { markDead, markSent, readOutboxRow } from './outbox-rows.ts';
+import { followMigration, pauseUntil, targetChat } from './platform-state.ts';
 import { openProject } from './projects.ts';
 import type { Sender } from './sender.ts';
-import { followMigration, pauseUntil, refOf, targetChat } from './sender.ts';
 import type { Sql } from './store.ts';
 
 export interface DocumentRequest {

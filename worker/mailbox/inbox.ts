@@ -17,11 +17,11 @@ import { appendRow, findByRef, highestSeq, readRow } from './log.ts';
 import { enqueueOwn, tellPhone } from './outbox.ts';
 import { readOwnName } from './own-name.ts';
 import type { PhoneText } from './phone-commands.ts';
+import { followMigration } from './platform-state.ts';
 import { openProject } from './projects.ts';
 import { hasRoom } from './room.ts';
 import { getMeta, setMeta } from './schema.ts';
 import { forgetUpdate, rememberUpdate } from './seen.ts';
-import { followMigration } from './sender.ts';
 import { megabytes } from './words.ts';
 
 export type Accepted =

@@ -2,8 +2,8 @@
 
 import { relayLimits } from '../../protocol/limits.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
-import type { OutboxRow, StoredCall } from './outbox.ts';
-import { isOwnKey, lastPosition, ownKeyPrefix } from './outbox.ts';
+import type { OutboxRow, StoredCall } from './outbox-rows.ts';
+import { isOwnKey, lastPosition, ownKeyPrefix } from './outbox-rows.ts';
 import type { Sql } from './store.ts';
 import { previewOf } from './words.ts';
 

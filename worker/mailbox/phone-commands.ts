@@ -7,10 +7,10 @@ import type { OutboundButton } from '../platform.ts';
 import { issueButton } from './buttons.ts';
 import type { Core } from './core.ts';
 import { actOnLetter, findLetter, letterAnswers, listLetters } from './letters.ts';
+import type { Pause } from './platform-state.ts';
 import type { ProjectRow } from './projects.ts';
 import { openProject } from './projects.ts';
 import { readStatus } from './report.ts';
-import type { Pause } from './sender.ts';
 import { clockText, durationText } from './words.ts';
 
 export interface PhoneText {

@@ -8,9 +8,9 @@ import type { Counts } from './counters.ts';
 import { sumCounts } from './counters.ts';
 import { countLetters } from './letters.ts';
 import { highestSeq } from './log.ts';
+import type { Pause } from './platform-state.ts';
 import type { ProjectRow } from './projects.ts';
 import { readCounts, readProjects } from './projects.ts';
-import type { Pause } from './sender.ts';
 
 /** `isAway`: see `listLetters`. */
 export type IsAway = (project: ProjectRow) => boolean;

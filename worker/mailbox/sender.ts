@@ -1,14 +1,12 @@
 // Empties the outbox: picks by class and rate, calls the platform, records the outcome. The only caller of the platform.
 
-import { parseMessageId } from '../../protocol/ids.ts';
-import { outboxClasses } from '../../protocol/relay-api.ts';
-import type { OutboundCall, SendOutcome } from '../platform.ts';
+import type { SendOutcome } from '../platform.ts';
 import type { BucketName, Buckets } from './buckets.ts';
 import { take, waitMs } from './buckets.ts';
 import { noteReplyAction } from './buttons.ts';
+import { resolveCall } from './calls.ts';
 import type { Core } from './core.ts';
-import { readRow } from './log.ts';
-import type { OutboxRow, StoredCall } from './outbox.ts';
+import type { OutboxRow, StoredCall } from './outbox-rows.ts';
 import {
   droppedOf,
   isOpen,
@@ -17,19 +15,14 @@ import {
   markSending,
   markSent,
   moveToSlowLane,
+  progressClass,
   readHeads,
-  readSlotRef,
   requeue,
   setSlotRef,
-  tellPhone,
-} from './outbox.ts';
+} from './outbox-rows.ts';
+import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
 import { noReaction } from './reactions.ts';
 import { getMeta, setMeta } from './schema.ts';
-
-export interface Pause {
-  untilAt: number;
-  code: string;
-}
 
 export interface Sender {
   /** Sends what may go now. Never throws for a failed call. `settled` is told each key of a daemon that reached its end. */
@@ -178,59 +171,6 @@ export function createSender(core: Core, guard: () => void): Sender {
   };
 }
 
-/** The chat that the mailbox speaks to: its own, or what it became. */
-export function targetChat(core: Core): string {
-  return getMeta(core.sql, 'migrated_to') ?? core.chatId;
-}
-
-/** Nothing goes to the platform before that time. */
-export function pauseUntil(core: Core, untilAt: number, code: string): void {
-  setMeta(core.sql, 'pause', JSON.stringify({ untilAt, code } satisfies Pause));
-  if (code === 'rate_limited') core.counters.add('rate_limited');
-}
-
-function readPause(core: Core): Pause | null {
-  const stored = getMeta(core.sql, 'pause');
-  return stored === undefined ? null : (JSON.parse(stored) as Pause);
-}
-
-/** Null = nothing to do on this platform: a progress edit where messages cannot be edited. */
-function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
-  const stored = JSON.parse(row.call) as StoredCall;
-  const { capabilities } = core.platform;
-  if (stored.kind === 'acknowledge') return stored;
-  if (stored.kind === 'buttons') return { ...stored, chatId: targetChat(core) };
-  const dropped = droppedOf(row);
-  const chatId = targetChat(core);
-  const text = {
-    text: stored.text,
-    entities: dropped.includes('entities') ? [] : stored.entities,
-    buttons: capabilities.buttons ? stored.buttons : [],
-  };
-  const shown = row.slot === null || dropped.includes('target') ? null : readSlotRef(core.sql, row.project, row.slot);
-  if (shown !== null) {
-    if (capabilities.edit) return { kind: 'edit', chatId, ref: shown, ...text };
-    if (row.class === progressClass) return null;
-  }
-  const replyToRef = dropped.includes('reply') ? undefined : refOf(core, stored.replyTo);
-  return {
-    kind: 'send',
-    chatId,
-    topic: capabilities.topics && !dropped.includes('topic') ? row.project : 0,
-    ...(replyToRef === undefined ? {} : { replyToRef }),
-    ...text,
-  };
-}
-
-const progressClass = outboxClasses.indexOf('progress');
-
-/** The phone's own id of a message of ours, while the log still has it. */
-export function refOf(core: Core, id: string | undefined): string | undefined {
-  const parts = id === undefined ? undefined : parseMessageId(id);
-  if (parts === undefined || parts.epoch !== core.epoch) return undefined;
-  return readRow(core.sql, parts.project, parts.seq)?.ref || undefined;
-}
-
 /** Applies an outcome; true when the row reached its end. */
 function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number): boolean {
   const { sql, counters } = core;
@@ -284,17 +224,4 @@ function finishDead(core: Core, row: OutboxRow, code: string, reason: string, no
   markDead(core.sql, row, code, reason, nowMs);
   // A button that came too late, or its answer, is nobody's loss.
   if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
-}
-
-/** From now on everything goes to the new chat; it is told once there. */
-export function followMigration(core: Core, toChatId: string, nowMs: number): void {
-  if (targetChat(core) === toChatId) return;
-  setMeta(core.sql, 'migrated_to', toChatId);
-  tellPhone(
-    core,
-    0,
-    `This group is now a supergroup with the id ${toChatId}. Waiting answers come here. ` +
-      `To be heard here, put ${toChatId} into TELEGRAM_CHAT_ID of the relay and bind the project again.`,
-    nowMs,
-  );
 }
