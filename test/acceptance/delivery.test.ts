@@ -8,7 +8,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
 import { createRelayClient } from '../../agent/relay-client.ts';
 import { until } from '../helpers/daemon.ts';
-import type { AgentProcess } from '../helpers/launcher.ts';
+import { type AgentProcess, timesIn } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
@@ -20,18 +21,13 @@ beforeEach(async () => {
   agent = await scene.newAgent();
 });
 
-const phone = () => scene.ws.chat.fromBot().map(({ text }) => text);
-const told = (match: RegExp) => until(`the phone shows ${match}`, () => phone().find((text) => match.test(text)));
-const ladder = (state: string, count = 1) =>
-  until(`${count} ${state}`, async () => ((await scene.ws.chat.ladder()) as Record<string, number>)[state] === count);
+const { phone, told, ladder } = phoneOf(() => scene.ws.chat);
 const reaction = (messageId: number, emoji: string) =>
   until(`${emoji} on the phone`, () =>
     scene.far.sim
       .messages(scene.ws.chat.id)
       .some((message) => message.messageId === messageId && message.reactions.includes(emoji)),
   );
-/** How often a text was given, whole and framed. */
-const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
 const since = (startedAt: number) => `${Math.round(performance.now() - startedAt)} ms`;
 
 describe('a message of the phone is injected, with proof, within five seconds', onBusyMachine, () => {

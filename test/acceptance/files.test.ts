@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '../../agent/files/lock.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until } from '../helpers/daemon.ts';
-import type { AgentProcess } from '../helpers/launcher.ts';
+import { type AgentProcess, timesIn } from '../helpers/launcher.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
@@ -20,7 +20,6 @@ beforeEach(async () => {
 });
 
 const phone = () => scene.ws.chat.fromBot().map(({ text }) => text);
-const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
 
 interface Extent {
   entries: number;

@@ -4,8 +4,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hookEvents } from '../../protocol/hook.ts';
-import { type Running, until } from '../helpers/daemon.ts';
-import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
+import { until } from '../helpers/daemon.ts';
+import { type AgentProcess, startAgent, timesIn } from '../helpers/launcher.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 import { dist } from '../helpers/stack.ts';
 
@@ -20,16 +20,6 @@ beforeEach(async () => {
 
 const nothing = { code: 0, stdout: '{}\n', stderr: '' };
 const phone = () => scene.ws.chat.fromBot().map(({ text }) => text);
-const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
-
-async function startProgram(): Promise<Running> {
-  const daemon = scene.ws.run('start', '--quiet');
-  await until('the daemon runs', () => {
-    if (daemon.child.exitCode !== null) throw new Error(daemon.stderr());
-    return daemon.stdout().includes('is running');
-  });
-  return daemon;
-}
 
 describe.each([
   ['with the daemon', true],
@@ -66,7 +56,7 @@ describe.each([
 // The launcher itself ends at its deadline of 450 ms; its own tests hold it to that. Here the order shows that there is one:
 // each hook has answered although the daemon never did. What it took is annotated. A gate is no part of it: it may hold.
 it('a hook answers under 500 ms, and does not wait for a daemon that hangs', onBusyMachine, async ({ annotate }) => {
-  const daemon = await startProgram();
+  const daemon = await scene.ws.runDaemon();
   const events = ['SessionStart', 'BeforeAgent', 'BeforeModel', 'AfterTool', 'Notification'];
   const times = async () => {
     const took: string[] = [];
@@ -89,7 +79,7 @@ it('without daemon, relay, perl, curl and Node hooks answer {}, gates deny, stat
   ...onBusyMachine,
 }, async () => {
   const { far, ws } = scene;
-  const daemon = await startProgram();
+  const daemon = await scene.ws.runDaemon();
   await ws.chat.say('/approvals all');
   await until('approvals are on', () => phone().some((text) => text.startsWith('Approvals: all')));
   await scene.arrives('keep me');

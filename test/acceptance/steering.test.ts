@@ -1,8 +1,8 @@
 // The promises to the owner who steers from the phone: an agent that works alone says what it does, and stops when told.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../helpers/daemon.ts';
 import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
@@ -14,8 +14,7 @@ beforeEach(async () => {
   agent = await scene.newAgent();
 });
 
-const phone = () => scene.ws.chat.fromBot().map(({ text }) => text);
-const told = (match: RegExp) => until(`the phone shows ${match}`, () => phone().find((text) => match.test(text)));
+const { phone, told } = phoneOf(() => scene.ws.chat);
 const tool = () => agent.hook('AfterTool', { tool_name: 'write_file' });
 
 /** A turn as the host plays it, with one tool in it; `during` runs before the tool's result. */

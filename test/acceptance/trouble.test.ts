@@ -6,7 +6,8 @@ import { createRelayClient } from '../../agent/relay-client.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import { startLine } from '../../scripts/lab/line.ts';
-import { createWorkstation, type Running, until, type Workstation } from '../helpers/daemon.ts';
+import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { timesIn } from '../helpers/launcher.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
@@ -16,25 +17,10 @@ eachTest((given) => {
 
 const phone = (ws = scene.ws) => ws.chat.fromBot().map(({ text }) => text);
 const texts = async (ws = scene.ws) => (await ws.inbox()).map(({ text }) => text);
-const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `m${index + 1}`);
 const status = (text: string) => ({
   messages: [{ id: 'r', timestamp: isoSeconds(Date.now()), from: 'agent', text, sent: false }],
 });
-
-async function startProgram(ws: Workstation): Promise<Running> {
-  const daemon = ws.run('start', '--quiet');
-  await until('the daemon runs', () => {
-    if (daemon.child.exitCode !== null) throw new Error(daemon.stderr());
-    return daemon.stdout().includes('is running');
-  });
-  return daemon;
-}
-
-async function kill9(daemon: Running): Promise<void> {
-  process.kill(daemon.pid, 'SIGKILL');
-  await daemon.exited;
-}
 
 /** What the relay says of the scene's chat. */
 async function asked() {
@@ -168,10 +154,10 @@ describe('six messages arrive once each, in order, although in their middle', on
   }
 
   it('the daemon is killed', async () => {
-    const daemon = await startProgram(scene.ws);
+    const daemon = await scene.ws.runDaemon();
     await sixWith(scene.ws, async () => {
-      await kill9(daemon);
-      await startProgram(scene.ws);
+      await daemon.kill9();
+      await scene.ws.runDaemon();
     });
   });
 
@@ -184,11 +170,11 @@ describe('six messages arrive once each, in order, although in their middle', on
   });
 
   it('the power is cut: both are killed', async () => {
-    const daemon = await startProgram(scene.ws);
+    const daemon = await scene.ws.runDaemon();
     await sixWith(scene.ws, async () => {
-      await Promise.all([kill9(daemon), scene.far.killRelay()]);
+      await Promise.all([daemon.kill9(), scene.far.killRelay()]);
       await scene.far.startRelay();
-      await startProgram(scene.ws);
+      await scene.ws.runDaemon();
     });
   });
 
@@ -243,11 +229,11 @@ describe('a crash in the middle of a task', onBusyMachine, () => {
   }
 
   it('of the daemon costs nothing: the turn goes on, its answer is on the phone once, the message is answered', async () => {
-    const daemon = await startProgram(scene.ws);
+    const daemon = await scene.ws.runDaemon();
     const agent = await inTheMiddle();
-    await kill9(daemon);
+    await daemon.kill9();
     expect(await agent.hook('AfterTool', { tool_name: 'run_shell_command' })).toEqual({});
-    await startProgram(scene.ws);
+    await scene.ws.runDaemon();
     await agent.record('gemini', 'It compiles.');
     await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'It compiles.' });
     await until('the relay knows', async () => (await scene.ws.chat.ladder()).answered === 1);

@@ -5,7 +5,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram, until } from '../helpers/daemon.ts';
-import { startAgent } from '../helpers/launcher.ts';
+import { startAgent, timesIn } from '../helpers/launcher.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
@@ -14,7 +14,6 @@ eachTest((given) => {
 });
 
 const phone = () => scene.ws.chat.fromBot().map(({ text }) => text);
-const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
 
 describe('nothing is lost and the error names the repair', onBusyMachine, () => {
   it('when a second daemon is started', async () => {

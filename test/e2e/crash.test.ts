@@ -2,43 +2,19 @@
 
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
-import { createWorkstation, type Running, until, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
-
-/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
+import { until, type Workstation } from '../helpers/daemon.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-let agent: AgentProcess | undefined;
-beforeAll(async () => {
-  far = await startFarSide();
-});
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
-afterEach(async () => {
-  await agent?.kill();
-  agent = undefined;
-  await ws.close();
+let newAgent: Scene['newAgent'];
+eachTest((scene) => {
+  ({ far, ws, newAgent } = scene);
 });
 
-async function startProgram(): Promise<Running> {
-  const daemon = ws.run('start', '--quiet');
-  await until('the daemon runs', () => {
-    if (daemon.child.exitCode !== null) throw new Error(daemon.stderr());
-    return daemon.stdout().includes('is running');
-  });
-  return daemon;
-}
-async function kill9(daemon: Running): Promise<void> {
-  process.kill(daemon.pid, 'SIGKILL');
-  await daemon.exited;
-}
 const texts = async () => (await ws.inbox()).map((entry) => entry.text);
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `m${index + 1}`);
 const phone = () => ws.chat.fromBot().map((message) => message.text);
@@ -51,17 +27,17 @@ describe('kill -9 of the daemon', onBusyMachine, () => {
       flowing = false;
     })();
     let kills = 0;
-    for (let daemon = await startProgram(); ; daemon = await startProgram()) {
+    for (let daemon = await ws.runDaemon(); ; daemon = await ws.runDaemon()) {
       // A moment that differs from run to run: after some messages, in the middle of whatever comes next.
       const seen = (await texts()).length;
       const wanted = seen + 1 + Math.floor(Math.random() * 8);
       await until('some more arrived', async () => !flowing || (await texts()).length >= wanted);
-      await kill9(daemon);
+      await daemon.kill9();
       kills += 1;
       if (!flowing && kills >= 4) break;
     }
     await flow;
-    await startProgram();
+    await ws.runDaemon();
     await until('all are there', async () => (await texts()).length >= 50);
     await until('the relay is rid of them', async () => (await ws.chat.ladder()).delivered === 50);
     expect(await texts()).toEqual(numbered(50));
@@ -70,45 +46,45 @@ describe('kill -9 of the daemon', onBusyMachine, () => {
   it('after the journal has a message and before the file shows it: shown at the next start, once', async () => {
     // A folder in the file's place stops the daemon between the two.
     await ws.foreignWrite(join(ws.inboxFile, 'in-the-way'), '');
-    const first = await startProgram();
+    const first = await ws.runDaemon();
     await ws.chat.say('custody');
     await until('the journal has it', async () =>
       (await readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8')).includes('custody'),
     );
-    await kill9(first);
+    await first.kill9();
     await rename(ws.inboxFile, join(ws.root, 'away'));
-    await startProgram();
+    await ws.runDaemon();
     await until('it is shown', async () => (await texts()).length > 0);
     await until('the relay knows', async () => (await ws.chat.ladder()).delivered === 1);
     expect(await texts()).toEqual(['custody']);
   });
 
   it('between the post of a status update and its mark: once on the phone, marked at the next start', async () => {
-    const first = await startProgram();
+    const first = await ws.runDaemon();
     far.sim.failNext({ method: 'sendMessage', status: 429, headers: { 'Retry-After': '2' } });
     const entry = { id: 'r', timestamp: isoSeconds(Date.now()), from: 'agent', text: 'done', sent: false };
     await ws.foreignWrite(ws.outboxFile, { messages: [entry] });
     await far.sim.waitForCall((call) => call.params.chat_id === ws.chat.id);
-    await kill9(first);
+    await first.kill9();
     expect(await ws.outbox()).toEqual([entry]);
     await until('the relay sends it without us', () => phone().includes('done'));
-    await startProgram();
+    await ws.runDaemon();
     await until('it is marked', async () => (await ws.outbox())[0]?.sent === true);
     expect(phone()).toEqual(['done']);
   });
 
   it('in a turn: the answer is reported by the files, and the message is answered after the next start', async () => {
-    const first = await startProgram();
+    const first = await ws.runDaemon();
     await ws.chat.say('go');
     await until('it is there', async () => (await texts()).length === 1);
-    agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
+    const agent = await newAgent();
     const context = (await agent.hook('BeforeAgent', { prompt: 'x' })).additionalContext;
     expect(context).toContain('go');
-    await kill9(first);
+    await first.kill9();
     await agent.record('user', [{ text: 'x' }, { text: `<hook_context>${context}</hook_context>` }]);
     await agent.record('gemini', 'Went.');
     await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Went.' });
-    await startProgram();
+    await ws.runDaemon();
     await until('the answer is on the phone', () => phone().includes('Went.'));
     await until('the relay knows', async () => (await ws.chat.ladder()).answered === 1);
     expect(phone()).toEqual(['Went.']);
@@ -118,10 +94,10 @@ describe('kill -9 of the daemon', onBusyMachine, () => {
 
 describe('a daemon that hangs for a moment', onBusyMachine, () => {
   it('finds out what the hooks did on the files meanwhile: given once, answered, on the phone once', async () => {
-    const daemon = await startProgram();
+    const daemon = await ws.runDaemon();
     await ws.chat.say('go');
     await until('it is there', async () => (await texts()).length === 1);
-    agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
+    const agent = await newAgent();
     await agent.hook('SessionStart', { source: 'startup' });
     await until('the relay knows', async () => (await ws.chat.ladder()).delivered === 1);
     process.kill(daemon.pid, 'SIGSTOP');
@@ -140,11 +116,10 @@ describe('a daemon that hangs for a moment', onBusyMachine, () => {
 
 describe('kill -9 of a hook', onBusyMachine, () => {
   it('while the daemon was busy: the message is not given away and comes with the next turn', async () => {
-    const daemon = await startProgram();
+    const daemon = await ws.runDaemon();
     await ws.chat.say('important');
     await until('it is there', async () => (await texts()).length === 1);
-    const victim = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'victim') });
-    agent = victim;
+    const victim = await newAgent('victim');
     process.kill(daemon.pid, 'SIGSTOP');
     const lost = victim.hook('BeforeAgent', { prompt: 'x' }).catch(() => 'killed');
     const launcher = await until('the launcher runs', () => launcherOf(victim.pid));

@@ -1,36 +1,24 @@
 // The end of a turn that waits for the phone, through the real launcher: who wakes it, who ends the wait, and what is told.
 
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, type HookAnswer, startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { until, type Workstation } from '../helpers/daemon.ts';
+import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
-/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
-
-let far: FarSide;
 let ws: Workstation;
 let agent: AgentProcess;
-beforeAll(async () => {
-  far = await startFarSide();
+let newAgent: Scene['newAgent'];
+eachTest((scene) => {
+  ({ ws, newAgent } = scene);
 });
-afterAll(() => far.close());
 beforeEach(async () => {
-  ws = await createWorkstation(far);
-  agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
-});
-afterEach(async () => {
-  await agent.kill();
-  await ws.close();
+  agent = await newAgent();
 });
 
 type Daemon = Awaited<ReturnType<Workstation['start']>>;
-const phone = () => ws.chat.fromBot().map((message) => message.text);
-const told = (match: RegExp) => until(`the phone shows ${match}`, () => phone().find((text) => match.test(text)));
+const { phone, told, ladder } = phoneOf(() => ws.chat);
 const project = (daemon: Daemon) => (daemon.status() as { projects: Record<string, unknown>[] }).projects[0] ?? {};
-const ladder = (state: string, count = 1) =>
-  until(`${count} ${state}`, async () => ((await ws.chat.ladder()) as Record<string, number>)[state] === count);
 
 /** A turn whose end is held; `prompt` as the host gives it. */
 async function beginHold(
@@ -162,7 +150,7 @@ describe('no turn is held', onBusyMachine, () => {
     await ws.start({ interactive: true });
     await away();
     await agent.hook('BeforeAgent', { prompt: 'x' });
-    const second = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'second') });
+    const second = await newAgent('second');
     try {
       expect(await second.hook('BeforeAgent', { prompt: 'y' })).toEqual({});
       expect(await second.hook('AfterAgent', { prompt: 'y', prompt_response: 'Done.' })).toEqual({});

@@ -1,41 +1,30 @@
 // An agent that polls over MCP: real server process, real daemon, relay in workerd, simulated Telegram.
 
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { SendResult } from '../../protocol/polling.ts';
-import { createWorkstation, runProgram, until, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
+import { runProgram, until, type Workstation } from '../helpers/daemon.ts';
 import { type McpAgent, startMcp } from '../helpers/mcp.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { phoneOf } from '../helpers/phone.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
+import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
-const ending: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  far = await startFarSide();
+let newAgent: Scene['newAgent'];
+eachTest((scene) => {
+  ({ far, ws, newAgent } = scene);
 });
-afterAll(() => far.close());
-beforeEach(async () => {
-  ws = await createWorkstation(far);
-});
+const connections: McpAgent[] = [];
 afterEach(async () => {
-  for (const end of ending.splice(0).reverse()) await end();
-  await ws.close();
+  for (const connection of connections.splice(0).reverse()) await connection.close();
 });
 
 async function mcp(name?: string, cwd = ws.project): Promise<McpAgent> {
   const agent = await startMcp({ cwd, env: ws.env, ...(name ? { name } : {}) });
-  ending.push(() => agent.close());
+  connections.push(agent);
   return agent;
 }
-async function hooked(): Promise<AgentProcess> {
-  const agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
-  ending.push(() => agent.kill());
-  return agent;
-}
-const phone = () => ws.chat.fromBot().map((message) => message.text);
-const ladder = (state: string, count = 1) =>
-  until(`${count} ${state}`, async () => ((await ws.chat.ladder()) as Record<string, number>)[state] === count);
+const { phone, ladder } = phoneOf(() => ws.chat);
 const arrives = (text: string) =>
   until(`"${text}" stands unread in the inbox`, async () =>
     (await ws.inbox()).some((entry) => entry.text === text && !entry.read),
@@ -129,7 +118,7 @@ describe('an agent that polls', () => {
     await agent.poll();
     process.kill(agent.pid, 'SIGKILL');
     await arrives('important');
-    expect(await (await hooked()).turn('done')).toContain('important');
+    expect(await (await newAgent()).turn('done')).toContain('important');
     await ladder('answered');
   });
 
@@ -141,7 +130,7 @@ describe('an agent that polls', () => {
     await agent.ask('telegram_send', { text: 'done' });
     await daemon.stop();
     await ws.start();
-    expect(await (await hooked()).turn('nothing to do')).toBeUndefined();
+    expect(await (await newAgent()).turn('nothing to do')).toBeUndefined();
     expect(await agent.ask('telegram_ack', { message_ids: ids })).toEqual({ success: true, acked: 1 });
     await ladder('answered');
   });
@@ -213,7 +202,7 @@ describe('a message', () => {
     await say('for the one who asks');
     const agent = await mcp();
     await agent.poll();
-    const hooks = await hooked();
+    const hooks = await newAgent();
     expect(await hooks.turn('nothing for me')).toBeUndefined();
     await say('for the turn');
     const context = await hooks.hook('BeforeAgent', { prompt: 'go' });
@@ -230,13 +219,13 @@ describe('a message', () => {
     const [entry] = await ws.inbox();
     expect(entry).toMatchObject({ text: 'held while nobody serves', read: true });
     await ws.foreignWrite(ws.inboxFile, { messages: [{ ...entry, read: false }] });
-    expect(await (await hooked()).turn('alone')).toBeUndefined();
+    expect(await (await newAgent()).turn('alone')).toBeUndefined();
   });
 
   it('is given once when a poll and a turn ask at the same moment', async () => {
     await ws.start();
     const agent = await mcp();
-    const hooks = await hooked();
+    const hooks = await newAgent();
     for (let round = 0; round < 5; round += 1) {
       const text = `race ${round}`;
       await say(text);

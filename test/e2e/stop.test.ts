@@ -2,40 +2,29 @@
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
+import type { AgentProcess } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
-/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
 const signal =
   '⛔ STOP signal received from user. Complete your current action, write a final status update, and halt. Do not start any new tasks.';
 
-let far: FarSide;
 let ws: Workstation;
 let agent: AgentProcess;
-beforeAll(async () => {
-  far = await startFarSide();
+let newAgent: Scene['newAgent'];
+let arrives: Scene['arrives'];
+eachTest((scene) => {
+  ({ ws, newAgent, arrives } = scene);
 });
-afterAll(() => far.close());
 beforeEach(async () => {
-  ws = await createWorkstation(far);
-  agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
-});
-afterEach(async () => {
-  await agent.kill();
-  await ws.close();
+  agent = await newAgent();
 });
 
-const phone = () => ws.chat.fromBot().map((message) => message.text);
-const told = (match: RegExp) => until(`the phone shows ${match}`, () => phone().find((text) => match.test(text)));
+const { told } = phoneOf(() => ws.chat);
 const stopEntry = async () => (await ws.inbox()).find(({ control }) => control !== undefined);
-const arrives = async (text: string) => {
-  await ws.chat.say(text);
-  await until(`${text} stands in the inbox`, async () => (await ws.inbox()).some((entry) => entry.text === text));
-};
 const tool = () => agent.hook('AfterTool', { tool_name: 'write_file' });
 const begin = async () => {
   await agent.hook('BeforeAgent', { prompt: 'x' });

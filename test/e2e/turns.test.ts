@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { apiError } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 import { dist, type FarSide } from '../helpers/stack.ts';
 
@@ -17,9 +18,7 @@ eachTest((scene) => {
   ({ far, ws, newAgent, arrives } = scene);
 });
 
-const phone = () => ws.chat.fromBot().map((message) => message.text);
-const ladder = (state: string, count = 1) =>
-  until(`${count} ${state}`, async () => ((await ws.chat.ladder()) as Record<string, number>)[state] === count);
+const { phone, ladder } = phoneOf(() => ws.chat);
 
 describe('a turn', onBusyMachine, () => {
   it('gets the texts, framed as the owner’s, and its answer answers the first of them on the phone', async () => {

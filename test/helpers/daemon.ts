@@ -34,6 +34,8 @@ export interface Workstation {
   }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
+  /** The built daemon, as soon as it says that it runs. */
+  runDaemon(): Promise<Running>;
   /** Entries as they stand in the file; empty while there is none. */
   inbox(): Promise<InboxEntry[]>;
   outbox(): Promise<OutboxEntry[]>;
@@ -47,6 +49,7 @@ export interface Running {
   readonly pid: number;
   stdout(): string;
   stderr(): string;
+  kill9(): Promise<void>;
   readonly exited: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
@@ -71,6 +74,11 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
   const outboxFile = join(project, '.gemini', 'wa_outbox.json');
   const log: Workstation['log'] = [];
   const undo: (() => Promise<unknown>)[] = [];
+  function run(...args: string[]): Running {
+    const running = runProgram(args, env, project);
+    undo.push(() => running.kill9());
+    return running;
+  }
   return {
     root,
     project,
@@ -101,13 +109,14 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
       undo.push(() => daemon.stop());
       return daemon;
     },
-    run(...args) {
-      const running = runProgram(args, env, project);
-      undo.push(async () => {
-        running.child.kill('SIGKILL');
-        await running.exited;
+    run,
+    async runDaemon() {
+      const daemon = run('start', '--quiet');
+      await until('the daemon runs', () => {
+        if (daemon.child.exitCode !== null) throw new Error(daemon.stderr());
+        return daemon.stdout().includes('is running');
       });
-      return running;
+      return daemon;
     },
     inbox: () => entriesOf<InboxEntry>(inboxFile),
     outbox: () => entriesOf<OutboxEntry>(outboxFile),
@@ -146,7 +155,17 @@ export function runProgram(args: string[], env: Record<string, string>, cwd: str
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, stdout, stderr }));
   });
-  return { child, pid: child.pid as number, stdout: () => stdout, stderr: () => stderr, exited };
+  return {
+    child,
+    pid: child.pid as number,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    async kill9() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    exited,
+  };
 }
 
 async function entriesOf<E>(path: string): Promise<E[]> {

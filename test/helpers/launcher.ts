@@ -37,6 +37,11 @@ export interface HookAnswer {
   hookSpecificOutput?: { additionalContext?: string };
 }
 
+/** How often a text was given in what a hook added, whole and framed. */
+export function timesIn(context: string | undefined, text: string): number {
+  return (context ?? '').split(`]\n${text}\n[`).length - 1;
+}
+
 export const apiError = '[API Error: quota exceeded for this model]';
 
 export async function startAgent(options: {

@@ -6,33 +6,28 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, apiError, startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
-
-/** A fallback that does not get its milliseconds answers `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
+import { phoneOf } from '../helpers/phone.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
 let agent: AgentProcess;
-let servers: Server[];
-beforeAll(async () => {
-  far = await startFarSide();
+let newAgent: Scene['newAgent'];
+const servers: Server[] = [];
+eachTest((scene) => {
+  ({ far, ws, newAgent } = scene);
 });
-afterAll(() => far.close());
 beforeEach(async () => {
-  servers = [];
-  ws = await createWorkstation(far);
-  agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
+  agent = await newAgent();
 });
 afterEach(async () => {
-  await agent.kill();
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  await ws.close();
+  for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
 });
 
 const message = (id: string, text: string) => ({
@@ -44,14 +39,12 @@ const message = (id: string, text: string) => ({
 });
 const fill = (...texts: string[]) =>
   ws.foreignWrite(ws.inboxFile, { messages: texts.map((text, index) => message(`in_${index}`, text)) });
-const phone = () => ws.chat.fromBot().map((each) => each.text);
+const { phone, ladder } = phoneOf(() => ws.chat);
 const spool = async () => {
   const dir = join(ws.stateDir, 'spool');
   const names = (await readdir(dir).catch(() => [] as string[])).sort();
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(dir, name), 'utf8'))));
 };
-const ladder = (state: string, count = 1) =>
-  until(`${count} ${state}`, async () => ((await ws.chat.ladder()) as Record<string, number>)[state] === count);
 
 describe('with the daemon down', onBusyMachine, () => {
   it('a turn gets the messages of the file, once, and hears that the daemon is not there', async () => {

@@ -2,25 +2,19 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createWorkstation, type Workstation } from '../helpers/daemon.ts';
-import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
-import { type FarSide, startFarSide } from '../helpers/stack.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Workstation } from '../helpers/daemon.ts';
+import type { AgentProcess } from '../helpers/launcher.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
-let far: FarSide;
 let ws: Workstation;
 let agent: AgentProcess;
-beforeAll(async () => {
-  far = await startFarSide();
+let newAgent: Scene['newAgent'];
+eachTest((scene) => {
+  ({ ws, newAgent } = scene);
 });
-afterAll(() => far.close());
 beforeEach(async () => {
-  ws = await createWorkstation(far);
-  agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
-});
-afterEach(async () => {
-  await agent.kill();
-  await ws.close();
+  agent = await newAgent();
 });
 
 const key = () => `${ws.chat.mailbox}.0`;
