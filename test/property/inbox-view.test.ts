@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../agent/journal/journal.ts';
 import type { ProjectState } from '../../agent/journal/state.ts';
-import { createInbox, type InboxSync } from '../../agent/sync/inbox.ts';
+import type { InboxSync } from '../../agent/sync/inbox.ts';
 import { toEntry } from '../../agent/sync/inbox-view.ts';
 import { type InboxEntry, identityOf, isoSeconds } from '../../protocol/files.ts';
 import { messageId } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';
+import { loneInbox } from '../helpers/inbox.ts';
 import { quickFolder, runs } from './runs.ts';
 
 type Text = 'A' | 'B' | 'C';
@@ -80,20 +81,12 @@ async function openScene(): Promise<Scene> {
   let inbox: InboxSync = start();
 
   function start(): InboxSync {
-    return createInbox({
+    return loneInbox({
       project: journal.project(p),
       journal,
       path,
-      prepare: () => Promise.resolve(),
-      takeSpool: () => Promise.resolve(),
-      expand: () => Promise.resolve(undefined),
       clock: () => now,
-      relayNow: () => 0,
-      log: () => {},
-      onReceipts: () => {},
-      onQuarantined: () => {},
-      onRefreshed: () => {},
-    } as Partial<Parameters<typeof createInbox>[0]> as Parameters<typeof createInbox>[0]);
+    });
   }
 
   const project = () => journal.project(p);

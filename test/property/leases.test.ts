@@ -8,10 +8,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readMailbox } from '../../agent/files/read.ts';
 import { type Journal, openJournal } from '../../agent/journal/journal.ts';
-import { createInbox } from '../../agent/sync/inbox.ts';
 import { createLeases, type Leases } from '../../agent/sync/leases.ts';
 import { messageId } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
+import { loneInbox } from '../helpers/inbox.ts';
 import { runs } from './runs.ts';
 
 const p = '1.0';
@@ -61,19 +61,11 @@ async function world() {
   let leases: Leases;
   async function open() {
     journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
-    const inbox = createInbox({
+    const inbox = loneInbox({
       project: journal.project(p),
       journal,
       path,
-      prepare: () => Promise.resolve(),
-      takeSpool: () => Promise.resolve(),
-      expand: () => Promise.resolve(undefined),
       clock: () => now,
-      relayNow: () => 0,
-      log: () => {},
-      onReceipts: () => {},
-      onQuarantined: () => {},
-      onRefreshed: () => {},
     });
     leases = createLeases({
       project: journal.project(p),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openJournal } from '../../../agent/journal/journal.ts';
-import { createInbox } from '../../../agent/sync/inbox.ts';
+import { loneInbox } from '../../helpers/inbox.ts';
 
 const p = '1.0';
 const id = 'msg_e_0_1';
@@ -17,18 +17,12 @@ it('shows what was handed over as read as soon as the disk has room, without any
   const journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
   let isFull = false;
   let onRefreshed = () => {};
-  const inbox = createInbox({
+  const inbox = loneInbox({
     project: journal.project(p),
     journal,
     path,
     prepare: () => (isFull ? Promise.reject(new Error('no space left on the disk')) : Promise.resolve()),
-    takeSpool: () => Promise.resolve(),
-    expand: () => Promise.resolve(undefined),
     clock: () => now,
-    relayNow: () => 0,
-    log: () => {},
-    onReceipts: () => {},
-    onQuarantined: () => {},
     onRefreshed: () => onRefreshed(),
   });
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;

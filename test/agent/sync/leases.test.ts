@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
-import { createInbox, type InboxSync } from '../../../agent/sync/inbox.ts';
+import type { InboxSync } from '../../../agent/sync/inbox.ts';
 import { createLeases } from '../../../agent/sync/leases.ts';
+import { loneInbox } from '../../helpers/inbox.ts';
 
 const p = '1.0';
 const id = 'msg_e_0_1';
@@ -33,19 +34,12 @@ async function takeDuring(
   spooled: ProjectRecord[] = [],
   before: (inbox: InboxSync) => Promise<void> = () => Promise.resolve(),
 ) {
-  const inbox = createInbox({
+  const inbox = loneInbox({
     project: journal.project(p),
     journal,
     path,
-    prepare: () => Promise.resolve(),
     takeSpool: () => journal.append(spooled.splice(0)),
-    expand: () => Promise.resolve(undefined),
     clock: () => now,
-    relayNow: () => 0,
-    log: () => {},
-    onReceipts: () => {},
-    onQuarantined: () => {},
-    onRefreshed: () => {},
   });
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
   await journal.append([{ t: 'row', p, at: now, row }]);

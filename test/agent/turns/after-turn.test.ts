@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { afterTurn, nextPrompt } from '../../../agent/turns/after-turn.ts';
 import type { TurnOutcome, TurnView, WaitingMessage } from '../../../agent/turns/view.ts';
 import type { Sprint } from '../../../protocol/sprint.ts';
+import { turnView } from '../../helpers/turn-view.ts';
 
 const now = 1_000_000;
 const nonce = '7f3a9c01';
@@ -14,26 +15,7 @@ function waiting(text: string): WaitingMessage {
   return { entry, at: now, fromOwner: true };
 }
 
-function view(changes: Partial<TurnView> = {}): TurnView {
-  return {
-    now,
-    bound: { id: 's1', pid: 100 },
-    boundAlive: true,
-    waiting: [],
-    further: 0,
-    carried: [],
-    turnRuns: false,
-    degraded: false,
-    offered: undefined,
-    continuations: 0,
-    stop: undefined,
-    sprint: undefined,
-    sprintText: undefined,
-    hold: { policy: 'auto', away: false, fromPhone: false, interactive: true },
-    answeredAt: 0,
-    ...changes,
-  };
-}
+const view = (changes: Partial<TurnView> = {}) => turnView({ now, ...changes });
 
 function outcome(changes: Partial<TurnOutcome> = {}): TurnOutcome {
   return { answer: 'Done.', failed: false, cancelled: false, lost: false, toolCalls: 1, ...changes };

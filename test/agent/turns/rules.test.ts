@@ -3,6 +3,7 @@ import { decide } from '../../../agent/turns/rules.ts';
 import { selectForTurn } from '../../../agent/turns/select.ts';
 import type { TurnView, WaitingMessage } from '../../../agent/turns/view.ts';
 import type { HookCall, TurnEvent } from '../../../protocol/turn-events.ts';
+import { turnView } from '../../helpers/turn-view.ts';
 
 const now = Date.parse('2026-02-15T14:30:00Z');
 const nonce = '7f3a9c01';
@@ -12,26 +13,7 @@ function waiting(id: string, text = 'Run the tests', changes: Partial<WaitingMes
   return { entry, at: now, fromOwner: true, ...changes };
 }
 
-function view(changes: Partial<TurnView> = {}): TurnView {
-  return {
-    now,
-    bound: { id: 's1', pid: 100 },
-    boundAlive: true,
-    waiting: [],
-    further: 0,
-    carried: [],
-    turnRuns: false,
-    degraded: false,
-    offered: undefined,
-    continuations: 0,
-    stop: undefined,
-    sprint: undefined,
-    sprintText: undefined,
-    hold: { policy: 'auto', away: false, fromPhone: false, interactive: true },
-    answeredAt: 0,
-    ...changes,
-  };
-}
+const view = (changes: Partial<TurnView> = {}) => turnView({ now, ...changes });
 
 function call(event: TurnEvent, session = 's1'): HookCall {
   return { session, transcript: '/t.jsonl', cwd: '/p', event };

@@ -1,0 +1,20 @@
+// The inbox file over a real journal, with nothing around it: no relay, no spool, no slash texts. Holds no expectations.
+
+import { createInbox, type InboxOptions, type InboxSync } from '../../agent/sync/inbox.ts';
+
+type Needed = Pick<InboxOptions, 'project' | 'journal' | 'path' | 'clock'>;
+
+/** A test names in `options` what it looks at. */
+export function loneInbox(options: Needed & Partial<InboxOptions>): InboxSync {
+  return createInbox({
+    prepare: () => Promise.resolve(),
+    takeSpool: () => Promise.resolve(),
+    expand: () => Promise.resolve(undefined),
+    relayNow: () => 0,
+    log: () => {},
+    onReceipts: () => {},
+    onQuarantined: () => {},
+    onRefreshed: () => {},
+    ...options,
+  });
+}
