@@ -5,13 +5,25 @@ import { handedOver, holdModel } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
 import { signal } from './processes.ts';
 import type { Product } from './product.ts';
-import { test, type } from './stage.ts';
+import { type Stage, test, type } from './stage.ts';
+import type { Tui } from './tui.ts';
 
 const withoutAnswer = 'Failed: The turn ended without an answer.';
 const killed = 'Failed: The coding agent ended (closed, killed or crashed) before its turn had an answer.';
 
 async function texts(product: Product, count: number): Promise<string[]> {
   return (await product.waitForAnswers(count)).map(({ text }) => text);
+}
+
+/** A terminal in whose turn the model has the owner's text and does not answer. */
+async function openThinking({ model, product, open }: Pick<Stage, 'model' | 'product' | 'open'>): Promise<Tui> {
+  holdModel(model);
+  const tui = await open();
+  await product.say('Think about it.');
+  await type(tui, 'go on');
+  await model.waitForRequest('Think about it.');
+  await product.waitForLadder({ injected: 1 });
+  return tui;
 }
 
 test('an API error in a terminal reaches the phone as an error, and the next turn works', async ({
@@ -47,24 +59,14 @@ test('an API error of a headless run, which fires no event for it, reaches the p
 });
 
 test('a coding agent that is killed while the model thinks is told as gone', async ({ model, product, open }) => {
-  holdModel(model);
-  const tui = await open();
-  await product.say('Think about it.');
-  await type(tui, 'go on');
-  await model.waitForRequest('Think about it.');
-  await product.waitForLadder({ injected: 1 });
+  const tui = await openThinking({ model, product, open });
   signal(tui.pid, 'SIGKILL');
   expect(await texts(product, 1)).toEqual([killed]);
   await product.waitForLadder({ failed: 1 });
 });
 
 test('a turn that is cancelled at the keyboard is told as cancelled', async ({ model, product, open }) => {
-  holdModel(model);
-  const tui = await open();
-  await product.say('Think about it.');
-  await type(tui, 'go on');
-  await model.waitForRequest('Think about it.');
-  await product.waitForLadder({ injected: 1 });
+  const tui = await openThinking({ model, product, open });
   await tui.key('Escape');
   await tui.waitForScreen('Request cancelled.');
   expect(await texts(product, 1)).toEqual(['Failed: Cancelled at the keyboard.']);

@@ -4,7 +4,8 @@ import { access, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { framedPrompts, holdModel, turnRequests } from './hand-over.ts';
 import { until } from './processes.ts';
-import { test, type } from './stage.ts';
+import { type Stage, test, type } from './stage.ts';
+import type { Tui } from './tui.ts';
 
 async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: string }> }): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
@@ -12,6 +13,15 @@ async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: st
     if (stdout.includes('it waits for the phone')) return;
   }
   throw new Error('no turn is held');
+}
+
+/** A terminal that the owner has left: it had one turn, and waits for the phone. */
+async function openHeld({ product, open }: Pick<Stage, 'product' | 'open'>): Promise<Tui> {
+  await product.wa('away', 'on');
+  const tui = await open();
+  await type(tui, 'first turn [[say: At your service.]]');
+  await expectHeld(product);
+  return tui;
 }
 
 const pieces = 'Zeile mit "Anführung", \'Apostroph\', `code`, <b>fett</b> & \\ $HOME 🙏🏽\n';
@@ -52,10 +62,7 @@ describe('with the owner away', () => {
   });
 
   test('ten texts in a row are ten turns of one session, each answered', async ({ model, home, product, open }) => {
-    await product.wa('away', 'on');
-    const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]');
-    await expectHeld(product);
+    await openHeld({ product, open });
     for (let turn = 1; turn <= 10; turn += 1) {
       const id = await product.sim.say(`Question ${turn}? [[say: Answer ${turn}.]]`);
       const answers = await product.waitForAnswers(turn + 1);
@@ -77,9 +84,7 @@ describe('with the owner away', () => {
     product,
     open,
   }) => {
-    await product.wa('away', 'on');
-    const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]');
+    await openHeld({ product, open });
     for (const [index, text] of untouched.entries()) {
       await expectHeld(product);
       await product.sim.say(text);
@@ -93,10 +98,7 @@ describe('with the owner away', () => {
   });
 
   test('three texts in a burst are one turn', async ({ model, product, open }) => {
-    await product.wa('away', 'on');
-    const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]');
-    await expectHeld(product);
+    await openHeld({ product, open });
     await product.sim.say('One.');
     await product.sim.say('Two.');
     await product.sim.say('Three. [[say: All three.]]');
@@ -111,11 +113,8 @@ describe('with the owner away', () => {
     product,
     open,
   }) => {
-    await product.wa('away', 'on');
-    const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]');
+    const tui = await openHeld({ product, open });
     await tui.waitForScreen('✦ At your service.');
-    await expectHeld(product);
     await tui.key('Escape');
     await tui.waitForScreen('Request cancelled.');
     await product.sim.say('Too late for the held hook. [[say: Here it is.]]');
@@ -210,10 +209,7 @@ test('/wa:away in the terminal lets it wait for the phone, /wa:here brings the m
 test.for(['SIGTERM', 'SIGKILL'] as const)(
   'a daemon that ends by %s while a turn is held frees the terminal, and the answer is told once',
   async (name, { product, open }) => {
-    await product.wa('away', 'on');
-    const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]');
-    await expectHeld(product);
+    const tui = await openHeld({ product, open });
     await product.waitForAnswers(1);
     await product.stopDaemon(name);
     await type(tui, 'second turn [[say: Without a daemon.]]');

@@ -6,7 +6,8 @@ import type { ModelServer } from '../helpers/model-server.ts';
 import { framedPrompts, turnRequests } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
 import { until } from './processes.ts';
-import { test, type } from './stage.ts';
+import { type Stage, test, type } from './stage.ts';
+import type { Tui } from './tui.ts';
 
 /** Each task is one tool call and then an answer of its own. */
 function workOnTasks(
@@ -33,17 +34,23 @@ const exists = (path: string) =>
   );
 const yolo = { args: ['--approval-mode', 'yolo'] };
 
+/** The owner has left a terminal after its first turn, and orders a sprint from the phone. */
+async function sprintFromAway({ product, open }: Pick<Stage, 'product' | 'open'>, order: string): Promise<Tui> {
+  await product.wa('away', 'on');
+  const tui = await open(yolo);
+  await type(tui, 'first turn [[say: Ready.]]');
+  await product.waitForAnswers(1);
+  await product.sim.say(order);
+  return tui;
+}
+
 test('a sprint of three tasks runs by itself, rings for each, and ends with its status', async ({
   model,
   product,
   open,
 }) => {
   workOnTasks(model);
-  await product.wa('away', 'on');
-  const tui = await open(yolo);
-  await type(tui, 'first turn [[say: Ready.]]');
-  await product.waitForAnswers(1);
-  await product.sim.say('/sprint 3 make it green');
+  await sprintFromAway({ product, open }, '/sprint 3 make it green');
   const texts = (await product.waitForAnswers(7)).map(({ text }) => text);
   expect(texts.filter((text) => !/^Sprint of|^Sprint over/.test(text))).toEqual([
     'Ready.',
@@ -58,11 +65,7 @@ test('a sprint of three tasks runs by itself, rings for each, and ends with its 
 
 test('the agent ends a sprint that has no task left', async ({ model, product, open }) => {
   workOnTasks(model, { last: 2 });
-  await product.wa('away', 'on');
-  const tui = await open(yolo);
-  await type(tui, 'first turn [[say: Ready.]]');
-  await product.waitForAnswers(1);
-  await product.sim.say('/sprint 9');
+  await sprintFromAway({ product, open }, '/sprint 9');
   const texts = (await product.waitForAnswers(5)).map(({ text }) => text);
   expect(texts.at(-1)).toMatch(/^Sprint over after 1 min, 2 of 9 tasks done: the agent says that no task is left\.$/);
 });
@@ -75,11 +78,7 @@ test('STOP in the middle ends it after the current turn, and what waited from be
 }) => {
   const go = `${home.home}/go`;
   workOnTasks(model, { wait: go });
-  await product.wa('away', 'on');
-  const tui = await open(yolo);
-  await type(tui, 'first turn [[say: Ready.]]');
-  await product.waitForAnswers(1);
-  await product.sim.say('/sprint 5');
+  const tui = await sprintFromAway({ product, open }, '/sprint 5');
   await tui.waitForScreen('until [ -e');
   await product.sim.say('/later water the plants');
   await product.waitForAnswers(4);
@@ -116,11 +115,7 @@ test('a text of the phone in the middle of a sprint is done before the next task
 }) => {
   const go = `${home.home}/go`;
   workOnTasks(model, { wait: go, last: 3 });
-  await product.wa('away', 'on');
-  const tui = await open(yolo);
-  await type(tui, 'first turn [[say: Ready.]]');
-  await product.waitForAnswers(1);
-  await product.sim.say('/sprint 5');
+  const tui = await sprintFromAway({ product, open }, '/sprint 5');
   await tui.waitForScreen('until [ -e');
   await product.sim.say('/later First this [[say: This is done.]]');
   await product.waitForAnswers(4);

@@ -6,7 +6,7 @@ import { type GeminiHome, geminiHome, type RunOptions } from './harness.ts';
 import { type Product, startProduct } from './product.ts';
 import { startTui, type Tui } from './tui.ts';
 
-interface Stage {
+export interface Stage {
   model: ModelServer;
   /** Its project's path has a space. */
   home: GeminiHome;
