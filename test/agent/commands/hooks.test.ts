@@ -1,0 +1,57 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hooksCommand } from '../../../agent/commands/hooks.ts';
+import { type InstallDirs, listHooks } from '../../../agent/drivers/gemini/install.ts';
+import type { TemporaryHome } from '../../helpers/home.ts';
+import { eachInstallation, projectSettings } from '../../helpers/installation.ts';
+
+let place: TemporaryHome;
+let dirs: InstallDirs;
+eachInstallation((ground) => {
+  ({ place, dirs } = ground);
+});
+
+const settings = () => projectSettings(dirs);
+
+describe('wa-sync hooks', () => {
+  const run = async (args: Parameters<typeof hooksCommand>[0]) => {
+    const lines: string[] = [];
+    await hooksCommand(args, { dirs, out: (line) => lines.push(line) });
+    return lines;
+  };
+
+  it('installs the extension by default, lists it and removes it', async () => {
+    const entry = join(place.home, '.gemini', 'extensions', 'wa-sync');
+    expect(await run({ action: 'install' })).toEqual([
+      `installed  ${entry}`,
+      'Gemini CLI reads its hooks at start: restart a session that is open.',
+    ]);
+    expect(await run({ action: 'list', agent: 'gemini' })).toEqual([
+      `gemini  extension  0.1.0  ${entry}`,
+      `gemini  project    not installed  ${settings()}`,
+    ]);
+    expect(await run({ action: 'uninstall' })).toEqual([`removed  ${entry}`]);
+    expect(await run({ action: 'uninstall' })).toEqual(['nothing was installed']);
+  });
+
+  it('prints one JSON value with --json', async () => {
+    await run({ action: 'install', scope: 'project' });
+    const lines = await run({ action: 'list', json: true });
+    expect(JSON.parse(lines.join('\n'))).toEqual(JSON.parse(JSON.stringify(listHooks(dirs))));
+    expect(await run({ action: 'uninstall', json: true })).toEqual([JSON.stringify({ removed: [settings()] })]);
+  });
+
+  it('says in the list which command repairs what', async () => {
+    await run({ action: 'install', scope: 'project' });
+    await rm(join(dirs.dataDir, 'hooks', '0.1.0'), { recursive: true });
+    expect((await run({ action: 'list' })).at(-1)).toContain(
+      'run `wa-sync hooks install --agent gemini --scope project`',
+    );
+  });
+
+  it('refuses an agent or a scope that it does not know', async () => {
+    await expect(run({ action: 'install', agent: 'other' })).rejects.toMatchObject({ code: 'bad_arguments' });
+    await expect(run({ action: 'install', scope: 'user' })).rejects.toMatchObject({ code: 'bad_arguments' });
+  });
+});

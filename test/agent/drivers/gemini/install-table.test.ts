@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type InstallDirs, installHooks } from '../../../../agent/drivers/gemini/install.ts';
+import { commandTarget, hookEntry, hookTable } from '../../../../agent/drivers/gemini/install-table.ts';
+import type { TemporaryHome } from '../../../helpers/home.ts';
+import { eachInstallation, launcher, projectSettings } from '../../../helpers/installation.ts';
+
+let place: TemporaryHome;
+let dirs: InstallDirs;
+const moveBelow = eachInstallation((ground) => {
+  ({ place, dirs } = ground);
+});
+
+const settings = () => projectSettings(dirs);
+
+describe('the installed command', () => {
+  // A bash that is nobody's child and has a socket for stdin reads ~/.bashrc; SHLVL tells it better.
+  const runs = async (command: string) => {
+    const child = spawn('bash', ['-c', command], {
+      env: { PATH: process.env.PATH ?? '', WA_RUNTIME_DIR: place.root, SHLVL: '1' },
+    });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => (output.stdout += chunk));
+    child.stderr.on('data', (chunk) => (output.stderr += chunk));
+    child.stdin.on('error', () => {});
+    child.stdin.end('{}');
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    return { code, ...output };
+  };
+
+  // As Gemini CLI 0.61.0 does before a shell sees the string: its own variables in any hook, the environment's in settings.
+  const expand = (command: string) =>
+    command
+      .replace(/\$(GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR)/g, 'EXPANDED')
+      .replace(/\$(?:(\w+)|{([^}]+)})/g, (whole, plain, braced) => process.env[plain ?? braced] ?? whole);
+
+  it.each(['plain', `it's a "dir" with $HOME \${HOME} $GEMINI_CWD \`id\` $(id) \\ *'`, '-n; exit 1', "'", "$'"])(
+    'reaches the launcher below a folder named %s, and is harmless without it',
+    async (name) => {
+      await moveBelow(name);
+      for (const scope of ['extension', 'project'] as const) {
+        installHooks(dirs, scope);
+        const hooksFile =
+          scope === 'project' ? settings() : join(dirs.dataDir, 'gemini-extension', '0.1.0', 'hooks', 'hooks.json');
+        const { command } = JSON.parse(readFileSync(hooksFile, 'utf8')).hooks.BeforeAgent[0].hooks[0];
+        const target = join(dirs.dataDir, 'hooks', '0.1.0', 'wa-hook');
+        expect(commandTarget(command)).toBe(target);
+        expect(await runs(expand(command))).toEqual({ code: 0, stdout: '{"from":"fallback"}\n', stderr: '' });
+        await rm(target);
+        expect(await runs(expand(command))).toEqual({ code: 0, stdout: '', stderr: '' });
+        await rm(dirs.dataDir, { recursive: true });
+        expect(await runs(expand(command))).toEqual({ code: 0, stdout: '', stderr: '' });
+      }
+    },
+  );
+
+  it('has a timeout that Gemini CLI can count, and tells the launcher the same', () => {
+    for (const row of hookTable) {
+      const entry = hookEntry(row, { dir: '/d', platform: 'linux' });
+      expect(entry).toEqual({
+        type: 'command',
+        name: `wa-sync-${row.event}`,
+        command: `[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini ${row.event} ${row.timeoutMs / 1000}`,
+        timeout: row.timeoutMs,
+      });
+      expect(row.timeoutMs).toBeLessThan(2 ** 31);
+    }
+  });
+
+  it('holds only where the launcher does', () => {
+    const holding = readFileSync(launcher, 'utf8').match(/gemini-\w+/g);
+    for (const row of hookTable) expect(holding?.includes(`gemini-${row.event}`)).toBe(row.mayHold);
+  });
+
+  it('runs the fallback by itself on Windows and ends well in any case', () => {
+    const row = { event: 'BeforeAgent', timeoutMs: 60_000, mayHold: false } as const;
+    const { command } = hookEntry(row, { dir: "C:\\it's", platform: 'win32' });
+    expect(command).toBe(
+      "if (Test-Path -LiteralPath 'C:\\it''s\\wa-hook-fallback.cjs') { node 'C:\\it''s\\wa-hook-fallback.cjs' gemini BeforeAgent 60 0 2>$null }; exit 0",
+    );
+    expect(commandTarget(command)).toBe("C:\\it's\\wa-hook-fallback.cjs");
+  });
+});
