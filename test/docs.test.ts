@@ -15,6 +15,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   'protocol/README.md',
   ...filesBelow('docs').filter((path) => path.endsWith('.md')),
 ];
@@ -88,12 +89,15 @@ it('every limit that a page names exists', () => {
   expect(short.filter(({ name }) => !known.includes(name))).toEqual([]);
 });
 
-it('every command that a page or a hint names exists', () => {
+it('every command that a page or a text of the program names exists', () => {
   expect(commands).toContain('start');
   const inPages = named(pages, /`(?:npx )?wa-sync ([a-z]+)/g);
   const inReadme = named(['README.md'], /^ {4}(?:npx )?wa-sync ([a-z]+)/gm);
-  const inHints = named(sources, /hint:[^\n]*?(?:`|: |[Rr]un )wa-sync ([a-z]+)/g);
-  const all = [...inPages, ...inReadme, ...inHints];
+  // A backtick behind a word quotes a command; any other begins a text.
+  const inSources = named(sources, /(?<=[a-zA-Z,;] |\\)`(?:npx )?wa-sync ([a-z]+)/g);
+  expect(inSources.length).toBeGreaterThan(20);
+  const inHints = named(sources, /hint:[^\n]*?(?:: |[Rr]un |with )wa-sync ([a-z]+)/g);
+  const all = [...inPages, ...inReadme, ...inSources, ...inHints];
   expect(all.filter(({ name }) => !commands.includes(name))).toEqual([]);
 });
 
@@ -126,4 +130,16 @@ it('every variable of the README is read somewhere', () => {
 it('every dependency has a record that says why, and no record is left of one that went', () => {
   const dependencies = [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.devDependencies)];
   expect(firstColumn('docs/decisions/0001-dependencies.md', 'package').sort()).toEqual(dependencies.sort());
+});
+
+it('every dependency is pinned to one version', () => {
+  const versions = Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies });
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+});
+
+it('every file that a page links to is in the package', () => {
+  const links = named(['README.md'], /\]\((?!https?:)([^)#\s]+)[^)]*\)/g).map(({ name }) => name);
+  const always = ['LICENSE'];
+  const packed = (name: string) => [...packageJson.files, ...always].some((each) => `${name}/`.startsWith(`${each}/`));
+  expect(links.filter((name) => !packed(name))).toEqual([]);
 });

@@ -39,7 +39,9 @@ export function errorAnswer(error: unknown): Response {
 function asWaError(error: unknown): WaError {
   if (error instanceof WaError) return error;
   console.error('unexpected', error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return new WaError('internal', 'the relay failed in a way it does not know', { hint: 'look into npx wrangler tail' });
+  return new WaError('internal', 'the relay failed in a way it does not know', {
+    hint: 'look into `npx wrangler tail`',
+  });
 }
 
 /** An error that came back from the object as data. */

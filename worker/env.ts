@@ -100,6 +100,6 @@ function listOf(value: unknown): string[] {
 
 function misconfigured(name: string, problem: string): WaError {
   return new WaError('misconfigured', `the relay's ${name} ${problem}`, {
-    hint: `set it: npx wrangler secret put ${name}`,
+    hint: `set it: \`npx wrangler secret put ${name}\``,
   });
 }

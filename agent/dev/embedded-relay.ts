@@ -119,7 +119,10 @@ async function readWorker(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new WaError('file_unusable', `the Worker is not at ${path}`, { hint: 'Run npm run build.', cause });
+    throw new WaError('file_unusable', `the Worker is not at ${path}`, {
+      hint: 'Run `npm ci` in the clone of wa-sync.',
+      cause,
+    });
   }
 }
 
@@ -130,7 +133,7 @@ function relayProcessPath(): string {
   const found = paths.find((path) => existsSync(path));
   if (found) return found;
   throw new WaError('file_unusable', 'relay-process.js is missing from the package', {
-    hint: 'Install wa-sync again.',
+    hint: 'Run `npm ci` in the clone of wa-sync.',
   });
 }
 

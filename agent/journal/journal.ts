@@ -131,7 +131,7 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
         'journal_too_new',
         `${path} has version ${record.version}, this wa-sync knows ${journalVersion}`,
         {
-          hint: 'Update wa-sync: npm install -g wa-sync@latest. Nothing was changed.',
+          hint: 'A newer wa-sync wrote it: update this one with `git pull && npm ci` in its clone. Nothing was changed.',
         },
       );
     }

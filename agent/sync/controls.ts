@@ -57,7 +57,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
   const name = control.type === 'command' ? `/${control.name}` : 'This button';
   return plain(
     key,
-    `${name} is not supported by this version of wa-sync. Send a message and the coding agent reads it with its next turn; Ctrl+C at the desk stops it.`,
+    `${name} is not supported by this version of wa-sync; /help lists what is. Send a message and the coding agent reads it with its next turn; /stop halts it.`,
   );
 }
 

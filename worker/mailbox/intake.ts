@@ -26,7 +26,7 @@ export function acceptItems(
   }
   if (core.sql.sizeBytes() > relayLimits.mailboxBytes) {
     throw new WaError('mailbox_full', `the mailbox holds more than ${relayLimits.mailboxBytes} bytes`, {
-      hint: 'let the workstation take its messages: wa-sync start',
+      hint: 'let the workstation take its messages: `wa-sync start`',
       retryAfterMs: 60_000,
     });
   }

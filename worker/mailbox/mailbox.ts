@@ -175,7 +175,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
       const result = core.sql.transaction(() => actOnLetter(core, project, id, action, away, nowMs));
       if (result === 'unknown') {
         throw new WaError('not_found', `project ${project} has no letter ${id}`, {
-          hint: 'see the ids with wa-sync letters',
+          hint: 'see the ids with `wa-sync letters`',
         });
       }
       if (result === 'full') throw new WaError('mailbox_full', letterAnswers.full, { retryAfterMs: 60_000 });

@@ -36,6 +36,7 @@ const help = [
   '/abort - halt at the next tool',
   '/sprint [n] [--for 90m] [goal] - work through up to n tasks alone',
   '/away, /away off - the end of each turn waits for you here, or not',
+  '/approvals off, risky or all - which tools ask you here before they run',
   '/later TEXT - for after the running turn',
   '/continue - release what a STOP has parked',
   '/mute, /mute off - hide what happens during a turn, or show it',

@@ -60,7 +60,7 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
     if (verdict.kind === 'superseded') return supersededError();
     if (verdict.kind === 'held') {
       return new WaError('held_by_other_daemon', `project ${row.project} is polled by another workstation`, {
-        hint: 'stop wa-sync on the other workstation: wa-sync down',
+        hint: 'stop wa-sync on the other workstation: `wa-sync down`',
         retryAfterMs: verdict.retryAfterMs,
       });
     }
@@ -162,6 +162,6 @@ function answerOf(core: Core, row: ProjectRow, found: HandOut, nowMs: number): P
 
 function supersededError(): WaError {
   return new WaError('superseded', 'a later start of this daemon polls this project', {
-    hint: 'keep one daemon running: wa-sync status',
+    hint: 'keep one daemon: `wa-sync down` stops the other',
   });
 }

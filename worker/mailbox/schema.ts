@@ -56,7 +56,7 @@ export function openStorage(sql: Sql, newEpoch: () => string): string {
       'storage_too_new',
       `the mailbox has storage version ${version}, this relay knows ${storageVersion}`,
       {
-        hint: 'deploy the newer relay again: npx wrangler deploy',
+        hint: 'deploy the newer relay again: `npx wrangler deploy`',
       },
     );
   }

@@ -145,7 +145,7 @@ function packaged({ packageDir }: InstallDirs, name: string): Buffer {
     return readFileSync(join(packageDir, name));
   } catch (cause) {
     throw new WaError('file_unusable', `The package lacks ${join(packageDir, name)}`, {
-      hint: 'Install the package again: `npm install wa-sync`.',
+      hint: 'Run `npm ci` in the clone of wa-sync, then this command again.',
       cause,
     });
   }

@@ -141,7 +141,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       code: 1,
       error: 'journal_too_new',
       says: /version 99/,
-      hint: /npm install -g wa-sync@latest/,
+      hint: /git pull && npm ci/,
     },
     'the socket path is too long': {
       env: () => ({ WA_RUNTIME_DIR: join(dir, long) }),
