@@ -4,7 +4,7 @@
 
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
 import { createRelayClient } from '../../agent/relay-client.ts';
 import { until } from '../helpers/daemon.ts';
@@ -14,10 +14,8 @@ import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
-eachTest((given) => {
+eachTest(async (given) => {
   scene = given;
-});
-beforeEach(async () => {
   agent = await scene.newAgent();
 });
 

@@ -3,7 +3,7 @@
 import { watch } from 'node:fs';
 import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../agent/files/lock.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until } from '../helpers/daemon.ts';
@@ -12,10 +12,8 @@ import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
-eachTest((given) => {
+eachTest(async (given) => {
   scene = given;
-});
-beforeEach(async () => {
   agent = await scene.newAgent();
 });
 

@@ -11,10 +11,8 @@ import { dist } from '../helpers/stack.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
-eachTest((given) => {
+eachTest(async (given) => {
   scene = given;
-});
-beforeEach(async () => {
   agent = await scene.newAgent();
 });
 

@@ -1,16 +1,14 @@
 // The promises to the owner who steers from the phone: an agent that works alone says what it does, and stops when told.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
-eachTest((given) => {
+eachTest(async (given) => {
   scene = given;
-});
-beforeEach(async () => {
   agent = await scene.newAgent();
 });
 

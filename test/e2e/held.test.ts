@@ -1,6 +1,6 @@
 // The end of a turn that waits for the phone, through the real launcher: who wakes it, who ends the wait, and what is told.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
@@ -9,10 +9,8 @@ import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
 let ws: Workstation;
 let agent: AgentProcess;
 let newAgent: Scene['newAgent'];
-eachTest((scene) => {
+eachTest(async (scene) => {
   ({ ws, newAgent } = scene);
-});
-beforeEach(async () => {
   agent = await newAgent();
 });
 

@@ -2,7 +2,7 @@
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
@@ -14,13 +14,10 @@ const signal =
 
 let ws: Workstation;
 let agent: AgentProcess;
-let newAgent: Scene['newAgent'];
 let arrives: Scene['arrives'];
-eachTest((scene) => {
-  ({ ws, newAgent, arrives } = scene);
-});
-beforeEach(async () => {
-  agent = await newAgent();
+eachTest(async (scene) => {
+  ({ ws, arrives } = scene);
+  agent = await scene.newAgent();
 });
 
 const { told } = phoneOf(() => ws.chat);

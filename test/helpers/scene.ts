@@ -19,8 +19,11 @@ export interface Scene {
   arrives(...texts: string[]): Promise<void>;
 }
 
-/** `take` gets the scene of each test before it runs. */
-export function eachTest(take: (scene: Scene) => void, options?: Parameters<typeof startFarSide>[0]): void {
+/** `take` gets the scene of each test before it runs, and may prepare more of it. */
+export function eachTest(
+  take: (scene: Scene) => void | Promise<void>,
+  options?: Parameters<typeof startFarSide>[0],
+): void {
   let far: FarSide;
   let ws: Workstation;
   const agents: AgentProcess[] = [];
@@ -30,7 +33,7 @@ export function eachTest(take: (scene: Scene) => void, options?: Parameters<type
   afterAll(() => far.close());
   beforeEach(async () => {
     ws = await createWorkstation(far);
-    take({ far, ws, newAgent, arrives });
+    await take({ far, ws, newAgent, arrives });
   });
   afterEach(async () => {
     for (const agent of agents.splice(0)) await agent.kill();

@@ -6,25 +6,22 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, apiError, startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, onBusyMachine } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
 let agent: AgentProcess;
-let newAgent: Scene['newAgent'];
 const servers: Server[] = [];
-eachTest((scene) => {
-  ({ far, ws, newAgent } = scene);
-});
-beforeEach(async () => {
-  agent = await newAgent();
+eachTest(async (scene) => {
+  ({ far, ws } = scene);
+  agent = await scene.newAgent();
 });
 afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));

@@ -2,19 +2,16 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
-import { eachTest, type Scene } from '../helpers/scene.ts';
+import { eachTest } from '../helpers/scene.ts';
 
 let ws: Workstation;
 let agent: AgentProcess;
-let newAgent: Scene['newAgent'];
-eachTest((scene) => {
-  ({ ws, newAgent } = scene);
-});
-beforeEach(async () => {
-  agent = await newAgent();
+eachTest(async (scene) => {
+  ({ ws } = scene);
+  agent = await scene.newAgent();
 });
 
 const key = () => `${ws.chat.mailbox}.0`;
