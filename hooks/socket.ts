@@ -26,7 +26,7 @@ export async function askSocket(
   const socketPath = address(world);
   if (socketPath === undefined) return undefined;
   // Loaded only when somebody may answer: it costs a third of the start of Node.
-  const { request } = await import('node:http');
+  const { request } = process.getBuiltinModule('node:http');
   return new Promise((resolve) => {
     const nobody = () => resolve(undefined);
     const call = request({

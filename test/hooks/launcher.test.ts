@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hookHeaders } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
@@ -216,6 +216,13 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
       expect(await launch({ env: { PATH } })).toEqual(fromFallback(0, 'BeforeAgent', '60', '{}\n'));
       expect(await launch({ env: { PATH }, args: held })).toEqual(fromFallback(0, 'AfterAgent', '86400', '{}\n'));
     });
+  });
+
+  it('tells Node to keep the compiled fallback beside it', async () => {
+    await bench.addFallback('console.log(JSON.stringify({ kept: process.env.NODE_COMPILE_CACHE }))');
+    const kept = join(dirname(bench.launcher), 'compiled');
+    expect(await launch()).toEqual(printed(`${JSON.stringify({ kept })}\n`));
+    expect((await stat(kept)).mode & 0o777).toBe(0o700);
   });
 
   it('prints {} when the fallback is missing, fails, lies or shouts', async () => {
