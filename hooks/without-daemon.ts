@@ -5,8 +5,8 @@ import { statSync } from 'node:fs';
 import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
 import { hookIoOf, type TurnRecord } from '../agent/drivers/hook-io.ts';
+import { appendUnsent } from '../agent/files/append.ts';
 import { ensureMailbox } from '../agent/files/location.ts';
-import { hasRoom } from '../agent/files/merge.ts';
 import { readMailbox } from '../agent/files/read.ts';
 import { readFrom } from '../agent/files/tail.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
@@ -192,12 +192,9 @@ async function endTurn(alone: Alone, turn: Turn, hostAnswer: string | undefined)
   // Another program may rewrite the file without having seen the entry; the daemon knows by its identity that it is the same.
   const isKept = alone.spooled.length < spooledRecords && (await keep()) !== undefined;
   await ensureMailbox(alone.place, alone.projectDir).catch(() => {});
-  let room = true;
-  const written = await update<OutboxEntry>(alone.place.outbox, 'outbox', (entries) => {
-    room = hasRoom(entries, entry);
-    return room ? [...entries, entry] : [...entries];
-  });
-  if (!isKept && !(written && room)) await keep();
+  const options = { path: alone.place.outbox, now: Date.now, lockTimeoutMs: hookLimits.fileLockMs };
+  const isWritten = await appendUnsent(options, entry).catch(() => false);
+  if (!isKept && !isWritten) await keep();
 }
 
 /** A daemon that was killed between its report and its answer to the hook has told this already. */

@@ -6,11 +6,16 @@ import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
+import { projectKey } from '../../protocol/ids.ts';
+import type { Binding } from '../config.ts';
+import { appendUnsent } from '../files/append.ts';
 import { ensureMailbox, locateMailbox } from '../files/location.ts';
-import { pruneSettled } from '../files/merge.ts';
 import { findServed } from '../files/served.ts';
-import { patientLockMs, updateMailboxFile } from '../files/update.ts';
+import { writeSpool } from '../files/spool.ts';
+import { patientLockMs } from '../files/update.ts';
 import { askDaemon } from '../local-client.ts';
+import { stateFiles } from '../paths.ts';
+import type { SpoolRecord } from '../turns/spooled.ts';
 import type { CommandContext } from './context.ts';
 
 /** Errors: `bad_arguments` without a text, `not_bound`, `daemon_not_running` for a file, those of the files. */
@@ -25,7 +30,8 @@ export async function sendCommand(
     throw new WaError('bad_arguments', 'there is no text to send', { hint: 'Give one: wa-sync send "Tests pass".' });
   }
   const config = context.loadConfig();
-  const projectDir = (await findServed(context.cwd, config))?.dir ?? config.mailboxDir;
+  const binding = await findServed(context.cwd, config);
+  const projectDir = binding?.dir ?? config.mailboxDir;
   if (projectDir === undefined) {
     throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound to a chat`, {
       hint: 'Run it below a bound folder (`wa-sync status` names them), or start `wa-sync` here first.',
@@ -36,11 +42,29 @@ export async function sendCommand(
   const now = Date.now();
   const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
   const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: message, sent: false };
-  await updateMailboxFile(
-    { path: place.outbox, kind: 'outbox', now: Date.now, lockTimeoutMs: patientLockMs },
-    (entries) => pruneSettled([...(entries as OutboxEntry[]), entry], 'outbox', now),
-  );
-  context.out(`queued in ${place.outbox}; the daemon sends it`);
+  if (await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs }, entry)) {
+    context.out(`queued in ${place.outbox}; the daemon sends it`);
+    return;
+  }
+  await leaveInSpool(stateFiles(config.dirs.state).spool, binding, { entry, outbox: place.outbox });
+  context.out(`queued, but not in ${place.outbox}, which is full of unsent texts; the daemon sends it after them`);
+}
+
+/** Errors: `not_bound` where no daemon would know whose it is, `file_unusable`. */
+async function leaveInSpool(
+  dir: string,
+  binding: Binding | undefined,
+  { entry, outbox }: { entry: OutboxEntry; outbox: string },
+): Promise<void> {
+  if (!binding) {
+    throw new WaError('not_bound', `${outbox} is full of unsent texts, and this folder is bound to no chat`, {
+      hint: 'Start `wa-sync` here, so that they are sent, and send this one again.',
+    });
+  }
+  const { id, timestamp, text } = entry;
+  const project = projectKey(binding.mailbox, binding.project);
+  const record: SpoolRecord = { kind: 'answer', project, at: Date.now(), answer: { id, timestamp, text }, apart: true };
+  await writeSpool(dir, record);
 }
 
 async function sendFile(path: string, caption: string, context: CommandContext): Promise<void> {

@@ -69,6 +69,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     client,
     path: place.outbox,
     prepare,
+    takeSpool,
     render: (each) =>
       renderKey(each, {
         redact,

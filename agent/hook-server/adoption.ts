@@ -38,7 +38,7 @@ export function adoptSpooled(
       await options.tell(`stopped_${record.at}`, 'Stopped by the hooks alone, while the daemon was away.');
     });
     return;
-  } else if (state.turnRuns) {
+  } else if (state.turnRuns && !record.apart) {
     state.isReported = true;
     const from = state.place;
     if (from) later(() => ending.endOpenTurn(from, { lagMs: 0 }));

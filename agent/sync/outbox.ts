@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
-import { hasRoom, pruneSettled } from '../files/merge.ts';
+import { appendUnsent } from '../files/append.ts';
+import { pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
 import { patientLockMs, updateMailboxFile } from '../files/update.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -25,6 +26,8 @@ export interface OutboxOptions {
   client: RelayClient;
   path: string;
   prepare(): Promise<void>;
+  /** Journals what was left in the spool because the file had no room for it. Never rejects. */
+  takeSpool(): Promise<void>;
   /** A status update as the phone shows it. */
   /** Undefined = nothing to post: a document. */
   render(key: OutboxKey): Promise<OutboxItem | undefined>;
@@ -71,6 +74,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   const homeless: ProjectRecord[] = [];
 
   const scanOnce = createCoalesced(async () => {
+    await options.takeSpool();
     try {
       await takeFromFile();
       trouble = undefined;
@@ -262,13 +266,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   /** False = the file holds as much that is unsent as it may. */
   async function appendToFile(entry: OutboxEntry): Promise<boolean> {
     await options.prepare();
-    let room = true;
-    await updateMailboxFile({ path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs }, (entries) => {
-      const kept = pruneSettled(entries as OutboxEntry[], 'outbox', clock());
-      room = hasRoom(kept, entry);
-      return room ? pruneSettled([...kept, entry], 'outbox', clock()) : kept;
-    });
-    return room;
+    return appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs }, entry);
   }
 }
 

@@ -1,19 +1,20 @@
 // From wa_outbox.json to the phone, on the real relay against the strict simulator.
 
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import { eachTest } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
 let ws: Workstation;
+let newAgent: Scene['newAgent'];
 eachTest((scene) => {
-  ({ far, ws } = scene);
+  ({ far, ws, newAgent } = scene);
 });
 
 const timestamp = isoSeconds(Date.now());
@@ -120,6 +121,29 @@ describe('an entry of the outbox file', () => {
     await far.startRelay();
     await allSent();
     expect(phone()).toEqual(['meanwhile']);
+  });
+});
+
+describe('a text of `wa-sync send`', () => {
+  it('that finds the outbox full goes out after what fills it, also while the daemon runs', async () => {
+    const daemon = await ws.start();
+    await until('connected', () => projectOf(daemon).relay === 'connected');
+    const agent = await newAgent();
+    await agent.hook('BeforeAgent', { prompt: 'go' });
+    await far.killRelay();
+    const large = update('first', { padding: 'x'.repeat(fileLimits.windowBytes) });
+    await ws.foreignWrite(ws.outboxFile, { messages: [large] });
+    await until('the entry is noticed', () => projectOf(daemon).unsent === 1);
+    expect(await ws.run('send', 'second').exited).toMatchObject({ code: 0 });
+    expect(await ws.outbox()).toEqual([large]);
+    await far.startRelay();
+    await until('both are on the phone', () => phone().length === 2);
+    expect(phone()).toEqual(['first', 'second']);
+    expect(await readdir(join(ws.stateDir, 'spool'))).toEqual([]);
+    // It is no answer of the turn that runs.
+    await agent.hook('AfterAgent', { prompt: 'go', prompt_response: 'The answer.' });
+    await until('the answer is on the phone', () => phone().length === 3);
+    expect(phone().at(-1)).toBe('The answer.');
   });
 });
 

@@ -33,6 +33,7 @@ it('answers given while the disk is full are in the journal, in order, as soon a
     client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
     path: join(dir, 'wa_outbox.json'),
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
+    takeSpool: () => Promise.resolve(),
     render: async () => undefined,
     onQuarantined: () => {},
     onOutcomes: () => {},
