@@ -26,6 +26,7 @@ const codes = {
   platform_conflict: { retryable: false },
   chat_unreachable: { retryable: false },
   rejected: { retryable: false },
+  empty_text: { retryable: false },
   expired: { retryable: false },
   // workstation
   not_configured: { retryable: false },

@@ -26,7 +26,7 @@ export interface InboxEntry extends EntryBase {
 
 export interface OutboxEntry extends EntryBase {
   sent: boolean;
-  /** Set with `sent:true` when the delivery died; the relay keeps the dead letter. */
+  /** Set with `sent:true` when the delivery died, then the relay keeps the dead letter; or when there was no text to deliver. */
   error?: string;
 }
 

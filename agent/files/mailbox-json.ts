@@ -55,7 +55,7 @@ function completed(
   const others: unknown[] = [];
   let incomplete = false;
   for (const [index, element] of elements.entries()) {
-    if (!isEntryLike(element)) {
+    if (!isEntryLike(element) && !(kind === 'outbox' && asksForNothing(element))) {
       others.push(element);
       continue;
     }
@@ -66,6 +66,11 @@ function completed(
   const merged = mergeByIdentity(entries, kind);
   if (merged !== entries) incomplete = true;
   return { state, entries: [...merged], incomplete, rest: { elements: others, fields } };
+}
+
+/** It stands there to be sent, and has no text: whoever wrote it waits to see it settled. */
+function asksForNothing(element: unknown): element is Record<string, unknown> {
+  return isObject(element) && element.sent === false && (element.text ?? null) === null;
 }
 
 interface Completion {
@@ -86,6 +91,7 @@ function complete(element: Record<string, unknown>, completion: Completion): Rec
   if (typeof element.timestamp !== 'string' || Number.isNaN(Date.parse(element.timestamp))) {
     missing.timestamp = isoSeconds(rareIsoForm(element.timestamp) ?? modifiedAtMs);
   }
+  if (typeof element.text !== 'string') missing.text = '';
   if (typeof element.from !== 'string') missing.from = kind === 'inbox' ? 'user' : 'agent';
   if (typeof element[flag] !== 'boolean') missing[flag] = false;
   if ('attempt' in element && !Number.isSafeInteger(element.attempt)) missing.attempt = 0;

@@ -2,6 +2,7 @@
 // the outcome. The relay drops a key that it has, so posting again is always safe.
 
 import { createHash } from 'node:crypto';
+import type { ErrorCode } from '../../protocol/errors.ts';
 import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
@@ -115,8 +116,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   async function takeFromFile(): Promise<void> {
     const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
-    const stale = (entry: OutboxEntry) => !entry.sent && isSettled(project.outbox.get(outboxKey(entry)));
-    if (state === 'malformed' || incomplete || entries.some(stale) || (await isExposedFile(path))) {
+    const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(outboxKey(entry))) !== entry;
+    if (state === 'malformed' || incomplete || entries.some(isOver) || (await isExposedFile(path))) {
       await mark();
       return takeEntries((await readMailbox<OutboxEntry>(path, 'outbox')).entries);
     }
@@ -127,7 +128,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     const records: ProjectRecord[] = [];
     for (const entry of entries) {
       const key = outboxKey(entry);
-      if (entry.sent || project.outbox.has(key) || entry.text.trim() === '') continue;
+      if (entry.sent || project.outbox.has(key) || isBlank(entry)) continue;
       const replyTo = typeof entry.replyTo === 'string' ? entry.replyTo : undefined;
       records.push(entryRecord(key, entry, replyTo));
     }
@@ -274,7 +275,17 @@ function isSettled(key: OutboxKey | undefined): boolean {
   return key?.state === 'sent' || key?.state === 'dead';
 }
 
+/** Nothing to send. Files are replaced whole, so no text comes later; with one it would be another entry. */
+function isBlank({ text }: OutboxEntry): boolean {
+  return text.trim() === '';
+}
+
+const withoutText: ErrorCode = 'empty_text';
+
+/** The same object when there is nothing to say of it yet. */
 function settleEntry(entry: OutboxEntry, key: OutboxKey | undefined): OutboxEntry {
-  if (entry.sent || !isSettled(key)) return entry;
-  return { ...entry, sent: true, ...(key?.state === 'dead' && key.error ? { error: key.error.code } : {}) };
+  if (entry.sent) return entry;
+  if (!key) return isBlank(entry) ? { ...entry, sent: true, error: withoutText } : entry;
+  if (!isSettled(key)) return entry;
+  return { ...entry, sent: true, ...(key.state === 'dead' && key.error ? { error: key.error.code } : {}) };
 }

@@ -203,11 +203,34 @@ describe('what leaves the workstation', () => {
     expect(phone().every((text) => text.length <= 4096)).toBe(true);
   });
 
-  it('is nothing for an entry without a visible text', async () => {
+  it('is nothing for an entry without a text, which is settled with the error', async () => {
+    const without = (id: string, changes: object) => ({ id, timestamp, from: 'agent', sent: false, ...changes });
+    const blank = [
+      without('a', {}),
+      without('b', { text: null }),
+      without('c', { text: '' }),
+      without('d', { text: ' \n' }),
+    ];
+    const noEntry = { id: 'no entry', note: 'of another program' };
+    await ws.foreignWrite(ws.outboxFile, { messages: [...blank, noEntry, update('visible')] });
     await ws.start();
-    await ws.foreignWrite(ws.outboxFile, { messages: [update('  \n'), update('\u200b'), update('visible')] });
     await until('the visible one is on the phone', () => phone().includes('visible'));
-    expect(phone().filter((text) => text !== '(no visible text)')).toEqual(['visible']);
+    await until('all are settled', async () => (await ws.outbox()).every((entry) => entry.sent !== false));
+    expect(await ws.outbox()).toEqual([
+      ...['', '', '', ' \n'].map((text, index) =>
+        without('abcd'.charAt(index), { text, sent: true, error: 'empty_text' }),
+      ),
+      update('visible', { sent: true }),
+      noEntry,
+    ]);
+    expect(phone()).toEqual(['visible']);
+  });
+
+  it('is said to be nothing for a text of which nothing can be seen', async () => {
+    await ws.start();
+    await ws.foreignWrite(ws.outboxFile, { messages: [update('\u200b')] });
+    await allSent();
+    expect(phone()).toEqual(['(no visible text)']);
   });
 });
 
