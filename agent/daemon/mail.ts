@@ -105,6 +105,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     onReceipts,
     onQuarantined: telling.quarantined,
     onRefreshed,
+    onWaitedEnough: onFetched,
   });
 
   const progress = createProgress({

@@ -19,10 +19,17 @@ export interface ViewOutcome {
 export function showJournal(
   project: ProjectState,
   entries: readonly InboxEntry[],
-  look: { isTelling: boolean; writtenAt: number; now: number; claiming: ReadonlySet<string> },
+  look: {
+    isTelling: boolean;
+    writtenAt: number;
+    now: number;
+    claiming: ReadonlySet<string>;
+    /** Messages above it are not shown yet. */
+    upToSeq: number;
+  },
   outcome: ViewOutcome,
 ): InboxEntry[] {
-  const { isTelling, writtenAt, now, claiming } = look;
+  const { isTelling, writtenAt, now, claiming, upToSeq } = look;
   const shown = new Set<string>();
   const kept: InboxEntry[] = [];
   const stops = new Map(openStops(project).map((stop) => [stop.id, stop]));
@@ -59,11 +66,11 @@ export function showJournal(
   kept.push(...stops.values());
   const waiting: InboxEntry[] = [];
   for (const message of project.waiting.values()) {
-    const { id } = message.row;
+    const { id, seq } = message.row;
     const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
     if (!shown.has(id) && isDropped) {
       outcome.taken.push(id);
-    } else if (!outcome.taken.includes(id)) {
+    } else if (!outcome.taken.includes(id) && (shown.has(id) || seq <= upToSeq)) {
       waiting.push(toEntry(message));
     }
     if (waiting.length >= fileLimits.entries) break;
@@ -138,11 +145,16 @@ export function toEntry(message: HeldMessage): InboxEntry {
   };
 }
 
-/** Ours by the journal, whether they stand in the file or not; foreign ones by the file. */
-export function unreadOf(project: ProjectState, entries: readonly InboxEntry[]): WaitingMessage[] {
+/** Ours by the journal up to `upToSeq`, whether they stand in the file or not; foreign ones by the file. */
+export function unreadOf(
+  project: ProjectState,
+  entries: readonly InboxEntry[],
+  { upToSeq }: { upToSeq: number },
+): WaitingMessage[] {
   const inFile = new Map(entries.map((entry) => [identityOf(entry), entry]));
   const found: WaitingMessage[] = [];
   for (const message of project.waiting.values()) {
+    if (message.row.seq > upToSeq) continue;
     const entry = toEntry(message);
     const shown = inFile.get(identityOf(entry));
     const takenByOther = shown ? shown.read && (shown.attempt ?? 0) >= message.attempt : false;

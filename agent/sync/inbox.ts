@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import { createCoalesced } from './coalesce.ts';
+import { createFileOrder } from './file-order.ts';
 import { isOurStop, isOurs, openStops, showJournal, unreadOf, type ViewOutcome } from './inbox-view.ts';
 
 export interface InboxOptions {
@@ -32,6 +33,8 @@ export interface InboxOptions {
   onQuarantined(aside: { path: string; salvaged: number }): void;
   /** After every refresh: something may wait now. */
   onRefreshed(): void;
+  /** Who waited for the files of an earlier message has waited long enough; refresh again. */
+  onWaitedEnough(): void;
 }
 
 export interface InboxSync {
@@ -63,6 +66,8 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   let stopped = false;
   let retry: NodeJS.Timeout | undefined;
+  const orderAt = createFileOrder(project.fetching);
+  let waited: NodeJS.Timeout | undefined;
 
   const refresh = createCoalesced(async () => {
     if (stopped) return;
@@ -79,6 +84,9 @@ export function createInbox(options: InboxOptions): InboxSync {
       clearTimeout(retry);
       if (!stopped) retry = setTimeout(refresh, retryMs).unref();
     }
+    const { endsAt } = orderAt(clock());
+    clearTimeout(waited);
+    if (endsAt !== undefined && !stopped) waited = setTimeout(options.onWaitedEnough, endsAt - clock()).unref();
     options.onRefreshed();
   });
 
@@ -98,7 +106,9 @@ export function createInbox(options: InboxOptions): InboxSync {
         const isTelling = state === 'ok' && hasLooked;
         const now = clock();
         const writtenAt = Math.min(now, modifiedAtMs);
-        return showJournal(project, entries as InboxEntry[], { isTelling, writtenAt, now, claiming }, outcome);
+        const { upToSeq } = orderAt(now);
+        const look = { isTelling, writtenAt, now, claiming, upToSeq };
+        return showJournal(project, entries as InboxEntry[], look, outcome);
       },
     );
     hasLooked = true;
@@ -176,12 +186,14 @@ export function createInbox(options: InboxOptions): InboxSync {
     stop() {
       stopped = true;
       clearTimeout(retry);
+      clearTimeout(waited);
       return refresh();
     },
     trouble: () => trouble,
     async waiting() {
       await expire();
-      const unread = unreadOf(project, await readEntries());
+      const order = orderAt(clock());
+      const unread = unreadOf(project, await readEntries(), order);
       const messages: WaitingMessage[] = [];
       for (const each of unread.slice(0, maxExpanded)) {
         const expansion = each.fromOwner ? await options.expand(each.entry.text) : undefined;
@@ -189,14 +201,17 @@ export function createInbox(options: InboxOptions): InboxSync {
       }
       messages.push(...unread.slice(maxExpanded));
       const owners = messages.filter((message) => message.fromOwner).length;
-      let parked = 0;
-      for (const message of project.waiting.values()) if (message.parked === 'parked') parked += 1;
-      return { messages, further: Math.max(0, project.waiting.size - parked - owners) };
+      let notNow = 0;
+      for (const { parked, row } of project.waiting.values()) {
+        if (parked === 'parked' || row.seq > order.upToSeq) notNow += 1;
+      }
+      return { messages, further: Math.max(0, project.waiting.size - notNow - owners) };
     },
     hasNews({ midTurn }) {
       if (foreign.unread > 0) return true;
-      for (const { parked, later } of project.waiting.values()) {
-        if (parked !== 'parked' && !(later && midTurn)) return true;
+      const { upToSeq } = orderAt(clock());
+      for (const { parked, later, row } of project.waiting.values()) {
+        if (parked !== 'parked' && !(later && midTurn) && row.seq <= upToSeq) return true;
       }
       return false;
     },

@@ -15,6 +15,7 @@ export function loneInbox(options: Needed & Partial<InboxOptions>): InboxSync {
     onReceipts: () => {},
     onQuarantined: () => {},
     onRefreshed: () => {},
+    onWaitedEnough: () => {},
     ...options,
   });
 }

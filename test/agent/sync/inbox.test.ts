@@ -1,28 +1,40 @@
-// The inbox file follows the journal also where it could not be written for a while.
+// The inbox file follows the journal: where it could not be written for a while, and in the owner's order.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { openJournal } from '../../../agent/journal/journal.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import { waitForFilesMs } from '../../../agent/sync/file-order.ts';
+import type { InboxOptions, InboxSync } from '../../../agent/sync/inbox.ts';
 import { loneInbox } from '../../helpers/inbox.ts';
 
 const p = '1.0';
 const id = 'msg_e_0_1';
 const now = Date.parse('2026-02-15T14:30:00Z');
 
+let dir: string;
+let path: string;
+let journal: Journal;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'wa-inbox-'));
+  path = join(dir, 'wa_inbox.json');
+  journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
+});
+afterEach(async () => {
+  await journal.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+function inboxWith(changes: Partial<InboxOptions>): InboxSync {
+  return loneInbox({ project: journal.project(p), journal, path, clock: () => now, ...changes });
+}
+
 it('shows what was handed over as read as soon as the disk has room, without any other event', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'wa-inbox-'));
-  const path = join(dir, 'wa_inbox.json');
-  const journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
   let isFull = false;
   let onRefreshed = () => {};
-  const inbox = loneInbox({
-    project: journal.project(p),
-    journal,
-    path,
+  const inbox = inboxWith({
     prepare: () => (isFull ? Promise.reject(new Error('no space left on the disk')) : Promise.resolve()),
-    clock: () => now,
     onRefreshed: () => onRefreshed(),
   });
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
@@ -43,6 +55,79 @@ it('shows what was handed over as read as soon as the disk has room, without any
   await written;
   expect(await readFile(path, 'utf8')).toContain('"read": true');
   await inbox.stop();
-  await journal.close();
-  await rm(dir, { recursive: true, force: true });
+});
+
+describe('a text after a photo whose file is being fetched', () => {
+  const photo = { id: 'file', kind: 'photo', name: 'a.jpg' } as const;
+  const row = (seq: number, text: string, fields: object = {}) =>
+    ({ seq, id: `msg_e_0_${seq}`, at: now, kind: 'message', text, expiresAt: 9e15, ...fields }) as const;
+  const stop = { seq: 3, id: 'msg_e_0_3', at: now, kind: 'control', control: { type: 'stop', text: 'stop' } } as const;
+  const fetched = () =>
+    journal.append([{ t: 'fetched', p, at: now, id: 'msg_e_0_1', lines: ['[photo: .gemini/wa_files/a.jpg]'] }]);
+  const inFile = async () => {
+    const { messages } = JSON.parse(await readFile(path, 'utf8')) as { messages: { text: string }[] };
+    return messages.map(({ text }) => text);
+  };
+  const seen = async (inbox: InboxSync) => ({
+    inFile: await inFile(),
+    forAgent: (await inbox.waiting()).messages.map(({ entry }) => entry.text),
+    further: (await inbox.waiting()).further,
+    hasNews: inbox.hasNews({ midTurn: true }),
+  });
+  const look = '[photo: .gemini/wa_files/a.jpg]';
+  let at: number;
+  let inbox: InboxSync;
+  beforeEach(async () => {
+    at = now;
+    inbox = inboxWith({ clock: () => at });
+    await journal.append([
+      { t: 'row', p, at, row: row(1, 'look at this', { files: [photo] }) },
+      { t: 'row', p, at, row: row(2, 'the second one is wrong') },
+      { t: 'row', p, at, row: stop },
+    ]);
+    await inbox.refresh();
+  });
+  afterEach(() => inbox.stop());
+
+  it('waits for it, while a STOP does not', async () => {
+    expect(await seen(inbox)).toEqual({ inFile: ['stop'], forAgent: [], further: 0, hasNews: false });
+    await fetched();
+    await inbox.refresh();
+    expect(await seen(inbox)).toEqual({
+      inFile: ['stop', `look at this\n${look}`, 'the second one is wrong'],
+      forAgent: [`look at this\n${look}`, 'the second one is wrong'],
+      further: 0,
+      hasNews: true,
+    });
+  });
+
+  it('waits no longer than the bound, and then goes first', async () => {
+    at = now + waitForFilesMs - 1;
+    await inbox.refresh();
+    expect(await seen(inbox)).toMatchObject({ inFile: ['stop'], forAgent: [] });
+    at = now + waitForFilesMs;
+    await inbox.refresh();
+    const text = ['the second one is wrong'];
+    expect(await seen(inbox)).toEqual({ inFile: ['stop', ...text], forAgent: text, further: 0, hasNews: true });
+  });
+
+  it('is looked for again by itself when the bound is reached', async () => {
+    await inbox.stop();
+    const reached = new Promise<void>((resolve) => {
+      inbox = inboxWith({ clock: () => at, onWaitedEnough: resolve });
+    });
+    await inbox.refresh();
+    at = now + waitForFilesMs - 1;
+    await inbox.refresh();
+    await reached;
+  });
+
+  it('waits no more once a STOP has parked the photo', async () => {
+    await journal.append([
+      { t: 'parked', p, at, ids: ['msg_e_0_1', 'msg_e_0_2'] },
+      { t: 'row', p, at, row: row(4, 'do this instead') },
+    ]);
+    await inbox.refresh();
+    expect(await seen(inbox)).toMatchObject({ forAgent: ['do this instead'], hasNews: true });
+  });
 });
