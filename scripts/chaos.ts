@@ -1,8 +1,9 @@
-// `npm run chaos -- --seconds N --seed S [--only NAME] [--json]`: breaks every part of the built program while messages flow both
-// ways, then counts them by identity. Progress goes to stderr; the last line of stdout is the count. Exit 1 = lost or doubled.
+// `npm run chaos -- --seconds N --seed S [--only NAME] [--strand NAME] [--json]`: breaks every part of the built program while messages flow both
+// ways, then counts them by identity. Progress goes to stderr; the last line of stdout is the count. Exit 1 = lost, doubled, or a tool
+// that ran without the owner's yes.
 
 import { parseArgs } from 'node:util';
-import { runChaos } from './chaos/run.ts';
+import { runChaos, type Strand, strands } from './chaos/run.ts';
 import { openLab } from './lab/lab.ts';
 
 async function main(): Promise<void> {
@@ -11,11 +12,13 @@ async function main(): Promise<void> {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       only: { type: 'string' },
+      strand: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   });
   const seconds = wholeNumber('seconds', values.seconds);
   const seed = wholeNumber('seed', values.seed);
+  const strand = strandOf(values.strand);
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const ending = new AbortController();
@@ -24,11 +27,15 @@ async function main(): Promise<void> {
   say(`seed ${seed}`);
   const lab = await openLab(say);
   try {
-    const result = await runChaos(lab, { seconds, seed, signal: ending.signal, only: values.only });
-    const { verdict } = result;
+    const result = await runChaos(lab, { seconds, seed, signal: ending.signal, only: values.only, strand });
+    const { verdict, approvals } = result;
     for (const story of result.stories) write(story);
     for (const what of result.skipped) write(`skipped: ${what}`);
-    const isBad = verdict.lost.length + verdict.duplicatedInbox.length > 0;
+    // Where nothing is ever allowed, nothing runs without a yes either.
+    const isDead = approvals.asked > liveAfter && approvals.approved === 0;
+    if (isDead) write('no approved call ever ran');
+    const unasked = approvals.ranWithoutYes.length + approvals.runTwice.length;
+    const isBad = verdict.lost.length + verdict.duplicatedInbox.length + unasked > 0 || isDead;
     if (isBad) write(`failed with --seed ${seed}`);
     const { lost, duplicatedInbox, duplicatedPhoneUncut, ...counts } = verdict;
     const line = {
@@ -38,14 +45,30 @@ async function main(): Promise<void> {
       lost: lost.length,
       duplicatedInbox: duplicatedInbox.length,
       duplicatedPhoneUncut: duplicatedPhoneUncut.length,
+      approvals: {
+        ...approvals,
+        ranWithoutYes: approvals.ranWithoutYes.length,
+        runTwice: approvals.runTwice.length,
+      },
       seed,
     };
     if (values.json) write(JSON.stringify(line));
-    else for (const [name, value] of Object.entries(line)) write(`${name.padEnd(22)}${value}`);
+    else
+      for (const [name, value] of Object.entries(line))
+        write(`${name.padEnd(22)}${typeof value === 'object' ? JSON.stringify(value) : value}`);
     process.exitCode = isBad ? 1 : 0;
   } finally {
     await lab.close();
   }
+}
+
+/** So many questions, and one approved call must have run. */
+const liveAfter = 10;
+
+function strandOf(name: string | undefined): Strand | undefined {
+  const strand = strands.find((each) => each === name);
+  if (name === undefined || strand !== undefined) return strand;
+  throw new Error(`--strand must be one of ${strands.join(', ')}, found "${name}"`);
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -1,6 +1,8 @@
 // Counts by identity: what the phone and the agent said, where each text was seen, and what that adds up to at the end.
 // Knows no file and no process; the verdict is pure.
 
+import { type Happened, storyLines } from './story.ts';
+
 /**
  * From the phone: m = a message, e = the correction of one, f = a file. From the coding agent: a = an answer. From another program:
  * n = a note in the inbox, s = a status update.
@@ -16,7 +18,7 @@ export interface Span {
 interface Item {
   token: string;
   kind: TokenKind;
-  history: { at: number; what: string }[];
+  history: Happened[];
   given: Span[];
   taken: Span[];
   /** A fault destroyed the only place that knew better, so one more sight of it is nobody's mistake. */
@@ -45,6 +47,8 @@ export interface Ledger {
   isYoung(token: string, ms: number): boolean;
   /** Something that concerns all: a fault, a restart. */
   mark(what: string): void;
+  /** All of them, for the histories of others. */
+  marks(): readonly Happened[];
   /** A fault after which a message may come twice. */
   stateLost(): void;
   /** Another program rewrote the inbox from what it had read at `fromAt`. */
@@ -95,7 +99,7 @@ export function tokensIn(text: string): string[] {
 
 export function createLedger(clock: () => number): Ledger {
   const items = new Map<string, Item>();
-  const marks: { at: number; what: string }[] = [];
+  const marks: Happened[] = [];
   const stateLosses: number[] = [];
   const foreignWrites: Span[] = [];
   let last = 0;
@@ -154,20 +158,11 @@ export function createLedger(clock: () => number): Ledger {
     isSettledOtherwise: (token) => find(token).optional || isReplacementSeen(find(token)),
     isYoung: (token, ms) => clock() - (find(token).history[0]?.at ?? 0) < ms,
     mark: (what) => marks.push({ at: clock(), what }),
+    marks: () => marks,
     stateLost: () => stateLosses.push(clock()),
     foreignWrite: (span) => foreignWrites.push(span),
     verdict: (end) => judge([...items.values()], end, { stateLosses, foreignWrites }),
-    story(token) {
-      const { history } = find(token);
-      const from = (history[0]?.at ?? 0) - 2_000;
-      const to = (history.at(-1)?.at ?? 0) + 5_000;
-      const around = marks
-        .filter(({ at }) => at >= from && at <= to)
-        .map(({ at, what }) => ({ at, what: `  ${what}` }));
-      return [...history.map(({ at, what }) => ({ at, what: `${token} ${what}` })), ...around]
-        .sort((a, b) => a.at - b.at)
-        .map(({ at, what }) => `${new Date(at).toISOString().slice(11, 23)} ${what}`);
-    },
+    story: (token) => storyLines(token, find(token).history, marks),
   };
 }
 

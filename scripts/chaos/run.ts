@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Actors, createActors, entriesOf } from './actors.ts';
+import { createApprover } from './approvals/approver.ts';
+import { type ApprovalVerdict, createCallLedger } from './approvals/calls.ts';
 import { faults } from './faults.ts';
 import { createLedger, type EndState, type Ledger, tokensIn, type Verdict } from './ledger.ts';
 import { createRandom } from './random.ts';
@@ -13,6 +15,7 @@ export interface ChaosResult {
   cycles: number;
   faults: number;
   verdict: Verdict;
+  approvals: ApprovalVerdict;
   /** The histories of what went wrong. */
   stories: string[];
   skipped: string[];
@@ -28,10 +31,26 @@ const drainMs = 480_000;
 const idleTurnEveryMs = 10_000;
 const shortPauseMs = 5_000;
 
-export async function runChaos(
-  lab: Lab,
-  options: { seconds: number; seed: number; signal: AbortSignal; only?: string | undefined },
-): Promise<ChaosResult> {
+export interface ChaosOptions {
+  seconds: number;
+  seed: number;
+  signal: AbortSignal;
+  /** Only faults with this in their name. */
+  only?: string | undefined;
+  /** Only these actors; default: all. */
+  strand?: Strand | undefined;
+}
+
+/** Who uses the path while it breaks: messages both ways in one project, tool calls that must be asked in another. */
+export const strands = ['messages', 'approvals'] as const;
+
+export type Strand = (typeof strands)[number];
+
+/** So that who asks for tools does not change the plan of a seed for the others. */
+const approverSeed = 0x5eed;
+
+export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosResult> {
+  const acts = (strand: Strand) => options.strand === undefined || options.strand === strand;
   const ledger = createLedger(Date.now);
   const stage = await openStage(lab, (what) => ledger.mark(what));
   try {
@@ -40,7 +59,13 @@ export async function runChaos(
     const chosen = faults.filter(({ name }) => options.only === undefined || name.includes(options.only));
     if (chosen.length === 0) throw new Error(`no fault is named like "${options.only}"`);
     await stage.daemon.up();
-    actors.start();
+    const calls = createCallLedger(Date.now);
+    const approver = await createApprover({ stage, ledger: calls, random: createRandom(options.seed ^ approverSeed) });
+    if (acts('approvals')) {
+      await approver.switchOn();
+      approver.start();
+    }
+    if (acts('messages')) actors.start();
     let cycles = 0;
     let done = 0;
     const endAt = performance.now() + options.seconds * 1000;
@@ -61,17 +86,21 @@ export async function runChaos(
     }
     ledger.mark('PEACE');
     lab.say('peace');
-    await actors.finish();
+    await Promise.all([actors.finish(), approver.finish()]);
     await heal(stage);
     await drain(stage, ledger, actors, options.signal);
     const verdict = ledger.verdict(await endState(stage));
     const wrong = [...verdict.lost, ...verdict.duplicatedInbox, ...verdict.duplicatedPhoneUncut];
     const stories = await Promise.all(wrong.map((token) => storyOf(stage, ledger, token)));
+    const approvals = calls.verdict();
+    const unasked = [...approvals.ranWithoutYes, ...approvals.runTwice];
+    stories.push(...unasked.map((call) => [`--- ${call}`, ...calls.story(call, ledger.marks())].join('\n')));
     if (wrong.length > 0) stories.push(await relayStory(stage));
     return {
       cycles,
       faults: done,
       verdict,
+      approvals,
       stories,
       skipped: stage.disk.small ? [] : ['full disk (needs root and mount)'],
     };

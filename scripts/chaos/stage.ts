@@ -23,6 +23,8 @@ export interface Stage extends WorkstationFolders {
   readonly disk: SmallDisk;
   readonly client: RelayClient;
   readonly mailbox: string;
+  /** A second project, in a group: its coding agent works with approvals on. */
+  readonly approver: { chatId: number; projectDir: string; colleague: number };
   readonly daemon: Part;
   readonly relay: Part;
   /** When a process of the relay was killed, epoch milliseconds. */
@@ -38,6 +40,9 @@ export interface Stage extends WorkstationFolders {
   close(): Promise<void>;
 }
 
+const approverChat = -1_001_000_000_001;
+const colleague = 2_000_002;
+
 export async function openStage(lab: Lab, onEvent: (what: string) => void): Promise<Stage> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -47,10 +52,16 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
     const disk = await openSmallDisk(join(lab.baseDir, 'disk'));
     undo.push(() => disk.close());
     const relayDir = join(lab.baseDir, 'relay');
-    const sim = await startTelegramSim({ retryDelayMs: () => 150 });
+    const sim = await startTelegramSim({ groups: [{ id: approverChat }], retryDelayMs: () => 150 });
     undo.push(() => sim.close());
     const mailbox = String(sim.ownerId);
-    const station = await makeWorkstation({ dir: lab.baseDir, dataDir: disk.dir, mailbox, env: lab.env });
+    const station = await makeWorkstation({
+      dir: lab.baseDir,
+      dataDir: disk.dir,
+      mailbox,
+      second: String(approverChat),
+      env: lab.env,
+    });
     const relayKills: number[] = [];
 
     const built = builtRelay({
@@ -58,8 +69,9 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
       persistDir: relayDir,
       cacheDir: lab.cacheDir,
       bot: sim,
-      chats: [mailbox],
+      chats: [mailbox, String(approverChat)],
       owner: mailbox,
+      others: [String(colleague)],
       say: lab.say,
     });
     const { token } = built;
@@ -95,6 +107,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
       disk,
       client,
       mailbox,
+      approver: { chatId: approverChat, projectDir: station.secondDir, colleague },
       ...station,
       daemon,
       relay,

@@ -11,6 +11,8 @@ export interface RelayPlan {
   bot: { token: string; apiRoot: string };
   chats: readonly string[];
   owner: string;
+  /** Whom the relay lets in beside the owner: Telegram user ids. */
+  others?: readonly string[];
   say?: (line: string) => void;
 }
 
@@ -27,14 +29,14 @@ export interface BuiltRelay {
   url(): string;
 }
 
-export function builtRelay({ bot, chats, owner, say = () => {}, ...places }: RelayPlan): BuiltRelay {
+export function builtRelay({ bot, chats, owner, others = [], say = () => {}, ...places }: RelayPlan): BuiltRelay {
   const token = randomBytes(32).toString('base64url');
   const secret = randomBytes(24).toString('base64url');
   const vars = {
     TELEGRAM_BOT_TOKEN: bot.token,
     TELEGRAM_API_ROOT: bot.apiRoot,
     TELEGRAM_CHAT_ID: chats.join(','),
-    TELEGRAM_USER_IDS: owner,
+    TELEGRAM_USER_IDS: [owner, ...others].join(','),
     TELEGRAM_WEBHOOK_SECRET: secret,
     WA_AGENT_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
   };

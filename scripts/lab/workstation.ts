@@ -1,11 +1,15 @@
-// The folders of one workstation that is bound to one chat, and what its programs need to find them.
+// The folders of one workstation, each project bound to a chat, and what its programs need to find them.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface WorkstationFolders {
   readonly projectDir: string;
+  /** Of the second chat, when there is one. */
+  readonly secondDir: string;
   readonly stateDir: string;
+  readonly configDir: string;
+  readonly runtimeDir: string;
   readonly inboxFile: string;
   readonly outboxFile: string;
   /** What a launcher needs to reach this daemon. */
@@ -18,27 +22,38 @@ export async function makeWorkstation(options: {
   /** Default: `dir`. */
   dataDir?: string;
   mailbox: string;
+  /** The chat of a second project. */
+  second?: string;
   env: Record<string, string>;
 }): Promise<WorkstationFolders> {
-  const { dir, dataDir = dir, mailbox } = options;
+  const { dir, dataDir = dir, mailbox, second } = options;
   const projectDir = join(dataDir, 'project');
+  const secondDir = join(dataDir, 'second');
   const stateDir = join(dataDir, 'state');
   const configDir = join(dir, 'config');
+  const runtimeDir = join(dir, 'run');
   const mailboxDir = join(projectDir, '.gemini');
   await mkdir(mailboxDir, { recursive: true, mode: 0o700 });
   await mkdir(configDir, { mode: 0o700 });
   const bindings = [{ dir: projectDir, mailbox, project: 0 }];
+  if (second !== undefined) {
+    await mkdir(secondDir, { mode: 0o700 });
+    bindings.push({ dir: secondDir, mailbox: second, project: 0 });
+  }
   await writeFile(join(configDir, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
   return {
     projectDir,
+    secondDir,
     stateDir,
+    configDir,
+    runtimeDir,
     inboxFile: join(mailboxDir, 'wa_inbox.json'),
     outboxFile: join(mailboxDir, 'wa_outbox.json'),
     env: {
       ...options.env,
       WA_STATE_DIR: stateDir,
       WA_CONFIG_DIR: configDir,
-      WA_RUNTIME_DIR: join(dir, 'run'),
+      WA_RUNTIME_DIR: runtimeDir,
     },
   };
 }
