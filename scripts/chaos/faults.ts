@@ -234,7 +234,7 @@ async function freezeFor(part: Stage['daemon'], ms: number): Promise<void> {
 function launcherOf(parent: number): number | undefined {
   for (const task of readdirSync(`/proc/${parent}/task`)) {
     const children = read(`/proc/${parent}/task/${task}/children`).trim().split(' ').filter(Boolean);
-    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).includes('wa-hook\0'));
+    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).includes('wa-hook\0gemini\0'));
     if (found) return Number(found);
   }
   return undefined;

@@ -24,11 +24,11 @@ export interface Approver {
 /** How the owner answers. */
 export type Way = keyof typeof ways;
 
-export const approvalWaitMs = 6_000;
+export const approvalWaitMs = 9_000;
 /** So much later a tap is late, whenever exactly the question was asked. */
 const lateMarginMs = 500;
 const stranger = 4_242_424;
-const lanes = 3;
+const lanes = 2;
 
 interface Scene {
   owner: Owner;
@@ -50,7 +50,7 @@ const commands: readonly ((name: string) => string)[] = [
 const ways = {
   approve: { weight: 6, act: ({ owner, asked }: Scene) => owner.tap(asked, 'Approve') },
   deny: { weight: 2, act: ({ owner, asked }: Scene) => owner.tap(asked, 'Deny') },
-  silence: { weight: 2, act: async () => {} },
+  silence: { weight: 1, act: async () => {} },
   late: {
     weight: 1,
     async act({ owner, asked }: Scene) {
@@ -115,9 +115,9 @@ export async function createApprover(parts: { stage: Stage; ledger: CallLedger; 
   async function attempt(call: IssuedCall, act: Act, whileAsked?: () => Promise<void>): Promise<Asked | undefined> {
     let over = false;
     const tool = callTool(host, 'run_shell_command', { command: call.command });
-    const ended = tool.ends.then((input) => {
+    const ended = tool.ends.then(({ input, printed }) => {
       over = true;
-      ledger.ended(call.name, input === undefined ? undefined : String(input.command));
+      ledger.ended(call.name, input && String(input.command), printed);
     });
     const isOver = () => over;
     const asked = await owner.question(call, isOver);

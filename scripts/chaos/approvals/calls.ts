@@ -41,8 +41,8 @@ export interface CallLedger {
   yes(call: string, question: number, command: string): void;
   /** The owner's no or STOP has reached the relay: a yes after it counts nothing. */
   closed(call: string, question: number): void;
-  /** What the host did: the command that it ran, undefined = none. */
-  ended(call: string, ran: string | undefined): void;
+  /** What the host did: the command that it ran, undefined = none; `printed` by its hook. */
+  ended(call: string, ran: string | undefined, printed: string): void;
   verdict(): ApprovalVerdict;
   /** The history of one call between the faults of its time. */
   story(call: string, marks: readonly Happened[]): string[];
@@ -103,11 +103,11 @@ export function createCallLedger(clock: () => number): CallLedger {
       if (asked) asked.closedAt ??= clock();
       add(name, `the owner has said no (${question})`);
     },
-    ended(name, ran) {
+    ended(name, ran, printed) {
       const call = find(name);
       if (ran === undefined) call.denials += 1;
       else call.runs.push({ at: clock(), command: ran });
-      add(name, ran === undefined ? 'does not run' : `runs ${ran}`);
+      add(name, `${ran === undefined ? 'does not run' : `runs ${ran}`}: ${printed}`);
     },
     verdict: () => judge([...calls.values()]),
     story: (name, marks) => storyLines(name, find(name).history, marks),

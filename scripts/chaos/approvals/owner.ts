@@ -63,7 +63,7 @@ export function createOwner({ stage, ledger, waitMs }: OwnerParts): Owner {
     if (data === undefined) throw new Error(`the question about ${asked.call.name} has no ${label}`);
     ownId += 1;
     const from = { id: userId, is_bot: false, first_name: userId === sim.ownerId ? 'Owner' : 'Somebody' };
-    const chat = { id: chatId, type: 'supergroup', title: 'Group' };
+    const chat = { id: chatId, type: 'private', first_name: 'Owner' };
     const message = { message_id: asked.messageId, date: Math.floor(asked.at / 1000), chat, text: asked.text };
     const query = { id: String(ownId), from, message, chat_instance: `-${chatId}`, data };
     await gate.bring({ update_id: ownId, callback_query: query });

@@ -4,16 +4,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface GateOutput {
-  /** Null = ended by a signal. */
-  code: number | null;
+  code: number;
   stdout: string;
 }
 
 type Input = Record<string, unknown>;
 
-export interface ToolCall {
+export interface ToolEnd {
   /** The arguments that the host runs the tool with; undefined = it does not. */
-  readonly ends: Promise<Input | undefined>;
+  input: Input | undefined;
+  /** What the launcher printed. */
+  printed: string;
+}
+
+export interface ToolCall {
+  readonly ends: Promise<ToolEnd>;
   /** kill -9 of the coding agent: nothing runs, whatever its hook says later. */
   killHost(): void;
 }
@@ -46,15 +51,14 @@ export function callTool(host: ToolHost, tool: string, input: Input): ToolCall {
     tool_name: tool,
     tool_input: input,
   };
-  let killed = false;
   child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(payload));
   return {
-    ends: outputOf(child).then((output) => (killed ? undefined : runsWith(output, input))),
-    killHost() {
-      killed = true;
-      child.kill('SIGKILL');
-    },
+    ends: outputOf(child).then((output) => {
+      if (!output) return { input: undefined, printed: 'nothing: the coding agent is gone' };
+      return { input: runsWith(output, input), printed: output.stdout.trim() };
+    }),
+    killHost: () => void child.kill('SIGKILL'),
   };
 }
 
@@ -62,7 +66,7 @@ export function callTool(host: ToolHost, tool: string, input: Input): ToolCall {
 export function runsWith({ code, stdout }: GateOutput, input: Input): Input | undefined {
   const text = stdout.trim();
   const answer = parseObject(text);
-  if (!answer) return text !== '' && code !== null && code >= 2 && code < signalled ? undefined : input;
+  if (!answer) return text !== '' && code >= 2 && code < signalled ? undefined : input;
   // A dialog at the desk: nobody says yes there.
   if (['deny', 'block', 'ask'].includes(String(answer.decision)) || answer.continue === false) return undefined;
   const specific = answer.hookSpecificOutput as { tool_input?: Input } | undefined;
@@ -81,15 +85,15 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The launcher of a killed host still has its pipe, so the end of the process is what counts then. */
-function outputOf(child: ChildProcess): Promise<GateOutput> {
+/** Undefined = the coding agent was killed; its launcher still has the pipe then, so the end of the process is what counts. */
+function outputOf(child: ChildProcess): Promise<GateOutput | undefined> {
   return new Promise((resolve, reject) => {
     let stdout = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
     child.once('error', reject);
-    child.once('exit', (code) => code === null && resolve({ code, stdout }));
-    child.once('close', (code) => resolve({ code, stdout }));
+    child.once('exit', (code) => code === null && resolve(undefined));
+    child.once('close', (code) => resolve(code === null ? undefined : { code, stdout }));
   });
 }
