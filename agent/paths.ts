@@ -76,7 +76,13 @@ export function stateFiles(state: string) {
     /** The folders that a daemon without config.json serves, for the hook fallback. */
     bound: join(state, 'bound.json'),
     view: (key: string) => join(state, 'view', `${key}.json`),
-    /** The mode of approvals, for the hook fallback. */
-    approvals: (key: string) => join(state, 'approvals', `${key}.json`),
+  };
+}
+
+/** Files beside config.json that must outlive the state directory. `key` is `projectKey()`. */
+export function configFiles(config: string) {
+  return {
+    /** The mode of approvals, for the hook fallback and for a daemon without its journal. */
+    approvals: (key: string) => join(config, 'approvals', `${key}.json`),
   };
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookIoOf } from '../agent/drivers/hook-io.ts';
 import { readJsonFile } from '../agent/files/json-file.ts';
-import { directories, type PathsInput, stateFiles } from '../agent/paths.ts';
+import { configFiles, directories, type PathsInput } from '../agent/paths.ts';
 import { emptyAnswer, gateFileName, type Tool } from '../protocol/hook.ts';
 
 const closedText =
@@ -31,9 +31,9 @@ export function lastAnswer(world: PathsInput, tool: string, event: string): stri
 /** For a project of ours. Its own mode decides; where that cannot be read, whether any gate is closed. */
 export async function answerGate(
   world: PathsInput,
-  { tool, event, key, state }: { tool: Tool; event: string; key: string; state: string },
+  { tool, event, key, config }: { tool: Tool; event: string; key: string; config: string },
 ): Promise<object> {
-  const stored = (await readJsonFile(stateFiles(state).approvals(key))) as { mode?: unknown } | undefined;
+  const stored = (await readJsonFile(configFiles(config).approvals(key))) as { mode?: unknown } | undefined;
   const closed = typeof stored?.mode === 'string' ? stored.mode !== 'off' : existsSync(gatePath(world, tool, event));
   return (closed && hookIoOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
 }

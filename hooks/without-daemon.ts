@@ -87,7 +87,7 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
   const answer = await answerWith(alone, call, decision, waiting, rulesFor);
   if (!answer) return {};
   if (call.event.type === 'gate' && answer.deny === undefined && answer.halt === undefined) {
-    return answerGate(world, { tool, event, key: alone.key, state: alone.config.dirs.state });
+    return answerGate(world, { tool, event, key: alone.key, config: alone.config.dirs.config });
   }
   return io.writeAnswer(event, answer);
 }

@@ -1,17 +1,18 @@
-// What closes the gates while no daemon runs: a deny per gate for the launcher, and each project's mode for the fallback.
-// A gate that is closed here stays closed until a daemon opens it; no crash may open one.
+// What closes the gates while no daemon runs: a deny per gate for the launcher, and each project's mode for the fallback and for
+// a daemon whose state was deleted. A gate that is closed here stays closed until the phone opens it; no crash may open one.
 
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { gateFileName, gatesOf, hookJson, tools } from '../../protocol/hook.ts';
 import { hookIoOf } from '../drivers/hook-io.ts';
-import { fileUnusable, replaceFile } from '../files/atomic.ts';
-import { writeJsonFile } from '../files/json-file.ts';
-import type { ApprovalMode } from '../journal/approvals.ts';
-import { stateFiles } from '../paths.ts';
+import { fileUnusable, replaceFile, writeAtomic } from '../files/atomic.ts';
+import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
+import { configFiles } from '../paths.ts';
 
 export interface Gates {
+  /** The mode that a project had, or is about to have; `all` when that cannot be read, `off` when nobody ever set one. */
+  kept(projectKey: string): Promise<ApprovalMode>;
   /** What the journal knows of every project, at once. Errors: `file_unusable`. */
   start(modes: readonly [projectKey: string, mode: ApprovalMode][]): Promise<void>;
   /** Resolves when the files say so. Errors: `file_unusable`. */
@@ -23,7 +24,7 @@ export interface Gates {
 export const closedText =
   'Approvals are on and the daemon of wa-sync does not answer, so nobody could approve this. Start it with `wa-sync start`.';
 
-export function createGates(dirs: { runtime: string; state: string }): Gates {
+export function createGates(dirs: { runtime: string; config: string }): Gates {
   const modes = new Map<string, ApprovalMode>();
   const closed = () => [...modes.values()].some((mode) => mode !== 'off');
   let last: Promise<void> = Promise.resolve();
@@ -47,14 +48,39 @@ export function createGates(dirs: { runtime: string; state: string }): Gates {
     }
   }
 
-  const keep = (key: string, mode: ApprovalMode) => writeJsonFile(stateFiles(dirs.state).approvals(key), { mode });
+  const pathOf = (key: string) => configFiles(dirs.config).approvals(key);
+
+  /** Durable: an old mode that a power cut brings back could be an open one. */
+  async function keep(key: string, mode: ApprovalMode): Promise<void> {
+    const path = pathOf(key);
+    const text = `${JSON.stringify({ mode })}\n`;
+    if ((await readFile(path, 'utf8').catch(() => '')) === text) return;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
+    await writeAtomic(path, text);
+  }
 
   return {
     closed,
+    async kept(key) {
+      try {
+        const { mode } = JSON.parse(await readFile(pathOf(key), 'utf8')) as { mode?: unknown };
+        return approvalModes.find((each) => each === mode) ?? 'all';
+      } catch (cause) {
+        return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'off' : 'all';
+      }
+    },
     async start(known) {
       // What the phone has set meanwhile is newer.
       for (const [key, mode] of known) if (!modes.has(key)) modes.set(key, mode);
-      await Promise.all(known.map(([key, mode]) => keep(key, modes.get(key) ?? mode)));
+      const now = known.map(([key, mode]) => [key, modes.get(key) ?? mode] as const);
+      // That a project is open must not keep the daemon from starting.
+      await Promise.all(
+        now.map(([key, mode]) =>
+          keep(key, mode).catch((cause) => {
+            if (mode !== 'off') throw cause;
+          }),
+        ),
+      );
       await sync();
     },
     set(projectKey, mode) {

@@ -80,7 +80,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       daemon: { id: options.daemonId, startedAt },
       redact: (text: string) => redactor(text).text,
       redactor,
-      closeGates: gates.set,
+      gates,
       clock,
       random: options.random,
       log,

@@ -8,16 +8,24 @@ import { createGuard, type Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import { readTokens } from '../drivers/gemini/session-usage.ts';
 import type { MailboxPlace } from '../files/location.ts';
+import { stricterMode } from '../journal/approvals.ts';
 import { isInteractive } from '../terminal.ts';
 import type { ProjectDeps } from './project.ts';
 
-export function guardProject(
+export async function guardProject(
   binding: Binding,
   place: MailboxPlace,
-  { config, journal, redactor, closeGates, clock, log }: ProjectDeps,
+  { config, journal, redactor, gates, clock, log }: ProjectDeps,
   io: { prepare(): Promise<void>; send(item: OutboxItem): Promise<void> },
 ): Promise<Guard> {
   const key = projectKey(binding.mailbox, binding.project);
+  // A state directory that was deleted must not switch approvals off: only the phone may.
+  const { mode } = journal.project(key).approvals;
+  const kept = stricterMode(mode, await gates.kept(key));
+  if (kept !== mode) {
+    await journal.append([{ t: 'approvals', p: key, at: clock(), mode: kept }]);
+    log('warn', 'approvals stay on', { project: key, mode: kept });
+  }
   return createGuard({
     project: journal.project(key),
     dir: binding.dir,
@@ -30,7 +38,7 @@ export function guardProject(
     mailbox: binding.mailbox,
     record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
     redact: redactor,
-    onMode: (mode) => closeGates(key, mode),
+    onMode: (next) => gates.set(key, next),
     isInteractive,
     tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
     clock,

@@ -2,6 +2,7 @@
 // Decides nothing itself.
 
 import { projectKey } from '../../protocol/ids.ts';
+import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
@@ -10,7 +11,6 @@ import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
-import type { ApprovalMode } from '../journal/approvals.ts';
 import { stateFiles } from '../paths.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
@@ -28,8 +28,8 @@ import { createViewFile } from './view-file.ts';
 export interface ProjectDeps extends MailDeps {
   daemon: { id: string; startedAt: number };
   redactor(text: string): Redacted;
-  /** Closes or opens the gates for the time without a daemon. */
-  closeGates(key: string, mode: ApprovalMode): Promise<void>;
+  /** The gates for the time without a daemon, and the mode that outlives the state directory. */
+  gates: Pick<Gates, 'set' | 'kept'>;
   isAlive(pid: number): boolean;
   isInteractive(pid: number): Promise<boolean>;
 }

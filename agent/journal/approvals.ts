@@ -1,9 +1,13 @@
 // The part of a project's journal that belongs to approvals: the mode, what was asked, what was decided, what a day used up.
 
-/** `off`: nothing is asked but what a policy asks; `risky`: what the built-in rules find; `all`: every tool. */
+/** From open to strict. `off`: nothing is asked but what a policy asks; `risky`: what the built-in rules find; `all`: every tool. */
 export const approvalModes = ['off', 'risky', 'all'] as const;
 
 export type ApprovalMode = (typeof approvalModes)[number];
+
+export function stricterMode(a: ApprovalMode, b: ApprovalMode): ApprovalMode {
+  return approvalModes.indexOf(a) > approvalModes.indexOf(b) ? a : b;
+}
 
 export type Verdict =
   /** By the owner. */

@@ -277,6 +277,23 @@ describe('a fault', () => {
     expect(await shell('npm test')).toEqual({});
   });
 
+  it('of the state directory, which is deleted, opens nothing: what the phone has set holds without it', async () => {
+    const { stop } = await ws.start();
+    await switchOn('risky');
+    await stop();
+    await rm(ws.stateDir, { recursive: true });
+    expect(await shell('git push --force origin main')).toEqual(denied('nobody could approve this'));
+    // Long after the phone has said it, so that the relay does not say it again.
+    await far.pass(3_600_000);
+    await ws.start();
+    const answer = shell('git push --force origin main');
+    await tap(await question('git push'), 'Deny');
+    expect(await answer).toEqual(denied('The owner denied this'));
+    await ws.chat.say('/approvals off');
+    await shows('Approvals are off');
+    expect(await shell('git push --force origin main')).toEqual({});
+  });
+
   it('of the host withdraws: the hook that asked is gone, and a tap approves nothing', async () => {
     await ws.start();
     await switchOn();

@@ -19,7 +19,7 @@ const line = '{"decision":"deny","reason":"of the gate file"}';
 const denied = { decision: 'deny', reason: expect.stringContaining('nobody could approve this') };
 
 async function mode(value: string | undefined): Promise<void> {
-  const dir = join(ws.stateDir, 'approvals');
+  const dir = join(ws.root, 'config', 'approvals');
   await mkdir(dir, { recursive: true });
   if (value === undefined) await rm(dir, { recursive: true });
   else await writeFile(join(dir, `${key()}.json`), value);

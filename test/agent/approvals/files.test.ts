@@ -17,7 +17,7 @@ beforeEach(async () => {
 const names = (path: string) => readdir(path).catch(() => [] as string[]);
 
 describe('the gates', () => {
-  const dirs = () => ({ runtime: join(dir, 'run'), state: join(dir, 'state') });
+  const dirs = () => ({ runtime: join(dir, 'run'), config: join(dir, 'config') });
 
   it('stay closed until the last project opens, and are not touched in between', async () => {
     const gates = createGates(dirs());
@@ -33,7 +33,19 @@ describe('the gates', () => {
     expect([await names(gate), gates.closed()]).toEqual([['gemini-BeforeTool'], true]);
     await gates.set('2.0', 'off');
     expect([await names(gate), gates.closed()]).toEqual([[], false]);
-    expect(JSON.parse(await readFile(join(dir, 'state', 'approvals', '1.0.json'), 'utf8'))).toEqual({ mode: 'off' });
+    expect(JSON.parse(await readFile(join(dir, 'config', 'approvals', '1.0.json'), 'utf8'))).toEqual({ mode: 'off' });
+  });
+
+  it('know the mode after everything else is gone, and take what cannot be read for the strictest', async () => {
+    const file = join(dir, 'config', 'approvals', '1.0.json');
+    await createGates(dirs()).set('1.0', 'risky');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const gates = createGates(dirs());
+    expect([await gates.kept('1.0'), await gates.kept('2.0')]).toEqual(['risky', 'off']);
+    for (const text of ['', '{"mode":', '{"mode":"none"}', 'null', '{}']) {
+      await writeFile(file, text);
+      expect(await gates.kept('1.0')).toBe('all');
+    }
   });
 
   it('that are off everywhere make no folder', async () => {
