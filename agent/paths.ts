@@ -69,7 +69,6 @@ export function stateFiles(state: string) {
     journal: join(state, 'journal.jsonl'),
     lock: join(state, 'daemon'),
     log: join(state, 'wa-sync.log'),
-    spool: join(state, 'spool'),
     answers: join(state, 'answers'),
     /** Copies of files on their way to the phone. */
     documents: join(state, 'documents'),
@@ -77,6 +76,11 @@ export function stateFiles(state: string) {
     bound: join(state, 'bound.json'),
     view: (key: string) => join(state, 'view', `${key}.json`),
   };
+}
+
+/** Where hooks leave what the daemon must know; the second is for a state directory on a full disk, and mostly in memory. */
+export function spoolDirs({ state, runtime }: { state: string; runtime: string }): string[] {
+  return [join(state, 'spool'), join(runtime, 'spool')];
 }
 
 /** Files beside config.json that must outlive the state directory. `key` is `projectKey()`. */

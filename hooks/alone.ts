@@ -7,7 +7,7 @@ import { pruneSettled } from '../agent/files/merge.ts';
 import { findServed } from '../agent/files/served.ts';
 import { readSpool, writeSpool } from '../agent/files/spool.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
-import { stateFiles } from '../agent/paths.ts';
+import { spoolDirs, stateFiles } from '../agent/paths.ts';
 import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
 import { parseStoredView, type StoredView } from '../agent/turns/view.ts';
 import type { InboxEntry, OutboxEntry } from '../protocol/files.ts';
@@ -33,7 +33,7 @@ export async function lookAround(config: Config, call: HookCall, tool: Tool): Pr
   const binding = await findServed(call.cwd, config);
   if (!binding) return undefined;
   const key = projectKey(binding.mailbox, binding.project);
-  const { records } = await readSpool(files.spool);
+  const { records } = await readSpool(spoolDirs(config.dirs));
   return {
     tool,
     config,
@@ -51,7 +51,7 @@ export async function lookAround(config: Config, call: HookCall, tool: Tool): Pr
 
 /** The path of the record; undefined = it could not be kept. */
 export async function spool({ config }: Alone, record: SpoolRecord): Promise<string | undefined> {
-  return writeSpool(stateFiles(config.dirs.state).spool, record).catch(() => undefined);
+  return writeSpool(spoolDirs(config.dirs), record).catch(() => undefined);
 }
 
 /** False = it could not be written. */

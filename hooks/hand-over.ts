@@ -1,8 +1,8 @@
 // Gives messages to the coding agent without a daemon, and each of them once, whatever other hooks run in the same moment.
 
 import { stat } from 'node:fs/promises';
-import { readSpool, removeSpooled } from '../agent/files/spool.ts';
-import { stateFiles } from '../agent/paths.ts';
+import { isBefore, readSpool, removeSpooled } from '../agent/files/spool.ts';
+import { spoolDirs } from '../agent/paths.ts';
 import type { Decision } from '../agent/turns/rules.ts';
 import { isSpooled } from '../agent/turns/spooled.ts';
 import type { WaitingMessage } from '../agent/turns/view.ts';
@@ -65,9 +65,9 @@ async function hand(
 
 /** Those of `identities` that the spool had before our record: the file could not say. */
 async function spooledBefore({ config }: Alone, ours: string, identities: readonly string[]): Promise<string[]> {
-  const { records } = await readSpool(stateFiles(config.dirs.state).spool);
+  const { records } = await readSpool(spoolDirs(config.dirs));
   const handed = records.flatMap(({ path, record }) =>
-    path < ours && isSpooled(record) && record.kind === 'handed' ? record.identities : [],
+    isBefore(path, ours) && isSpooled(record) && record.kind === 'handed' ? record.identities : [],
   );
   return identities.filter((identity) => handed.includes(identity));
 }

@@ -14,7 +14,7 @@ import { findServed } from '../files/served.ts';
 import { writeSpool } from '../files/spool.ts';
 import { patientLockMs } from '../files/update.ts';
 import { askDaemon } from '../local-client.ts';
-import { stateFiles } from '../paths.ts';
+import { spoolDirs } from '../paths.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
 import type { CommandContext } from './context.ts';
 
@@ -46,13 +46,13 @@ export async function sendCommand(
     context.out(`queued in ${place.outbox}; the daemon sends it`);
     return;
   }
-  await leaveInSpool(stateFiles(config.dirs.state).spool, binding, { entry, outbox: place.outbox });
+  await leaveInSpool(spoolDirs(config.dirs), binding, { entry, outbox: place.outbox });
   context.out(`queued, but not in ${place.outbox}, which is full of unsent texts; the daemon sends it after them`);
 }
 
 /** Errors: `not_bound` where no daemon would know whose it is, `file_unusable`. */
 async function leaveInSpool(
-  dir: string,
+  dirs: readonly string[],
   binding: Binding | undefined,
   { entry, outbox }: { entry: OutboxEntry; outbox: string },
 ): Promise<void> {
@@ -64,7 +64,7 @@ async function leaveInSpool(
   const { id, timestamp, text } = entry;
   const project = projectKey(binding.mailbox, binding.project);
   const record: SpoolRecord = { kind: 'answer', project, at: Date.now(), answer: { id, timestamp, text }, apart: true };
-  await writeSpool(dir, record);
+  await writeSpool(dirs, record);
 }
 
 async function sendFile(path: string, caption: string, context: CommandContext): Promise<void> {

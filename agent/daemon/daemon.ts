@@ -19,7 +19,7 @@ import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
 import { openJournal } from '../journal/journal.ts';
 import type { Log } from '../log.ts';
-import { stateFiles } from '../paths.ts';
+import { spoolDirs, stateFiles } from '../paths.ts';
 import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
@@ -89,9 +89,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     };
     const projects: RunningProject[] = [];
     let brokenSpool = 0;
+    const spool = spoolDirs(config.dirs);
     const readSpool = async () => {
-      const { taken, broken } = await consumeSpool(files.spool, { journal, clock, log });
-      if (broken > brokenSpool) log('error', 'spool files unreadable', { files: broken, dir: files.spool });
+      const { taken, broken } = await consumeSpool(spool, { journal, clock, log });
+      if (broken > brokenSpool) log('error', 'spool files unreadable', { files: broken, dirs: spool.join(', ') });
       brokenSpool = broken;
       return taken;
     };

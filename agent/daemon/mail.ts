@@ -8,7 +8,7 @@ import type { MailboxPlace } from '../files/location.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { stateFiles } from '../paths.ts';
+import { spoolDirs, stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { type Attachments, createAttachments } from '../sync/attachments.ts';
 import { createInbox, type InboxSync } from '../sync/inbox.ts';
@@ -68,6 +68,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     journal,
     client,
     path: place.outbox,
+    spool: spoolDirs(config.dirs),
     prepare,
     takeSpool,
     render: (each) =>

@@ -21,10 +21,10 @@ export interface TakenSpool {
 
 /** Errors: `file_unusable` of the spool or the journal; what was not taken stays then. */
 export async function consumeSpool(
-  dir: string,
+  dirs: readonly string[],
   { journal, clock, log }: { journal: Journal; clock: () => number; log: Log },
 ): Promise<TakenSpool> {
-  const { records, broken } = await readSpool(dir);
+  const { records, broken } = await readSpool(dirs);
   const taken: SpoolRecord[] = [];
   for (const { path, record } of records) {
     if (!isSpooled(record)) {
@@ -53,8 +53,9 @@ export async function consumeSpool(
       lines.push({ t: 'ended', p, at, ids: lost, state: 'lost' });
       lines.push({ t: 'returned', p, at, ids: again });
     } else {
-      const { answer } = record;
-      lines.push({ t: 'entry', p, at, key: outboxKey(answer), answer });
+      const { answer, replyTo } = record;
+      const reply = typeof replyTo === 'string' ? { replyTo } : {};
+      lines.push({ t: 'entry', p, at, key: outboxKey(answer), answer, ...reply });
     }
     await journal.append(lines.filter((line) => !('ids' in line) || line.ids.length > 0));
     await removeSpooled(path);

@@ -1,4 +1,5 @@
 // What hooks leave for the daemon when it is not there or a file cannot be written: one small file per record, in order of time.
+// It has several folders, because the disk of one may be full; a record lies in the first that takes it.
 
 import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,8 +12,18 @@ export interface Spooled {
   record: unknown;
 }
 
-/** Errors: `file_unusable`. Durable when it resolves; a reader sees the whole record or none. */
-export async function writeSpool(dir: string, record: object): Promise<string> {
+/** Its path. Errors: `file_unusable` of the last folder. Durable when it resolves; a reader sees the whole record or none. */
+export async function writeSpool(dirs: readonly string[], record: object): Promise<string> {
+  for (let at = 0; ; at += 1) {
+    try {
+      return await writeInto(dirs[at] as string, record);
+    } catch (cause) {
+      if (at + 1 >= dirs.length) throw cause;
+    }
+  }
+}
+
+async function writeInto(dir: string, record: object): Promise<string> {
   const temporary = temporaryPath(join(dir, 'record'));
   try {
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -48,13 +59,15 @@ async function nameRecord(dir: string, temporary: string): Promise<string> {
 
 /**
  * Oldest first. What is no JSON was torn by a crash; it is put into `broken/`, never removed. What cannot be read stays
- * where it is and counts as broken. Errors: `file_unusable` when the folder cannot be read.
+ * where it is and counts as broken. Errors: `file_unusable` when a folder cannot be read.
  */
-export async function readSpool(dir: string): Promise<{ records: Spooled[]; broken: number }> {
+export async function readSpool(dirs: readonly string[]): Promise<{ records: Spooled[]; broken: number }> {
   const records: Spooled[] = [];
+  const paths: string[] = [];
   let broken = 0;
-  for (const name of (await namesIn(dir)).filter((each) => each.endsWith('.json')).sort()) {
-    const path = join(dir, name);
+  for (const dir of dirs)
+    for (const name of await namesIn(dir)) if (name.endsWith('.json')) paths.push(join(dir, name));
+  for (const path of paths.sort((a, b) => (isBefore(a, b) ? -1 : 1))) {
     try {
       const file = await readRaw(path);
       if (file) records.push({ path, record: JSON.parse(file.bytes.toString('utf8')) });
@@ -64,6 +77,11 @@ export async function readSpool(dir: string): Promise<{ records: Spooled[]; brok
     }
   }
   return { records, broken };
+}
+
+/** Whether the record at this path was written before the other. */
+export function isBefore(path: string, other: string): boolean {
+  return basename(path) < basename(other);
 }
 
 async function namesIn(dir: string): Promise<string[]> {

@@ -18,6 +18,7 @@ import type { RelayClient } from '../relay-client.ts';
 import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
+import { createHomeless } from './homeless.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -26,6 +27,8 @@ export interface OutboxOptions {
   journal: Journal;
   client: RelayClient;
   path: string;
+  /** Folders of the spool, for what neither journal nor file can take. */
+  spool: readonly string[];
   prepare(): Promise<void>;
   /** Journals what was left in the spool because the file had no room for it. Never rejects. */
   takeSpool(): Promise<void>;
@@ -44,8 +47,8 @@ export interface OutboxOptions {
 export interface OutboxSync {
   /** Takes new entries of the file into the journal and posts what is open. Never rejects. */
   scan(): Promise<void>;
-  /** Adds a status update of ours to journal and file; to one of them when the other is full or cannot be written, and keeps
-   * it in memory while neither can. */
+  /** Adds a status update of ours to journal and file; to one of them when the other is full or cannot be written, to the spool when
+   * neither can, and keeps it in memory while nothing can. */
   report(entry: OutboxEntry, replyTo: string | undefined): Promise<void>;
   /** Queues what is in no file, in order; a key makes an item once. */
   send(...items: OutboxItem[]): Promise<void>;
@@ -57,8 +60,7 @@ export interface OutboxSync {
   stop(): Promise<void>;
 }
 
-/** Also bounds what a daemon that is killed right after a full disk has room again takes with it. */
-const homelessRetryMs = 250;
+type EntryRecord = Extract<ProjectRecord, { t: 'entry' }>;
 
 export function outboxKey(entry: { id: string; timestamp: string; text: string }): string {
   return createHash('sha256').update(identityOf(entry)).digest('hex');
@@ -71,8 +73,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   let trouble: string | undefined;
   let scanning: Promise<void> = Promise.resolve();
   let marking: Promise<void> = Promise.resolve();
-  /** Status updates that neither journal nor file has, in order. */
-  const homeless: ProjectRecord[] = [];
 
   const scanOnce = createCoalesced(async () => {
     await options.takeSpool();
@@ -105,7 +105,9 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     }
   });
 
-  const uploads = createUploads({ ...options, takeOutcomes, signal: stopping.signal });
+  const { signal } = stopping;
+  const keepHomeless = createHomeless({ journal, spool: options.spool, signal, onKept: () => void scan() });
+  const uploads = createUploads({ ...options, takeOutcomes, signal });
 
   function postOpen(): void {
     if (project.openKeys.size === 0) return;
@@ -135,7 +137,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     await journal.append(records);
   }
 
-  function entryRecord(key: string, { id, timestamp, text }: OutboxEntry, replyTo: string | undefined): ProjectRecord {
+  function entryRecord(key: string, { id, timestamp, text }: OutboxEntry, replyTo: string | undefined): EntryRecord {
     const answer = { id, timestamp, text };
     return { t: 'entry', p: project.key, at: clock(), key, answer, ...(replyTo === undefined ? {} : { replyTo }) };
   }
@@ -223,7 +225,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
         log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message });
         return false;
       });
-      if (!inJournal && !inFile) return keepTrying(record);
+      if (!inJournal && !inFile) return keepHomeless(record);
       scan();
     },
     async send(...items) {
@@ -241,28 +243,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       await marking;
     },
   };
-
-  /** A full disk: there is no other place than our memory until something is freed, and that one only while we live. */
-  function keepTrying(record: ProjectRecord): void {
-    const isTried = homeless.length > 0;
-    homeless.push(record);
-    if (!isTried) void findHome();
-  }
-
-  async function findHome(): Promise<void> {
-    while (homeless.length > 0) {
-      await pause(homelessRetryMs, stopping.signal);
-      if (stopping.signal.aborted) return;
-      const records = [...homeless];
-      const isKept = await journal.append(records).then(
-        () => true,
-        () => false,
-      );
-      if (!isKept) continue;
-      homeless.splice(0, records.length);
-      scan();
-    }
-  }
 
   /** False = the file holds as much that is unsent as it may. */
   async function appendToFile(entry: OutboxEntry): Promise<boolean> {

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -37,8 +37,7 @@ const message = (id: string, text: string) => ({
 const fill = (...texts: string[]) =>
   ws.foreignWrite(ws.inboxFile, { messages: texts.map((text, index) => message(`in_${index}`, text)) });
 const { phone, ladder } = phoneOf(() => ws.chat);
-const spool = async () => {
-  const dir = join(ws.stateDir, 'spool');
+const spool = async (dir = join(ws.stateDir, 'spool')) => {
   const names = (await readdir(dir).catch(() => [] as string[])).sort();
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(dir, name), 'utf8'))));
 };
@@ -216,6 +215,25 @@ describe('when the outbox file', onBusyMachine, () => {
     expect(await spool()).toMatchObject([{ kind: 'answer', answer: { text: 'In spite of it.' } }]);
     await ws.start();
     await until('the answer is on the phone', () => phone().includes('In spite of it.'));
+  });
+});
+
+describe('when nothing of the project and of the state directory can be written', onBusyMachine, () => {
+  it('a turn gets its messages once and its answer is kept, on the disk of the runtime directory', async () => {
+    await fill('on a full disk');
+    await lock(ws.inboxFile);
+    await mkdir(ws.outboxFile);
+    await mkdir(ws.stateDir);
+    await symlink(join(ws.root, 'nowhere', 'nothing'), join(ws.stateDir, 'spool'));
+    expect(await agent.turn('Kept elsewhere.')).toContain('on a full disk');
+    expect(await agent.turn('Nothing new.')).toBeUndefined();
+    expect((await spool(join(ws.runtimeDir, 'spool'))).map(({ kind }) => kind)).toEqual(['handed', 'answer', 'answer']);
+    await rm(join(ws.stateDir, 'spool'));
+    await rm(`${ws.inboxFile}.lock`);
+    await ws.start();
+    await until('both answers are on the phone', () => phone().length === 2);
+    expect(phone()).toEqual(['Kept elsewhere.', 'Nothing new.']);
+    expect(await spool(join(ws.runtimeDir, 'spool'))).toEqual([]);
   });
 });
 

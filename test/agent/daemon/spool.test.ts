@@ -32,8 +32,8 @@ it('what a hook gave alone is its words: an edit that the journal had before it 
   await journal.append([{ t: 'row', p, at: now, row: edit }]);
   const dir = join(root, 'spool');
   const given = { session: 's', tool: 'gemini', transcript: null, offset: 0 } as const;
-  await writeSpool(dir, { kind: 'handed', project: p, at: now, ids: [id], identities, ...given });
-  await consumeSpool(dir, { journal, clock: () => now, log: () => {} });
+  await writeSpool([dir], { kind: 'handed', project: p, at: now, ids: [id], identities, ...given });
+  await consumeSpool([dir], { journal, clock: () => now, log: () => {} });
   expect([...journal.project(p).messages.values()].map(({ row, phase }) => [row.id, row.text, phase])).toEqual([
     [id, 'go', 'handed'],
     ['msg_e_0_2', 'rather stop', 'waiting'],

@@ -108,10 +108,10 @@ describe.skipIf(disk === undefined)('a full disk (needs root and mount)', () => 
   test('takes no record for the spool, says so, and keeps those that are there', async () => {
     const spool = join(disk ?? '', 'spool');
     for (const name of readdirSync(ballastDir).slice(0, 2)) rmSync(join(ballastDir, name));
-    await writeSpool(spool, { kind: 'kept' });
+    await writeSpool([spool], { kind: 'kept' });
     fillUp(ballastDir);
-    await expect(writeSpool(spool, { kind: 'refused' })).rejects.toMatchObject({ code: 'file_unusable' });
-    const { records, broken } = await readSpool(spool);
+    await expect(writeSpool([spool], { kind: 'refused' })).rejects.toMatchObject({ code: 'file_unusable' });
+    const { records, broken } = await readSpool([spool]);
     expect([records.map(({ record }) => record), broken]).toEqual([[{ kind: 'kept' }], 0]);
   });
 });

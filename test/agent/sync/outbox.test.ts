@@ -3,7 +3,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { readSpool } from '../../../agent/files/spool.ts';
 import { openJournal } from '../../../agent/journal/journal.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
 import { createOutbox } from '../../../agent/sync/outbox.ts';
@@ -12,9 +13,10 @@ import type { OutboxEntry } from '../../../protocol/files.ts';
 const p = '1.0';
 const now = Date.parse('2026-02-15T14:30:00Z');
 
-it('answers given while the disk is full are in the journal, in order, as soon as it has room', async () => {
+it('answers given while the disk is full lie in the spool of another disk, and in the journal, in order, as soon as it has room', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'wa-outbox-'));
   const path = join(dir, 'journal.jsonl');
+  const elsewhere = join(dir, 'elsewhere');
   const journal = await openJournal(path, () => now);
   let isFull = true;
   let onKept = () => {};
@@ -32,6 +34,7 @@ it('answers given while the disk is full are in the journal, in order, as soon a
     },
     client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
     path: join(dir, 'wa_outbox.json'),
+    spool: [join(path, 'full'), elsewhere],
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
     takeSpool: () => Promise.resolve(),
     render: async () => undefined,
@@ -49,8 +52,13 @@ it('answers given while the disk is full are in the journal, in order, as soon a
     sent: false,
   });
   await outbox.report(answer('one'), undefined);
-  await outbox.report(answer('two'), undefined);
+  await outbox.report(answer('two'), 'msg_1');
   expect(journal.project(p).outbox.size).toBe(0);
+  const { records } = await readSpool([elsewhere]);
+  expect(records.map(({ record }) => record)).toEqual([
+    { kind: 'answer', project: p, at: now, answer: { id: 'resp_one', timestamp: answer('').timestamp, text: 'one' } },
+    expect.objectContaining({ answer: expect.objectContaining({ text: 'two' }), replyTo: 'msg_1' }),
+  ]);
 
   const kept = new Promise<void>((resolve) => {
     onKept = resolve;
@@ -62,6 +70,7 @@ it('answers given while the disk is full are in the journal, in order, as soon a
   );
   expect(texts).toEqual(['one', 'two']);
   expect(await readFile(path, 'utf8')).toContain('resp_two');
+  await vi.waitFor(async () => expect(await readSpool([elsewhere])).toEqual({ records: [], broken: 0 }));
   await outbox.stop();
   await journal.close();
   await rm(dir, { recursive: true, force: true });
