@@ -91,7 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     let brokenSpool = 0;
     const spool = spoolDirs(config.dirs);
     const readSpool = async () => {
-      const { taken, broken } = await consumeSpool(spool, { journal, clock, log });
+      const { taken, broken } = await consumeSpool(spool, { journal, startedAt, clock, log });
       if (broken > brokenSpool) log('error', 'spool files unreadable', { files: broken, dirs: spool.join(', ') });
       brokenSpool = broken;
       return taken;

@@ -23,6 +23,7 @@ export interface MailDeps {
   config: Config;
   journal: Journal;
   client: RelayClient;
+  daemon: { id: string; startedAt: number };
   redact: Redact;
   clock: () => number;
   random: () => number;
@@ -68,7 +69,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     journal,
     client,
     path: place.outbox,
-    spool: spoolDirs(config.dirs),
+    spool: { dirs: spoolDirs(config.dirs), startedAt: deps.daemon.startedAt },
     prepare,
     takeSpool,
     render: (each) =>

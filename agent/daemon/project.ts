@@ -26,7 +26,6 @@ import { servePolling } from './polling.ts';
 import { createViewFile } from './view-file.ts';
 
 export interface ProjectDeps extends MailDeps {
-  daemon: { id: string; startedAt: number };
   redactor(text: string): Redacted;
   /** The gates for the time without a daemon, and the mode that outlives the state directory. */
   gates: Pick<Gates, 'set' | 'kept'>;

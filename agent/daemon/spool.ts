@@ -19,10 +19,10 @@ export interface TakenSpool {
   broken: number;
 }
 
-/** Errors: `file_unusable` of the spool or the journal; what was not taken stays then. */
+/** `startedAt` = of this daemon. Errors: `file_unusable` of the spool or the journal; what was not taken stays then. */
 export async function consumeSpool(
   dirs: readonly string[],
-  { journal, clock, log }: { journal: Journal; clock: () => number; log: Log },
+  { journal, startedAt, clock, log }: { journal: Journal; startedAt: number; clock: () => number; log: Log },
 ): Promise<TakenSpool> {
   const { records, broken } = await readSpool(dirs);
   const taken: SpoolRecord[] = [];
@@ -32,6 +32,7 @@ export async function consumeSpool(
       await setSpooledAside(path);
       continue;
     }
+    if (record.kind === 'answer' && record.startedAt === startedAt) continue;
     const p = record.project;
     const at = record.at;
     const lines: ProjectRecord[] = [];

@@ -113,11 +113,7 @@ export function createTurns(options: TurnsOptions): Turns {
         await settlement.prove(effect.texts);
         return true;
       case 'turnEnded':
-        // A turn that the next one ends was over long ago, and the next one waits for its answer.
-        await ending.endOpenTurn(placeNow(call, host), {
-          ...(call.event.type === 'turnStart' ? { lagMs: 0 } : {}),
-          answer: effect.answer,
-        });
+        await endOpen(effect.answer, call, host);
         return true;
       case 'stopSpent':
         await ending.spendStop(effect.how, placeNow(call, host));
@@ -125,6 +121,19 @@ export function createTurns(options: TurnsOptions): Turns {
       case 'setAway':
         await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value: effect.away }]);
         return true;
+    }
+  }
+
+  async function endOpen(answer: string | undefined, call: HookCall, host: HookHost): Promise<void> {
+    const at = placeNow(call, host);
+    if (call.event.type !== 'turnStart') return ending.endOpenTurn(at, { answer });
+    try {
+      // A turn that the next one ends was over long ago, and the next one waits for its answer.
+      await ending.endOpenTurn(at, { lagMs: 0, answer });
+    } catch (cause) {
+      // A full disk: it is settled later, and the host goes on all the same, with a turn that nobody has reported.
+      state.isReported = false;
+      throw cause;
     }
   }
 

@@ -11,8 +11,8 @@ type EntryRecord = Extract<ProjectRecord, { t: 'entry' }>;
 
 export interface HomelessOptions {
   journal: Pick<Journal, 'append'>;
-  /** Folders of the spool; they may lie on other disks. */
-  spool: readonly string[];
+  /** Folders of the spool, which may lie on other disks; and when this daemon started, so that it does not take its own copies for a hook's. */
+  spool: { dirs: readonly string[]; startedAt: number };
   signal: AbortSignal;
   onKept(): void;
 }
@@ -48,8 +48,9 @@ export function createHomeless({ journal, spool, signal, onKept }: HomelessOptio
     const each = { record, copy: undefined as string | undefined };
     waiting.push(each);
     const { p: project, at, answer, replyTo } = record;
-    const copy: SpoolRecord = { kind: 'answer', project, at, answer, ...(replyTo === undefined ? {} : { replyTo }) };
-    each.copy = await writeSpool(spool, copy).catch(() => undefined);
+    const reply = replyTo === undefined ? {} : { replyTo };
+    const copy: SpoolRecord = { kind: 'answer', project, at, answer, ...reply, startedAt: spool.startedAt };
+    each.copy = await writeSpool(spool.dirs, copy).catch(() => undefined);
     // The journal had room before the copy was there.
     if (!waiting.includes(each) && each.copy !== undefined) await removeSpooled(each.copy).catch(() => {});
     if (!searching && waiting.length > 0) void search();

@@ -18,7 +18,7 @@ import type { RelayClient } from '../relay-client.ts';
 import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
-import { createHomeless } from './homeless.ts';
+import { createHomeless, type HomelessOptions } from './homeless.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -27,8 +27,8 @@ export interface OutboxOptions {
   journal: Journal;
   client: RelayClient;
   path: string;
-  /** Folders of the spool, for what neither journal nor file can take. */
-  spool: readonly string[];
+  /** For what neither journal nor file can take: folders of the spool, and when this daemon started. */
+  spool: HomelessOptions['spool'];
   prepare(): Promise<void>;
   /** Journals what was left in the spool because the file had no room for it. Never rejects. */
   takeSpool(): Promise<void>;

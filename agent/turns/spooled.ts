@@ -24,9 +24,17 @@ export type SpoolRecord = Spooled &
     /** These entries of the inbox file, STOPs, had their effect. */
     | { kind: 'stopped'; entries: string[] }
     | { kind: 'settled'; proved: string[]; unproved: string[]; failed: boolean }
-    /** A status update for which the outbox file had no room or could not be written. `replyTo` = a message's id; `apart` = said by `wa-sync send`,
-     * so it ends no turn. */
-    | { kind: 'answer'; answer: { id: string; timestamp: string; text: string }; replyTo?: string; apart?: true }
+    /**
+     * A status update for which the outbox file had no room or could not be written. `replyTo` = a message's id; `apart` = said by
+     * `wa-sync send`, so it ends no turn; `startedAt` = of the daemon that keeps it here and goes on trying by itself: it is for the next one.
+     */
+    | {
+        kind: 'answer';
+        answer: { id: string; timestamp: string; text: string };
+        replyTo?: string;
+        apart?: true;
+        startedAt?: number;
+      }
   );
 
 export function isSpooled(value: unknown): value is SpoolRecord {

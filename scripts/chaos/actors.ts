@@ -27,8 +27,6 @@ export interface Actors {
   newSession(): void;
   /** Answers of the running turn may be lost with its hooks. */
   spoilTurn(why: string): void;
-  /** From now on no place can take an answer, until `undefined`. */
-  setHomeless(why: string | undefined): void;
   readonly phone: Phone;
   /** Nobody else works on the files meanwhile: what a fault does to them must be told from what a reader does. */
   withFiles<T>(work: () => Promise<T>): Promise<T>;
@@ -51,7 +49,6 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
   let agent: EchoAgent | undefined;
   let turns = 0;
   let spoiled: string | undefined;
-  let homeless: string | undefined;
   let files: Promise<unknown> = Promise.resolve();
 
   const now = () => Date.now();
@@ -64,11 +61,11 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
 
   async function turn(isCounted = true): Promise<boolean> {
     turns += 1;
-    spoiled = homeless;
+    spoiled = undefined;
     const name = `turn ${turns}`;
     const fromAt = now();
     const answers = turns % 19 !== 0;
-    const answered: string[] = [];
+    const answered: { token: string; at: number }[] = [];
     let received = false;
     try {
       agent ??= await startEchoAgent({
@@ -88,7 +85,7 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
         if (!answers) return undefined;
         if (!isCounted && inside.length === 0) return 'Nothing to do.';
         const answer = ledger.issue('a', `the answer of ${name} for ${inside.join(', ') || 'nobody'}`);
-        answered.push(answer);
+        answered.push({ token: answer, at: now() });
         return `Done, ${answer}.`;
       });
     } catch (error) {
@@ -96,7 +93,10 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
       ledger.mark(`${name} broke: ${(error as Error).message}`);
       spoiled ??= 'its turn broke';
     }
-    if (spoiled) for (const answer of answered) ledger.waive(answer, spoiled);
+    for (const { token, at } of answered) {
+      ledger.said(token, { fromAt: at, toAt: now() });
+      if (spoiled) ledger.waive(token, spoiled);
+    }
     return received;
   }
 
@@ -187,10 +187,6 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
     },
     spoilTurn(why) {
       spoiled = why;
-    },
-    setHomeless(why) {
-      homeless = why;
-      spoiled ??= why;
     },
     phone,
     withFiles,

@@ -1,4 +1,4 @@
-// A disk of its own for the workstation, small enough to be filled. Needs root and mount; without them there is none.
+// Disks of their own for the workstation, small enough to be filled. Needs root and mount; without them there is none.
 
 import { execFile } from 'node:child_process';
 import { mkdir, open, rm } from 'node:fs/promises';
@@ -15,10 +15,9 @@ export interface SmallDisk {
 }
 
 const run = promisify(execFile);
-const sizeMiB = 24;
 const blockBytes = 64 * 1024;
 
-export async function openSmallDisk(dir: string): Promise<SmallDisk> {
+export async function openSmallDisk(dir: string, sizeMiB: number): Promise<SmallDisk> {
   await mkdir(dir, { recursive: true });
   const small = await run('mount', ['-t', 'tmpfs', '-o', `size=${sizeMiB}m,mode=700`, 'tmpfs', dir]).then(
     () => true,

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actors } from './actors.ts';
 import { damageInbox, damageOutbox, isStateExpendable } from './damage.ts';
+import type { SmallDisk } from './disk.ts';
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import { removeState, type Stage } from './stage.ts';
@@ -179,18 +180,15 @@ const disk: Fault[] = [
   {
     name: 'the disk is full',
     weight: 2,
-    async run({ stage, random, actors }) {
-      const ms = random.int(300, 2_500);
-      const kills = random.chance(0.3);
-      await stage.disk.fill();
-      if (kills) {
-        actors.setHomeless('the disk was full and no daemon ran');
-        await stage.daemon.kill9();
-      }
-      await delay(ms);
-      await stage.disk.free();
-      actors.setHomeless(undefined);
-      await stage.daemon.up();
+    run: ({ stage, random }) => fillFor(stage, [stage.disk], random),
+  },
+  {
+    name: 'every disk is full',
+    weight: 1,
+    async run({ stage, ledger, random }) {
+      const fromAt = Date.now();
+      await fillFor(stage, [stage.disk, stage.runDisk], random);
+      if (stage.disk.small) ledger.noPlace({ fromAt, toAt: Date.now() });
     },
   },
 ];
@@ -222,6 +220,20 @@ async function killFor(parts: readonly Stage['daemon'][], downMs: number): Promi
   await Promise.all(parts.map((part) => part.kill9()));
   await delay(downMs);
   await Promise.all(parts.map((part) => part.up()));
+}
+
+/** The daemon dies at the beginning, in the middle or not at all. */
+async function fillFor(stage: Stage, disks: readonly SmallDisk[], random: Random): Promise<void> {
+  const ms = random.int(300, 2_500);
+  const killAtMs = random.chance(0.4) ? random.pick([0, Math.floor(ms / 2)]) : undefined;
+  for (const disk of disks) await disk.fill();
+  await delay(killAtMs ?? ms);
+  if (killAtMs !== undefined) {
+    await stage.daemon.kill9();
+    await delay(ms - killAtMs);
+  }
+  for (const disk of disks) await disk.free();
+  await stage.daemon.up();
 }
 
 async function freezeFor(part: Stage['daemon'], ms: number): Promise<void> {

@@ -25,6 +25,8 @@ interface Item {
   excused: boolean;
   /** What the owner wrote instead: the old words need not be seen any more. */
   replacedBy: Item | undefined;
+  /** From when the coding agent answered until its hook had ended; undefined = no answer of it. */
+  said: Span | undefined;
   /** Nobody has to bring it: its only copy was in a process or a file that the lab destroyed. */
   optional: boolean;
 }
@@ -39,6 +41,12 @@ export interface Ledger {
   replaced(token: string, by: string): void;
   excuse(token: string, why: string): void;
   waive(token: string, why: string): void;
+  /** The turn of this answer is over. */
+  said(token: string, span: Span): void;
+  /** No place could be written meanwhile. */
+  noPlace(span: Span): void;
+  /** Only the memory of a daemon that was killed may have had this answer, because no place could be written. */
+  mayBeLost(token: string, daemonKills: readonly number[]): boolean;
   tokens(kind: TokenKind): string[];
   isGivenOrTaken(token: string): boolean;
   /** Nobody waits for it any more. */
@@ -68,6 +76,8 @@ export interface EndState {
   cut: ReadonlySet<string>;
   /** Tokens of answers that the platform refused for good and that are kept as letters. */
   refused: ReadonlySet<string>;
+  /** When the daemon was killed, epoch milliseconds. */
+  daemonKills: readonly number[];
 }
 
 export interface Verdict {
@@ -88,7 +98,12 @@ export interface Verdict {
   /** Another program and a hook read the same unread entry at the same time: nobody locks for the other. */
   racedForeign: number;
   deadLetters: number;
+  /** Answers that no place could take: the daemon, or the hook that had them, was gone before one could be written again. */
+  answersLostWithNoWritablePlace: number;
 }
+
+/** What the daemon needs to write down what it holds, once a disk has room again. */
+const roomMs = 1_000;
 
 const pattern = /\bwa-([mefans])\d+\b/g;
 
@@ -102,6 +117,7 @@ export function createLedger(clock: () => number): Ledger {
   const marks: Happened[] = [];
   const stateLosses: number[] = [];
   const foreignWrites: Span[] = [];
+  const noPlaces: Span[] = [];
   let last = 0;
 
   const find = (token: string): Item => {
@@ -124,6 +140,7 @@ export function createLedger(clock: () => number): Ledger {
         taken: [],
         excused: false,
         replacedBy: undefined,
+        said: undefined,
         optional: false,
       });
       return token;
@@ -153,6 +170,11 @@ export function createLedger(clock: () => number): Ledger {
       find(token).optional = true;
       add(token, why);
     },
+    said(token, span) {
+      find(token).said = span;
+    },
+    noPlace: (span) => noPlaces.push(span),
+    mayBeLost: (token, daemonKills) => hadNoPlace(find(token), noPlaces, daemonKills),
     tokens: (kind) => [...items.values()].filter((item) => item.kind === kind).map(({ token }) => token),
     isGivenOrTaken: (token) => isSeen(find(token)),
     isSettledOtherwise: (token) => find(token).optional || isReplacementSeen(find(token)),
@@ -161,7 +183,7 @@ export function createLedger(clock: () => number): Ledger {
     marks: () => marks,
     stateLost: () => stateLosses.push(clock()),
     foreignWrite: (span) => foreignWrites.push(span),
-    verdict: (end) => judge([...items.values()], end, { stateLosses, foreignWrites }),
+    verdict: (end) => judge([...items.values()], end, { stateLosses, foreignWrites, noPlaces }),
     story: (token) => storyLines(token, find(token).history, marks),
   };
 }
@@ -182,14 +204,16 @@ export function emptyVerdict(): Verdict {
     afterStateLoss: 0,
     racedForeign: 0,
     deadLetters: 0,
+    answersLostWithNoWritablePlace: 0,
   };
 }
 
 function judge(
   items: readonly Item[],
   end: EndState,
-  { stateLosses, foreignWrites }: { stateLosses: readonly number[]; foreignWrites: readonly Span[] },
+  times: { stateLosses: readonly number[]; foreignWrites: readonly Span[]; noPlaces: readonly Span[] },
 ): Verdict {
+  const { stateLosses, foreignWrites, noPlaces } = times;
   const verdict = emptyVerdict();
   for (const item of items) {
     if (isOutbound(item.kind)) judgeOutbound(item);
@@ -225,7 +249,10 @@ function judge(
     const shown = end.onPhone.get(item.token) ?? 0;
     if (!item.optional || shown > 0) verdict.out += 1;
     if (shown === 0 && end.refused.has(item.token)) verdict.deadLetters += 1;
-    else if (shown === 0 && !item.optional) verdict.lost.push(item.token);
+    else if (shown === 0 && !item.optional) {
+      if (hadNoPlace(item, noPlaces, end.daemonKills)) verdict.answersLostWithNoWritablePlace += 1;
+      else verdict.lost.push(item.token);
+    }
     if (shown < 2) return;
     verdict.duplicatedPhone += 1;
     if (!end.cut.has(item.token)) verdict.duplicatedPhoneUncut.push(item.token);
@@ -242,6 +269,22 @@ function isSeen({ given, taken }: Item): boolean {
 
 function isReplacementSeen({ replacedBy }: Item): boolean {
   return replacedBy !== undefined && isSeen(replacedBy);
+}
+
+/**
+ * Said while no place could be written, and the daemon was killed before it had the time to write again. Of two such times with
+ * less than that between them the daemon may have carried it from the first into the second.
+ */
+function hadNoPlace({ said }: Item, noPlaces: readonly Span[], daemonKills: readonly number[]): boolean {
+  if (!said) return false;
+  let from = Number.POSITIVE_INFINITY;
+  let until = said.toAt;
+  for (const { fromAt, toAt } of [...noPlaces].sort((a, b) => a.fromAt - b.fromAt)) {
+    if (fromAt > until || toAt + roomMs < said.fromAt) continue;
+    from = Math.min(from, fromAt);
+    until = Math.max(until, toAt + roomMs);
+  }
+  return daemonKills.some((at) => at >= from && at <= until);
 }
 
 function overlap(a: Span, b: Span): boolean {

@@ -61,7 +61,7 @@ export function relayPart(start: () => Promise<EmbeddedRelay>, kills: number[], 
   };
 }
 
-export function daemonPart(start: () => ChildProcess, onComplaint: (what: string) => void): Part {
+export function daemonPart(start: () => ChildProcess, kills: number[], onComplaint: (what: string) => void): Part {
   let running: { child: ChildProcess; exited: Promise<void> } | undefined;
   let wanted = false;
 
@@ -107,7 +107,10 @@ export function daemonPart(start: () => ChildProcess, onComplaint: (what: string
         await delay(250);
       }
     },
-    kill9: () => end('SIGKILL'),
+    async kill9() {
+      if (running) kills.push(Date.now());
+      await end('SIGKILL');
+    },
     stop: () => end('SIGTERM'),
     freeze: () => void running?.child.kill('SIGSTOP'),
     thaw: () => void running?.child.kill('SIGCONT'),

@@ -116,6 +116,7 @@ async function heal(stage: Stage): Promise<void> {
   stage.relay.thaw();
   stage.daemon.thaw();
   await stage.disk.free();
+  await stage.runDisk.free();
   await passPauses(stage);
   // What hooks left in the spool is read at a start.
   await stage.daemon.stop();
@@ -150,7 +151,7 @@ async function drain(stage: Stage, ledger: Ledger, actors: Actors, signal: Abort
         .flatMap((kind) => ledger.tokens(kind))
         .filter((token) => !ledger.isGivenOrTaken(token)),
       ...[...ledger.tokens('a'), ...ledger.tokens('s')].filter((token) => !end.onPhone.has(token)),
-    ].filter((token) => !ledger.isSettledOtherwise(token));
+    ].filter((token) => !ledger.isSettledOtherwise(token) && !ledger.mayBeLost(token, stage.daemonKills));
     if (missing.length === 0 && stage.sim.pendingUpdates() === 0) return;
     // Not what an idle turn says: it would never be quiet.
     const sends = stage.sim.calls.filter(({ params }) => tokensIn(String(params.text ?? '')).length > 0).length;
@@ -193,7 +194,7 @@ async function endState(stage: Stage): Promise<EndState> {
   }
   const entries = await entriesOf<InboxEntry>(stage.inboxFile);
   const waiting = new Set(entries.filter((entry) => !entry.read).flatMap((entry) => tokensIn(entry.text)));
-  return { onPhone, cut, refused, waiting };
+  return { onPhone, cut, refused, waiting, daemonKills: stage.daemonKills };
 }
 
 /** Beside what the lab saw, what the journal, the files and the phone say about it. */

@@ -20,15 +20,19 @@ export interface Stage extends WorkstationFolders {
   readonly sim: TelegramSim;
   readonly gate: Gate;
   readonly line: Line;
+  /** Of projects and state. */
   readonly disk: SmallDisk;
+  /** Of the runtime directory. */
+  readonly runDisk: SmallDisk;
   readonly client: RelayClient;
   readonly mailbox: string;
   /** A second project, in a group: its coding agent works with approvals on. */
   readonly approver: { chatId: number; projectDir: string; colleague: number };
   readonly daemon: Part;
   readonly relay: Part;
-  /** When a process of the relay was killed, epoch milliseconds. */
+  /** When a process of the relay or the daemon was killed, epoch milliseconds. */
   readonly relayKills: readonly number[];
+  readonly daemonKills: readonly number[];
   /** The next message to the phone fails like this; false = an earlier failure still waits for its call, and one at a time is enough. */
   failSend(failure: ApiFailure): boolean;
   /** Moves the relay's time past what it waits for: only while it is down. Returns how many pauses it ended. */
@@ -50,8 +54,10 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
     for (const step of undo.splice(0).reverse()) await step().catch(() => {});
   };
   try {
-    const disk = await openSmallDisk(join(lab.baseDir, 'disk'));
+    const disk = await openSmallDisk(join(lab.baseDir, 'disk'), 24);
     undo.push(() => disk.close());
+    const runDisk = await openSmallDisk(join(lab.baseDir, 'run'), 1);
+    undo.push(() => runDisk.close());
     const relayDir = join(lab.baseDir, 'relay');
     const sim = await startTelegramSim({ groups: [{ id: approverChat }], retryDelayMs: () => 150 });
     undo.push(() => sim.close());
@@ -59,11 +65,13 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
     const station = await makeWorkstation({
       dir: lab.baseDir,
       dataDir: disk.dir,
+      runtimeDir: runDisk.dir,
       mailbox,
       second: String(approverChat),
       env: lab.env,
     });
     const relayKills: number[] = [];
+    const daemonKills: number[] = [];
 
     const built = builtRelay({
       workerScript: join(lab.distDir, 'worker.js'),
@@ -94,6 +102,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
           env: { ...station.env, WA_RELAY_URL: `http://127.0.0.1:${line.port}`, WA_AGENT_TOKEN: token },
           stdio: ['ignore', 'pipe', 'pipe'],
         }),
+      daemonKills,
       (what) => {
         complaints.push(what);
         onEvent(what);
@@ -106,6 +115,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
       gate,
       line,
       disk,
+      runDisk,
       client,
       mailbox,
       approver: { chatId: approverChat, projectDir: station.secondDir, colleague },
@@ -113,6 +123,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
       daemon,
       relay,
       relayKills,
+      daemonKills,
       complaints,
       failSend: failOnce(sim),
       endPauses: () => endPauses(relayDir),

@@ -21,17 +21,18 @@ export async function makeWorkstation(options: {
   dir: string;
   /** Default: `dir`. */
   dataDir?: string;
+  /** Default: in `dir`. */
+  runtimeDir?: string;
   mailbox: string;
   /** The chat of a second project. */
   second?: string;
   env: Record<string, string>;
 }): Promise<WorkstationFolders> {
-  const { dir, dataDir = dir, mailbox, second } = options;
+  const { dir, dataDir = dir, runtimeDir = join(dir, 'run'), mailbox, second } = options;
   const projectDir = join(dataDir, 'project');
   const secondDir = join(dataDir, 'second');
   const stateDir = join(dataDir, 'state');
   const configDir = join(dir, 'config');
-  const runtimeDir = join(dir, 'run');
   const mailboxDir = join(projectDir, '.gemini');
   await mkdir(mailboxDir, { recursive: true, mode: 0o700 });
   await mkdir(configDir, { mode: 0o700 });

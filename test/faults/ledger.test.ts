@@ -11,7 +11,13 @@ beforeEach(() => {
   ledger = createLedger(() => now);
 });
 
-const nothing: EndState = { waiting: new Set(), onPhone: new Map(), cut: new Set(), refused: new Set() };
+const nothing: EndState = {
+  waiting: new Set(),
+  onPhone: new Map(),
+  cut: new Set(),
+  refused: new Set(),
+  daemonKills: [],
+};
 const clean = emptyVerdict();
 const span = (fromAt: number, toAt = fromAt + 10) => ({ fromAt, toAt });
 

@@ -33,9 +33,21 @@ it('what a hook gave alone is its words: an edit that the journal had before it 
   const dir = join(root, 'spool');
   const given = { session: 's', tool: 'gemini', transcript: null, offset: 0 } as const;
   await writeSpool([dir], { kind: 'handed', project: p, at: now, ids: [id], identities, ...given });
-  await consumeSpool([dir], { journal, clock: () => now, log: () => {} });
+  await consumeSpool([dir], { journal, startedAt: now, clock: () => now, log: () => {} });
   expect([...journal.project(p).messages.values()].map(({ row, phase }) => [row.id, row.text, phase])).toEqual([
     [id, 'go', 'handed'],
     ['msg_e_0_2', 'rather stop', 'waiting'],
   ]);
+});
+
+it('an answer that a daemon keeps there while it goes on trying is for the next daemon', async () => {
+  const dir = join(root, 'spool');
+  const answer = { id: 'resp_1', timestamp: '2026-02-15T14:30:15Z', text: 'done' };
+  await writeSpool([dir], { kind: 'answer', project: p, at: now, answer, replyTo: id, startedAt: now });
+  const take = (startedAt: number) => consumeSpool([dir], { journal, startedAt, clock: () => now, log: () => {} });
+  expect((await take(now)).taken).toEqual([]);
+  expect((await take(now + 1)).taken).toHaveLength(1);
+  const sources = [...journal.project(p).outbox.values()].map(({ source }) => source);
+  expect(sources).toEqual([{ kind: 'file', answer, replyTo: id }]);
+  expect((await take(now + 1)).taken).toEqual([]);
 });

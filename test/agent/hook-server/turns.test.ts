@@ -109,6 +109,20 @@ it('an answer that comes while the disk is full is reported all the same, once, 
   expect(reports.map(({ text }) => text)).toEqual(['Done.', 'And the next.']);
 });
 
+it('a further turn that begins and ends while the disk is full is reported as well, and no turn twice', async () => {
+  await happens({ type: 'turnStart', prompt: 'go on' });
+  diskIsFull = true;
+  await expect(happens({ type: 'turnEnd', answer: 'One.' })).rejects.toThrow('no space left');
+  for (const answer of ['Two.', 'Three.']) {
+    await expect(happens({ type: 'turnStart', prompt: 'go on' })).rejects.toThrow('no space left');
+    await expect(happens({ type: 'turnEnd', answer })).rejects.toThrow('no space left');
+  }
+  diskIsFull = false;
+  await happens({ type: 'turnStart', prompt: 'go on' });
+  await happens({ type: 'turnEnd', answer: 'Four.' });
+  expect(reports.map(({ text }) => text)).toEqual(['One.', 'Two.', 'Three.', 'Four.']);
+});
+
 it('an edit that is journalled while the old text is on its way follows as a correction', async () => {
   const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather stop' } as const;
   beforeAppend = async () => {

@@ -34,7 +34,7 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     },
     client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
     path: join(dir, 'wa_outbox.json'),
-    spool: [join(path, 'full'), elsewhere],
+    spool: { dirs: [join(path, 'full'), elsewhere], startedAt: 7 },
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
     takeSpool: () => Promise.resolve(),
     render: async () => undefined,
@@ -56,7 +56,13 @@ it('answers given while the disk is full lie in the spool of another disk, and i
   expect(journal.project(p).outbox.size).toBe(0);
   const { records } = await readSpool([elsewhere]);
   expect(records.map(({ record }) => record)).toEqual([
-    { kind: 'answer', project: p, at: now, answer: { id: 'resp_one', timestamp: answer('').timestamp, text: 'one' } },
+    {
+      kind: 'answer',
+      project: p,
+      at: now,
+      answer: { id: 'resp_one', timestamp: answer('').timestamp, text: 'one' },
+      startedAt: 7,
+    },
     expect.objectContaining({ answer: expect.objectContaining({ text: 'two' }), replyTo: 'msg_1' }),
   ]);
 
