@@ -211,7 +211,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
       await inbox.stop();
       // The last word to the hooks that go on alone; and nothing is written after the end.
-      await viewFile.write();
+      await viewFile.stop();
     },
   };
 }

@@ -37,8 +37,9 @@ export async function consumeSpool(
     const at = record.at;
     const lines: ProjectRecord[] = [];
     if (record.kind === 'handed') {
-      const { ids, session, transcript, offset } = record;
       const project = journal.project(p);
+      record.ids = givenIds(project, record);
+      const { ids, session, transcript, offset } = record;
       const edits = ids.map((id) => editsIn(project, id, gave(project, id, record)));
       lines.push({ t: 'handed', p, at, ids, edits, session, transcript, offset });
     } else if (record.kind === 'stopped') {
@@ -64,6 +65,14 @@ export async function consumeSpool(
   }
   if (taken.length > 0) log('info', 'spool taken', { records: taken.length, at: clock() });
   return { taken, broken };
+}
+
+/** Also those that the hook took for another program's: its view may be older than the file, as after a full disk. */
+function givenIds(project: ProjectState, { ids, identities }: { ids: string[]; identities: string[] }): string[] {
+  const unnamed = [...project.waiting.values()].filter(
+    (message) => !ids.includes(message.row.id) && identities.includes(identityOf(toEntry(message))),
+  );
+  return [...ids, ...unnamed.map(({ row }) => row.id)];
 }
 
 /** Whether the hook gave this text: what stood in the file, which an edit may have replaced in the journal since. */

@@ -14,13 +14,20 @@ export interface ViewFile {
   store(view: StoredView): Promise<void>;
   /** The journal has changed. Never rejects. */
   write(): Promise<void>;
+  /** The last word. */
+  stop(): Promise<void>;
 }
+
+/** A file that could not be written is tried again: nothing else happens when a disk has room again, and a hook without the daemon believes it. */
+const retryMs = 250;
 
 /** `turnView` gives the turn as it is before it has changed for the first time. */
 export function createViewFile(path: string, project: ProjectState, turnView: () => StoredView, log: Log): ViewFile {
   let newest: StoredView | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let stopped = false;
 
-  const write = createCoalesced(async () => {
+  const write: () => Promise<void> = createCoalesced(async () => {
     const owner: string[] = [];
     for (const message of project.waiting.values()) {
       owner.push(identityOf(toEntry(message)));
@@ -29,15 +36,21 @@ export function createViewFile(path: string, project: ProjectState, turnView: ()
     const view = newest ?? turnView();
     // What an agent holds must not come out of a stale file either.
     const handed = [...view.handed, ...[...project.leased.values()].map((message) => identityOf(toEntry(message)))];
-    await writeJsonFile(path, { ...view, owner, handed }).catch((cause) =>
-      log('warn', 'view not written', { project: project.key, error: (cause as Error).message }),
-    );
+    clearTimeout(retry);
+    await writeJsonFile(path, { ...view, owner, handed }).catch((cause) => {
+      log('warn', 'view not written', { project: project.key, error: (cause as Error).message });
+      if (!stopped) retry = setTimeout(write, retryMs).unref();
+    });
   });
 
   return {
     write,
     store(view) {
       newest = view;
+      return write();
+    },
+    stop() {
+      stopped = true;
       return write();
     },
   };

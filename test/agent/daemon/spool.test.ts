@@ -40,6 +40,17 @@ it('what a hook gave alone is its words: an edit that the journal had before it 
   ]);
 });
 
+it('what a hook gave without knowing that it is the owner’s, from an old view, is given all the same', async () => {
+  const message = journal.project(p).messages.get(id);
+  const identities = message ? [identityOf(toEntry(message)), 'of another program'] : [];
+  const dir = join(root, 'spool');
+  const given = { session: 's', tool: 'gemini', transcript: null, offset: 0 } as const;
+  await writeSpool([dir], { kind: 'handed', project: p, at: now, ids: [], identities, ...given });
+  const { taken } = await consumeSpool([dir], { journal, startedAt: now, clock: () => now, log: () => {} });
+  expect(taken).toMatchObject([{ kind: 'handed', ids: [id], identities }]);
+  expect(journal.project(p).messages.get(id)?.phase).toBe('handed');
+});
+
 it('an answer that a daemon keeps there while it goes on trying is for the next daemon', async () => {
   const dir = join(root, 'spool');
   const answer = { id: 'resp_1', timestamp: '2026-02-15T14:30:15Z', text: 'done' };
