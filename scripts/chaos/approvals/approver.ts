@@ -24,7 +24,8 @@ export interface Approver {
 /** How the owner answers. */
 export type Way = keyof typeof ways;
 
-export const approvalWaitMs = 9_000;
+/** How long a question waits, as the policy says: a few times what a busy relay needs to show it. */
+const defaultWaitMs = 9_000;
 /** So much later a tap is late, whenever exactly the question was asked. */
 const lateMarginMs = 500;
 const stranger = 4_242_424;
@@ -36,6 +37,7 @@ interface Scene {
   host: ToolCall;
   isOver(): boolean;
   colleague: number;
+  waitMs: number;
 }
 
 type Act = (scene: Scene) => Promise<void>;
@@ -53,8 +55,8 @@ const ways = {
   silence: { weight: 1, act: async () => {} },
   late: {
     weight: 1,
-    async act({ owner, asked }: Scene) {
-      await delay(approvalWaitMs + lateMarginMs);
+    async act({ owner, asked, waitMs }: Scene) {
+      await delay(waitMs + lateMarginMs);
       await owner.tapAgain(asked, 'Approve');
     },
   },
@@ -93,14 +95,19 @@ const ways = {
   },
 } satisfies Record<string, { weight: number; act: Act }>;
 
-export async function createApprover(parts: { stage: Stage; ledger: CallLedger; random: Random }): Promise<Approver> {
-  const { stage, ledger, random } = parts;
+export async function createApprover(parts: {
+  stage: Stage;
+  ledger: CallLedger;
+  random: Random;
+  waitMs?: number;
+}): Promise<Approver> {
+  const { stage, ledger, random, waitMs = defaultWaitMs } = parts;
   const { approver, lab } = stage;
-  const owner = createOwner({ stage, ledger, waitMs: approvalWaitMs });
+  const owner = createOwner({ stage, ledger, waitMs });
   const sessionFile = join(lab.baseDir, 'sessions', 'approver.jsonl');
   await mkdir(join(lab.baseDir, 'sessions'), { recursive: true });
   await writeFile(sessionFile, '');
-  const policy = { timeoutSeconds: approvalWaitMs / 1000, approvers: [String(stage.sim.ownerId)] };
+  const policy = { timeoutSeconds: waitMs / 1000, approvers: [String(stage.sim.ownerId)] };
   await writeFile(join(stage.configDir, 'policy.json'), JSON.stringify(policy));
   const host: ToolHost = {
     launcher: join(lab.distDir, 'wa-hook'),
@@ -123,7 +130,7 @@ export async function createApprover(parts: { stage: Stage; ledger: CallLedger; 
     const asked = await owner.question(call, isOver);
     if (asked) {
       await whileAsked?.();
-      await act({ owner, asked, host: tool, isOver, colleague: approver.colleague });
+      await act({ owner, asked, host: tool, isOver, colleague: approver.colleague, waitMs });
     }
     await ended;
     return asked;
