@@ -102,6 +102,45 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer that was given while no place could be written', () => {
+  const full = (fromAt: number, toAt: number) => ledger.noPlace({ fromAt, toAt });
+  const given = (fromAt: number) => {
+    const token = ledger.issue('a', 'an answer');
+    ledger.said(token, span(fromAt));
+    return token;
+  };
+
+  it('is counted apart when the daemon was killed before it could write, also from one such time into the next', () => {
+    full(10_000, 12_000);
+    full(12_500, 14_000);
+    const token = given(11_000);
+    for (const killedAt of [10_500, 11_500, 12_300, 13_900, 14_900]) {
+      expect(ledger.mayBeLost(token, [killedAt])).toBe(true);
+      const verdict = ledger.verdict({ ...nothing, daemonKills: [killedAt] });
+      expect(verdict).toEqual({ ...clean, out: 1, answersLostWithNoWritablePlace: 1 });
+    }
+  });
+
+  it('is lost like any other when the daemon lived on, or when it was given at another time', () => {
+    full(10_000, 12_000);
+    const [lived, before, after] = [given(11_000), given(8_000), given(13_500)];
+    expect(ledger.verdict({ ...nothing, daemonKills: [9_000, 20_000] }).lost).toEqual([lived, before, after]);
+    expect(ledger.verdict({ ...nothing, daemonKills: [11_500] })).toEqual({
+      ...clean,
+      out: 3,
+      answersLostWithNoWritablePlace: 1,
+      lost: [before, after],
+    });
+  });
+
+  it('is no exception when the phone shows it', () => {
+    full(10_000, 12_000);
+    const token = given(11_000);
+    const end = { ...nothing, onPhone: new Map([[token, 1]]), daemonKills: [11_500] };
+    expect(ledger.verdict(end)).toEqual({ ...clean, out: 1 });
+  });
+});
+
 it('a seed gives the same plan again, and another seed another one', () => {
   const plan = (seed: number) => {
     const random = createRandom(seed);
