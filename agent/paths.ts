@@ -74,13 +74,17 @@ export function stateFiles(state: string) {
     documents: join(state, 'documents'),
     /** The folders that a daemon without config.json serves, for the hook fallback. */
     bound: join(state, 'bound.json'),
-    view: (key: string) => join(state, 'view', `${key}.json`),
   };
 }
 
 /** Where hooks leave what the daemon must know; the second is for a state directory on a full disk, and mostly in memory. */
 export function spoolDirs({ state, runtime }: { state: string; runtime: string }): string[] {
   return [join(state, 'spool'), join(runtime, 'spool')];
+}
+
+/** What hooks without the daemon know; the second is there only while the first cannot be written. */
+export function viewFiles({ state, runtime }: { state: string; runtime: string }, key: string): [string, string] {
+  return [join(state, 'view', `${key}.json`), join(runtime, 'view', `${key}.json`)];
 }
 
 /** Files beside config.json that must outlive the state directory. `key` is `projectKey()`. */

@@ -1,13 +1,13 @@
 // What a hook without a daemon knows of its project, and the two places where it writes down what it does.
 
 import type { Config } from '../agent/config.ts';
-import { readJsonFile } from '../agent/files/json-file.ts';
+import { readNewestJson } from '../agent/files/json-file.ts';
 import { locateMailbox, type MailboxPlace } from '../agent/files/location.ts';
 import { pruneSettled } from '../agent/files/merge.ts';
 import { findServed } from '../agent/files/served.ts';
 import { readSpool, writeSpool } from '../agent/files/spool.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
-import { spoolDirs, stateFiles } from '../agent/paths.ts';
+import { spoolDirs, viewFiles } from '../agent/paths.ts';
 import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
 import { parseStoredView, type StoredView } from '../agent/turns/view.ts';
 import type { InboxEntry, OutboxEntry } from '../protocol/files.ts';
@@ -29,7 +29,6 @@ export interface Alone {
 
 /** Undefined = no folder of ours. The bindings of config.json, or the project for which a mailbox exists already. */
 export async function lookAround(config: Config, call: HookCall, tool: Tool): Promise<Alone | undefined> {
-  const files = stateFiles(config.dirs.state);
   const binding = await findServed(call.cwd, config);
   if (!binding) return undefined;
   const key = projectKey(binding.mailbox, binding.project);
@@ -40,7 +39,7 @@ export async function lookAround(config: Config, call: HookCall, tool: Tool): Pr
     key,
     projectDir: binding.dir,
     place: await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir }),
-    view: parseStoredView(await readJsonFile(files.view(key))),
+    view: parseStoredView(await readNewestJson(viewFiles(config.dirs, key))),
     spooled: records
       .map(({ record }) => record)
       .filter(isSpooled)

@@ -6,12 +6,12 @@ import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
-import { readJsonFile } from '../files/json-file.ts';
+import { readNewestJson } from '../files/json-file.ts';
 import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location.ts';
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
-import { stateFiles } from '../paths.ts';
+import { stateFiles, viewFiles } from '../paths.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
 import type { Polling } from '../sync/polling.ts';
@@ -84,7 +84,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     activity: progress,
     tell: telling.tell,
     storeView: (view) => viewFile.store(view),
-    restored: parseStoredView(await readJsonFile(files.view(key))),
+    restored: parseStoredView(await readNewestJson(viewFiles(config.dirs, key))),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     nudge: config.nudge === 'tmux' ? nudgeInTmux : undefined,
@@ -95,7 +95,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     log,
   });
 
-  const viewFile = createViewFile(files.view(key), project, turns.view, log);
+  const viewFile = createViewFile(viewFiles(config.dirs, key), project, turns.view, log);
 
   /** Brings the file up to date and gives a held turn what came. */
   async function look(): Promise<void> {

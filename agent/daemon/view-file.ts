@@ -1,5 +1,6 @@
 // view.json of a project: what a hook without the daemon has to know of the journal and of the running turn.
 
+import { rm } from 'node:fs/promises';
 import { identityOf } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { writeJsonFile } from '../files/json-file.ts';
@@ -10,8 +11,8 @@ import { toEntry } from '../sync/inbox-view.ts';
 import type { StoredView } from '../turns/view.ts';
 
 export interface ViewFile {
-  /** The turn has changed. Never rejects. */
-  store(view: StoredView): Promise<void>;
+  /** The turn has changed. False = no place can be written. Never rejects. */
+  store(view: StoredView): Promise<boolean>;
   /** The journal has changed. Never rejects. */
   write(): Promise<void>;
   /** The last word. */
@@ -21,11 +22,17 @@ export interface ViewFile {
 /** A file that could not be written is tried again: nothing else happens when a disk has room again, and a hook without the daemon believes it. */
 const retryMs = 250;
 
-/** `turnView` gives the turn as it is before it has changed for the first time. */
-export function createViewFile(path: string, project: ProjectState, turnView: () => StoredView, log: Log): ViewFile {
+/** `turnView` gives the turn as it is before it has changed for the first time; `spare` is written while `path` cannot be. */
+export function createViewFile(
+  [path, spare]: [path: string, spare: string],
+  project: ProjectState,
+  turnView: () => StoredView,
+  log: Log,
+): ViewFile {
   let newest: StoredView | undefined;
   let retry: NodeJS.Timeout | undefined;
   let stopped = false;
+  let isKept = true;
 
   const write: () => Promise<void> = createCoalesced(async () => {
     const owner: string[] = [];
@@ -37,17 +44,30 @@ export function createViewFile(path: string, project: ProjectState, turnView: ()
     // What an agent holds must not come out of a stale file either.
     const handed = [...view.handed, ...[...project.leased.values()].map((message) => identityOf(toEntry(message)))];
     clearTimeout(retry);
-    await writeJsonFile(path, { ...view, owner, handed }).catch((cause) => {
+    isKept = await keep({ ...view, owner, handed });
+  });
+
+  async function keep(value: StoredView): Promise<boolean> {
+    try {
+      await writeJsonFile(path, value);
+      await rm(spare, { force: true }).catch(() => {});
+      return true;
+    } catch (cause) {
       log('warn', 'view not written', { project: project.key, error: (cause as Error).message });
       if (!stopped) retry = setTimeout(write, retryMs).unref();
-    });
-  });
+      return writeJsonFile(spare, value).then(
+        () => true,
+        () => false,
+      );
+    }
+  }
 
   return {
     write,
-    store(view) {
+    async store(view) {
       newest = view;
-      return write();
+      await write();
+      return isKept;
     },
     stop() {
       stopped = true;

@@ -49,6 +49,7 @@ export function createEnding(
     options.activity.ended(settled.outcome.failed);
     if (settled.unsettled) {
       await report(settled, {});
+      await storeView();
       throw settled.unsettled;
     }
     const before = project.sprint;

@@ -31,12 +31,13 @@ export function createHandOver({ options, state, storeView }: Runtime): HandOver
     state.carried = [...state.carried, ...ids];
     // A daemon that is killed right after this answer must leave a view that says what the turn carries: without it the
     // fallback ends the turn and settles nothing.
-    await Promise.all([messages.length > 0 ? inbox.markRead(messages) : undefined, storeView()]);
-    if (host.isGone()) {
-      // Nobody read the answer: unread again, as if it had not been given.
+    const noted = await Promise.all([messages.length === 0 || inbox.markRead(messages), storeView()]);
+    // Where neither can be written, a hook without the daemon would give it again.
+    if (host.isGone() || !noted.includes(true)) {
+      // Nobody reads the answer: unread again, as if it had not been given. What the journal cannot take now ends with the turn.
+      if (ids.length > 0) await journal.append([{ t: 'returned', p, at: clock(), ids }]);
       state.carried = state.carried.filter((id) => !ids.includes(id));
       for (const message of messages) state.handed.delete(identityOf(message.entry));
-      if (ids.length > 0) await journal.append([{ t: 'returned', p, at: clock(), ids }]);
       if (messages.length > 0) await inbox.refresh();
       return false;
     }

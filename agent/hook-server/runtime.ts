@@ -19,8 +19,8 @@ export interface Runtime {
   viewOf(waiting: Waiting): TurnView;
   /** Unpredictable; one per hand-over. */
   nonce(): string;
-  /** Never rejects. */
-  storeView(): Promise<void>;
+  /** False = no place can be written. Never rejects. */
+  storeView(): Promise<boolean>;
 }
 
 export function createRuntime(options: TurnsOptions): Runtime {

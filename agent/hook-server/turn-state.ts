@@ -50,7 +50,7 @@ export function restoreState(project: ProjectState, restored: StoredView | undef
     turnRuns: offered === undefined && ((restored?.turnRuns ?? false) || interrupted.length > 0),
     carried: interrupted.map(({ row }) => row.id),
     place: isViewed ? restored?.place : undefined,
-    isReported: false,
+    isReported: restored?.reported ?? false,
     offered,
     continued: false,
     modelSeen: false,
@@ -68,7 +68,7 @@ export function restoreState(project: ProjectState, restored: StoredView | undef
 }
 
 export function toStoredView(state: TurnState, now: number): StoredView {
-  const { bound, carried, turnRuns, place, offered, held, handed } = state;
+  const { bound, carried, turnRuns, place, isReported, offered, held, handed } = state;
   for (const [identity, at] of handed) if (now - at > fileLimits.settledKeptMs) handed.delete(identity);
   return {
     version: 1,
@@ -79,6 +79,7 @@ export function toStoredView(state: TurnState, now: number): StoredView {
     carried,
     turnRuns,
     place,
+    ...(isReported ? { reported: true } : {}),
     offered: offered?.text,
     held,
   };

@@ -13,7 +13,8 @@ export interface TurnInbox {
   /** Unread messages, oldest first, workflows expanded; `further` = how many more the journal holds. */
   waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
   /** Marks them read in the file; never throws, a file that cannot be written follows later. */
-  markRead(messages: readonly WaitingMessage[]): Promise<void>;
+  /** False = the file could not be written. */
+  markRead(messages: readonly WaitingMessage[]): Promise<boolean>;
   /** The journal changed under the file. */
   refresh(): Promise<void>;
   /** By what is in memory: something could be handed over, also to a turn that runs. */
@@ -52,7 +53,7 @@ export interface TurnsOptions {
   /** A line for the phone about the turn itself; what the key is made of makes it once. `replyTo` = a message's id. */
   tell(key: string, text: string, replyTo?: string): Promise<void>;
   /** view.json for the fallback. Never rejects. */
-  storeView(view: StoredView): Promise<void>;
+  storeView(view: StoredView): Promise<boolean>;
   restored: StoredView | undefined;
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */

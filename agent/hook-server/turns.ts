@@ -133,6 +133,7 @@ export function createTurns(options: TurnsOptions): Turns {
     } catch (cause) {
       // A full disk: it is settled later, and the host goes on all the same, with a turn that nobody has reported.
       state.isReported = false;
+      await storeView();
       throw cause;
     }
   }

@@ -47,7 +47,8 @@ export interface InboxSync {
   foreignStop(): StopView | undefined;
   /** Marks every STOP of another program read. Never rejects. */
   settleForeignStops(): Promise<void>;
-  markRead(messages: readonly WaitingMessage[]): Promise<void>;
+  /** False = the file could not be written now; a refresh will. */
+  markRead(messages: readonly WaitingMessage[]): Promise<boolean>;
   /** The same after `record` has journalled them; gives the ids of those that somebody else had marked read before us. */
   claim(messages: readonly WaitingMessage[], record: () => Promise<void>): Promise<string[]>;
   trouble(): string | undefined;
@@ -156,17 +157,19 @@ export function createInbox(options: InboxOptions): InboxSync {
     options.onReceipts();
   }
 
-  async function mark(messages: readonly WaitingMessage[]): Promise<string[]> {
+  /** Undefined = the file could not be written. */
+  async function mark(messages: readonly WaitingMessage[]): Promise<string[] | undefined> {
     const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
-    let beaten: string[] = [];
+    let beaten: string[] | undefined = [];
     try {
       await options.prepare();
       await updateMailboxFile({ path: options.path, kind: 'inbox', now: clock }, (entries) => {
-        beaten = [];
+        const found: string[] = [];
+        beaten = found;
         const marked = (entries as InboxEntry[]).map((entry) => {
           const mine = ours.get(identityOf(entry));
           if (!mine) return entry;
-          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) beaten.push(entry.id);
+          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) found.push(entry.id);
           return { ...entry, read: true };
         });
         return pruneSettled(marked, 'inbox', clock());
@@ -174,7 +177,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     } catch (cause) {
       // The journal says handed: the next refresh writes it.
       log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
-      beaten = [];
+      beaten = undefined;
     }
     // The window moved: show what comes next, but do not keep the coding agent waiting for it.
     refresh();
@@ -226,13 +229,13 @@ export function createInbox(options: InboxOptions): InboxSync {
       for (const { entry } of messages) claiming.add(entry.id);
       try {
         await record();
-        return await mark(messages);
+        return (await mark(messages)) ?? [];
       } finally {
         for (const { entry } of messages) claiming.delete(entry.id);
       }
     },
     async markRead(messages) {
-      await mark(messages);
+      return (await mark(messages)) !== undefined;
     },
   };
 }

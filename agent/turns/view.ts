@@ -99,6 +99,8 @@ export interface StoredView {
   carried: readonly string[];
   turnRuns: boolean;
   place: TurnPlace | undefined;
+  /** It ended and the phone was told, but a full disk kept it from being settled. */
+  reported?: boolean;
   /** Absent in a view of an older version. */
   offered?: string | undefined;
   /** The end of this turn is held: its answer is told already. `offset` = the session file's size then. */

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { restoreState } from '../../../agent/hook-server/turn-state.ts';
 import type { TurnReport, Turns } from '../../../agent/hook-server/turn-types.ts';
 import { createTurns } from '../../../agent/hook-server/turns.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { toEntry } from '../../../agent/sync/inbox-view.ts';
+import type { StoredView } from '../../../agent/turns/view.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 
 const p = '1000001.0';
@@ -15,6 +17,8 @@ const now = 1_790_000_000_000;
 let root: string;
 let journal: Journal;
 let diskIsFull: boolean;
+let isNoted: { inFile: boolean; inView: boolean };
+let stored: StoredView | undefined;
 let beforeAppend: (() => Promise<void>) | undefined;
 let reports: TurnReport[];
 let turns: Turns;
@@ -26,6 +30,8 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
   journal = await openJournal(join(root, 'journal.jsonl'), () => now);
   diskIsFull = false;
+  isNoted = { inFile: true, inView: true };
+  stored = undefined;
   beforeAppend = undefined;
   reports = [];
   time = now;
@@ -49,7 +55,7 @@ beforeEach(async () => {
           .map((message) => ({ entry: toEntry(message), at: message.row.at, fromOwner: true })),
         further: 0,
       }),
-      markRead: async () => {},
+      markRead: async () => isNoted.inFile,
       refresh: async () => {},
       hasNews: () => project.waiting.size > 0,
       foreignStop: () => undefined,
@@ -63,7 +69,10 @@ beforeEach(async () => {
     tell: async (_, text, replyTo) => {
       told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },
-    storeView: async () => {},
+    storeView: async (view) => {
+      stored = view;
+      return isNoted.inView;
+    },
     restored: undefined,
     isAlive: () => true,
     isInteractive: async () => false,
@@ -121,6 +130,24 @@ it('a further turn that begins and ends while the disk is full is reported as we
   await happens({ type: 'turnStart', prompt: 'go on' });
   await happens({ type: 'turnEnd', answer: 'Four.' });
   expect(reports.map(({ text }) => text)).toEqual(['One.', 'Two.', 'Three.', 'Four.']);
+});
+
+it('a message is given only where the file or the view can say so, because a hook without the daemon reads no journal', async () => {
+  isNoted = { inFile: false, inView: false };
+  expect(await happens({ type: 'turnStart', prompt: 'go on' })).toEqual({});
+  expect(message()).toMatchObject({ phase: 'waiting' });
+  isNoted.inView = true;
+  expect((await happens({ type: 'turnStart', prompt: 'go on' })).context).toContain(']\ngo\n[');
+});
+
+it('the view says of a turn that it is reported until the next one begins, also while the disk is full', async () => {
+  await happens({ type: 'turnStart', prompt: 'go on' });
+  diskIsFull = true;
+  await expect(happens({ type: 'turnEnd', answer: 'One.' })).rejects.toThrow('no space left');
+  expect(stored).toMatchObject({ turnRuns: true, reported: true });
+  expect(restoreState(journal.project(p), stored, now)).toMatchObject({ turnRuns: true, isReported: true });
+  await expect(happens({ type: 'turnStart', prompt: 'go on' })).rejects.toThrow('no space left');
+  expect(stored?.reported).toBeUndefined();
 });
 
 it('an edit that is journalled while the old text is on its way follows as a correction', async () => {
