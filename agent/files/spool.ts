@@ -1,7 +1,7 @@
 // What hooks leave for the daemon when it is not there or a file cannot be written: one small file per record, in order of time.
 // It has several folders, because the disk of one may be full; a record lies in the first that takes it.
 
-import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileUnusable, syncFolder, temporaryPath, writeDurably } from './atomic.ts';
@@ -84,11 +84,20 @@ export function isBefore(path: string, other: string): boolean {
   return basename(path) < basename(other);
 }
 
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 async function namesIn(dir: string): Promise<string[]> {
   try {
     return await readdir(dir);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    const { code } = cause as NodeJS.ErrnoException;
+    // What stands in the place of a folder above is another part's trouble.
+    if (code === 'ENOENT' || (code === 'ENOTDIR' && !(await exists(dir)))) return [];
     throw fileUnusable(dir, cause);
   }
 }
