@@ -7,9 +7,10 @@ import { type Actors, createActors, entriesOf } from './actors.ts';
 import { createApprover } from './approvals/approver.ts';
 import { type ApprovalVerdict, createCallLedger } from './approvals/calls.ts';
 import { faults } from './faults.ts';
-import { createLedger, type EndState, type Ledger, tokensIn, type Verdict } from './ledger.ts';
+import { createLedger, type Ledger, tokensIn } from './ledger.ts';
 import { createRandom } from './random.ts';
 import { openStage, readJournal, type Stage } from './stage.ts';
+import type { EndState, Verdict } from './verdict.ts';
 
 export interface ChaosResult {
   cycles: number;

@@ -1,8 +1,9 @@
 // The fault lab's own judgement: what it must notice, and what it must let pass.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLedger, type EndState, emptyVerdict, type Ledger } from '../../scripts/chaos/ledger.ts';
+import { createLedger, type Ledger } from '../../scripts/chaos/ledger.ts';
 import { createRandom } from '../../scripts/chaos/random.ts';
+import { type EndState, emptyVerdict } from '../../scripts/chaos/verdict.ts';
 
 let now = 0;
 let ledger: Ledger;
