@@ -34,8 +34,8 @@ export interface Approvals {
   gate(call: GateCall, host: GateHost): Promise<TurnAnswer>;
   /** What the phone gets for a control of ours; undefined = not ours. */
   answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
-  /** STOP or abort: what is asked is denied. */
-  stopAll(): Promise<void>;
+  /** STOP or abort, of the owner or of another program: what is asked is denied. */
+  stopAll(by: 'owner' | 'file'): Promise<void>;
   /** Deadlines, and hooks that went away. Called by the daemon's clock. Never rejects. */
   tick(): Promise<void>;
   mode(): ApprovalMode;
@@ -187,10 +187,9 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       }
       return undefined;
     },
-    async stopAll() {
-      for (const question of questions.all()) {
-        await questions.settle(question, 'stopped', { deny: 'The owner said STOP on the phone, so this was denied.' });
-      }
+    async stopAll(by) {
+      const [verdict, deny] = stopVerdicts[by];
+      for (const question of questions.all()) await questions.settle(question, verdict, { deny });
     },
     async tick() {
       for (const question of questions.all()) {
@@ -205,6 +204,11 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     waiting: () => questions.all().length,
   };
 }
+
+const stopVerdicts = {
+  owner: ['stopped', 'The owner said STOP on the phone, so this was denied.'],
+  file: ['stoppedInFile', 'Another program wrote a STOP into the inbox file, so this was denied.'],
+} as const;
 
 /** `undefined` = the call runs as it came. */
 function inputAnswer(input: Readonly<Record<string, unknown>> | undefined): TurnAnswer {

@@ -51,6 +51,8 @@ export interface Guard {
   follow(call: HookCall, host: GateHost): Promise<TurnAnswer>;
   /** What the phone gets for a control of ours; undefined = not ours. A STOP is noted, and not ours. */
   answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
+  /** The STOP of another program that stands open in the inbox file, as of each look at it. */
+  stoppedInFile(stop: { id: string; type: 'stop' | 'abort' } | undefined): Promise<void>;
   tick(): Promise<void>;
   /** `problems`: what of the policies could not be read when a call was last judged. */
   status(): { mode: ApprovalMode; asked: number; problems: string[] };
@@ -103,6 +105,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   const outputs = new Map<string, string[]>();
   const children = new Set<ChildProcess>();
   const stops = new Set<string>();
+  let stopInFile: string | undefined;
 
   function takeOutputs(session: string): TurnAnswer {
     const texts = outputs.get(session) ?? [];
@@ -172,7 +175,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
         if (stops.has(id)) return undefined;
         stops.add(id);
         audit.write({ kind: 'stop', what: said.type, id });
-        await approvals.stopAll();
+        await approvals.stopAll('owner');
         return undefined;
       }
       if (said.type === 'button' && said.action.startsWith(budgetPrefix)) {
@@ -182,6 +185,14 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       const items = await approvals.answer(control);
       if (approvals.mode() !== before) audit.write({ kind: 'mode', mode: approvals.mode() });
       return items;
+    },
+    async stoppedInFile(stop) {
+      // It stands there until a turn has obeyed it, and denies what was asked before it only.
+      if (stop?.id === stopInFile) return;
+      stopInFile = stop?.id;
+      if (!stop) return;
+      audit.write({ kind: 'stop', what: stop.type, id: stop.id, by: 'another program' });
+      await approvals.stopAll('file');
     },
     tick: () => approvals.tick(),
     status: () => ({ mode: approvals.mode(), asked: approvals.waiting(), problems }),

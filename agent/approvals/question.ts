@@ -125,6 +125,7 @@ const verdictTexts: Record<Verdict, string> = {
   withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
   interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
   stopped: '⛔ Denied by your STOP.',
+  stoppedInFile: '⛔ Denied: another program wrote a STOP into the inbox file.',
 };
 
 export function verdictText(verdict: Verdict): string {

@@ -100,7 +100,13 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   /** Brings the file up to date and gives a held turn what came. */
   async function look(): Promise<void> {
     await inbox.refresh();
-    await turns.steering.looked().catch((cause) => log('error', 'stop not taken', { error: (cause as Error).message }));
+    try {
+      // The gate first: the rules spend a STOP that finds no turn.
+      await guard.stoppedInFile(inbox.foreignStop());
+      await turns.steering.looked();
+    } catch (cause) {
+      log('error', 'stop not taken', { error: (cause as Error).message });
+    }
     turns.wake();
   }
   const served = servePolling(

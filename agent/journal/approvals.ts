@@ -22,8 +22,9 @@ export type Verdict =
   | 'withdrawn'
   /** The daemon ended while it waited: denied by the hook itself. */
   | 'interrupted'
-  /** A STOP from the phone. */
-  | 'stopped';
+  /** A STOP of the owner, and one that another program wrote into the inbox file. */
+  | 'stopped'
+  | 'stoppedInFile';
 
 export interface AskedApproval {
   id: string;

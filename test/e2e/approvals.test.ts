@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
+import { isoSeconds } from '../../protocol/files.ts';
 import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
 import { type FarSide, startFarSide } from '../helpers/stack.ts';
@@ -367,6 +368,31 @@ describe('STOP', () => {
     expect(await answer).toEqual(denied('STOP'));
     await shows('⛔ Denied by your STOP.');
     expect((await audit(3)).map(({ kind }) => kind)).toEqual(['mode', 'stop', 'decision']);
+  });
+
+  it('that another program writes into the inbox file denies what waits, too, and the phone hears why', async () => {
+    await ws.start();
+    await switchOn();
+    await agent.hook('BeforeAgent', { prompt: 'deploy' });
+    const answer = agent.held('BeforeTool', {
+      tool_name: 'run_shell_command',
+      tool_input: { command: 'npm run filed' },
+    });
+    const asked = await question('npm run filed');
+    const stop = { id: 'stop_x', timestamp: isoSeconds(Date.now()), from: 'user', text: 'stop', control: 'stop' };
+    await ws.foreignWrite(ws.inboxFile, { messages: [{ ...stop, read: false }] });
+    expect(await answer).toEqual(denied('Another program wrote a STOP'));
+    const told = await shows('⛔ Denied: another program wrote a STOP into the inbox file.');
+    expect([told.messageId, told.buttons]).toEqual([asked.messageId, []]);
+    expect(await audit(3)).toMatchObject([
+      { kind: 'mode' },
+      { kind: 'stop', what: 'stop', id: 'stop_x', by: 'another program' },
+      { kind: 'decision', verdict: 'stoppedInFile' },
+    ]);
+    // It stands open until the turn ends; what is asked meanwhile waits as ever.
+    const later = agent.held('BeforeTool', { tool_name: 'run_shell_command', tool_input: { command: 'git status' } });
+    await tap(await question('git status'), 'Approve');
+    expect(await later).toEqual({});
   });
 });
 
