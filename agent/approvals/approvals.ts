@@ -6,19 +6,14 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { commandOf, type Surroundings, type ToolCall } from './builtin.ts';
-import { judge } from './judge.ts';
+import { commandOf, type ToolCall } from './builtin.ts';
+import { type JudgeOptions, judgeNow, movedPlace, type Places, whatChanged } from './judge-now.ts';
 import { readMode } from './modes.ts';
-import type { Policies } from './policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question.ts';
 import { createQuestions, type Decision, type GateHost, type Question, type QuestionsOptions } from './questions.ts';
-import { lookAround } from './surroundings.ts';
 import { visible } from './visible.ts';
 
-export interface ApprovalsOptions extends QuestionsOptions {
-  policies(): Promise<Policies>;
-  /** `own` = the directories that a tool must not touch unasked. */
-  fixed: Omit<Surroundings, 'cwd' | 'resolved'>;
+export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** The user of a private chat; undefined = a group. */
   ownerId: string | undefined;
   /** Makes a git checkpoint of the folder; undefined = there is none to make. */
@@ -47,15 +42,13 @@ export interface Approvals {
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { project, clock, log } = options;
   const questions = createQuestions(options);
-  /** Approved for a session: session, and hash of tool and arguments. */
+  /** Approved for a session: session, hash of tool and arguments, and where they led. */
   const always = new Set<string>();
   await questions.closeInterrupted();
 
   async function decide({ event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
     const call: ToolCall = { tool: event.tool, server: event.server, input: event.input };
-    const policies = await options.policies();
-    const world = await lookAround(call, options.fixed, cwd);
-    const judgement = judge(call, policies, project.approvals.mode, world);
+    const { judgement, policies, places } = await judgeNow(call, cwd, project.approvals.mode, options);
     const hash = hashOf(call);
     const { verdict, why, input } = judgement;
     const note = (noted: Decision['verdict']) => options.audit({ tool: call.tool, verdict: noted, hash, session, why });
@@ -68,10 +61,10 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
     }
     const ref = judgement.checkpoint ? await options.checkpoint(cwd) : undefined;
-    // What the rules find may have changed since: a link that leads elsewhere now.
-    const remembered = judgement.rules.length === 0 && always.has(`${session} ${hash}`);
+    // What the rules find may have changed since.
+    const remembered = judgement.rules.length === 0 && always.has(alwaysKey({ session, hash, places }));
     if (verdict === 'ask' && !remembered) {
-      return questions.ask({ call, session, cwd, hash, judgement, host }, policies.user, ref);
+      return questions.ask({ call, session, cwd, hash, judgement, places, host }, policies.user, ref);
     }
     if (verdict === 'ask') note('remembered');
     if (input) note('rewritten');
@@ -100,16 +93,13 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     }
     if (question.hash !== read.hash) return 'This button belongs to other arguments. Nothing was approved.';
     if (await questions.expireIfLate(question)) return undefined;
-    const { judgement } = question;
     switch (read.answer) {
       case 'approve':
-        await questions.settle(question, 'approved', inputAnswer(judgement.input), { by: userId });
+        await approve(question, 'approved', userId);
         return undefined;
       case 'always':
-        if (judgement.rules.length > 0) return 'This is asked each time. Nothing was approved.';
-        if (await questions.settle(question, 'always', inputAnswer(judgement.input), { by: userId })) {
-          always.add(`${question.session} ${question.hash}`);
-        }
+        if (question.judgement.rules.length > 0) return 'This is asked each time. Nothing was approved.';
+        if (await approve(question, 'always', userId)) always.add(alwaysKey(question));
         return undefined;
       case 'deny':
         await questions.settle(question, 'denied', { deny: 'The owner denied this on the phone.' }, { by: userId });
@@ -117,6 +107,20 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       case 'edit':
         return editPrompt(question);
     }
+  }
+
+  /** The owner said yes to what was shown; whether that is still what runs is looked at last. False = it was not approved. */
+  async function approve(question: Question, verdict: 'approved' | 'always', by: string): Promise<boolean> {
+    const now = await judgeNow(question.call, question.cwd, project.approvals.mode, options);
+    const change = whatChanged(question, now);
+    if (change === undefined) return questions.settle(question, verdict, inputAnswer(question.judgement.input), { by });
+    await refuse(question, change, by);
+    return false;
+  }
+
+  async function refuse(question: Question, change: string, by: string): Promise<void> {
+    const deny = `Denied although the owner said yes, because this changed after the question: ${change}.`;
+    await questions.settle(question, 'changed', { deny }, { by, detail: change });
   }
 
   function editPrompt({ call, judgement }: Question): TextPart {
@@ -140,12 +144,16 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     if (await questions.expireIfLate(question)) return 'Too late: the time for this was over. It was not run.';
     const command = text.trim();
     const call = { ...question.call, input: { ...(question.judgement.input ?? question.call.input), command } };
-    const world = await lookAround(call, options.fixed, question.cwd);
-    const again = judge(call, await options.policies(), 'off', world);
-    if (again.verdict === 'deny' || again.verdict === 'stop') {
-      return `Your policy forbids that command: ${sentence(again.why)} The question still waits.`;
+    const { judgement, places } = await judgeNow(call, question.cwd, 'off', options);
+    if (judgement.verdict === 'deny' || judgement.verdict === 'stop') {
+      return `Your policy forbids that command: ${sentence(judgement.why)} The question still waits.`;
     }
-    const how = { by: userId, edited: command, hash: hashOf(call) };
+    const moved = movedPlace(question.places, places);
+    if (moved !== undefined) {
+      await refuse(question, moved, userId);
+      return undefined;
+    }
+    const how = { by: userId, detail: command, hash: hashOf(call) };
     await questions.settle(question, 'edited', inputAnswer(call.input), how);
     return undefined;
   }
@@ -219,6 +227,10 @@ function hashOf({ tool, server, input }: ToolCall): string {
   return createHash('sha256')
     .update(JSON.stringify([tool, server ?? null, input]))
     .digest('hex');
+}
+
+function alwaysKey({ session, hash, places }: { session: string; hash: string; places: Places }): string {
+  return `${session} ${hash} ${JSON.stringify([...places])}`;
 }
 
 function sentence(why: readonly string[]): string {

@@ -120,6 +120,7 @@ const verdictTexts: Record<Verdict, string> = {
   always: '✅ Approved, and the same again in this session.',
   edited: '✏️ Approved as edited:',
   denied: '❌ Denied.',
+  changed: '⚠ Denied, because this changed after you were asked:',
   timeout: '⌛ Too late, denied: nobody answered in time.',
   desk: '⌛ Nobody answered in time: the dialog waits at the desk.',
   withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
@@ -132,16 +133,16 @@ export function verdictText(verdict: Verdict): string {
   return verdictTexts[verdict];
 }
 
-/** The same phone message without its buttons, with what became of it. `edited` = the command that runs instead. */
-export function verdictItem(id: string, question: TextPart, verdict: Verdict, edited?: string): OutboxItem {
+/** The same phone message without its buttons, with what became of it. `detail` = the command that runs instead, or what changed. */
+export function verdictItem(id: string, question: TextPart, verdict: Verdict, detail?: string): OutboxItem {
   const told = `${question.text}\n${verdictText(verdict)}`;
-  const command = edited === undefined ? '' : headAndTail(edited, editUnits);
+  const shown = detail === undefined ? '' : headAndTail(detail, editUnits);
   const entities: TextEntity[] = [...question.entities];
-  if (command !== '') entities.push({ type: 'pre', offset: told.length + 1, length: command.length });
+  if (shown !== '') entities.push({ type: 'pre', offset: told.length + 1, length: shown.length });
   return {
     key: `${questionKey(id)}_end`,
     class: 'approval',
-    parts: [{ text: command === '' ? told : `${told}\n${command}`, entities }],
+    parts: [{ text: shown === '' ? told : `${told}\n${shown}`, entities }],
     slot: questionKey(id),
     rev: 2,
   };

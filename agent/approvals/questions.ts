@@ -8,6 +8,7 @@ import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import type { Judgement } from './judge.ts';
+import type { Places } from './judge-now.ts';
 import type { Policies } from './policy.ts';
 import { questionItem, questionKey, questionPart, verdictItem } from './question.ts';
 import { fileNow } from './surroundings.ts';
@@ -51,6 +52,8 @@ export interface Asked {
   /** Of tool, server and the original arguments. */
   hash: string;
   judgement: Judgement;
+  /** Where its paths led when it was asked. */
+  places: Places;
   host: GateHost;
 }
 
@@ -81,8 +84,9 @@ export interface Questions {
 
 export interface HowSettled {
   by?: string;
-  /** The command that runs instead, and its own hash. */
-  edited?: string;
+  /** Shown below the verdict: the command that runs instead, or what changed. */
+  detail?: string;
+  /** Of what runs instead. */
   hash?: string;
 }
 
@@ -115,9 +119,9 @@ export function createQuestions(options: QuestionsOptions): Questions {
     log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
     const by = how.by === undefined ? {} : { by: how.by };
     options.audit({ tool: call.tool, verdict, hash: how.hash ?? question.hash, session, why: judgement.why, ...by });
-    const edited = how.edited === undefined ? undefined : visible(options.redact(how.edited));
+    const detail = how.detail === undefined ? undefined : visible(options.redact(how.detail));
     await options
-      .send(verdictItem(id, question.part, verdict, edited))
+      .send(verdictItem(id, question.part, verdict, detail))
       .catch((cause) => log('warn', 'verdict not shown', { project: project.key, error: (cause as Error).message }));
     return true;
   }

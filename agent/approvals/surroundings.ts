@@ -1,6 +1,6 @@
 // Where the paths of a call really lead: links followed as far as the path exists. Reads the file system, changes nothing.
 
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { commandOf, pathArguments, pathWords, type Surroundings, type ToolCall } from './builtin.ts';
 import { withKnownFolders } from './paths.ts';
@@ -25,14 +25,26 @@ export async function lookAround(
   return { ...fixed, own: [...new Set([...fixed.own, ...own])], cwd, resolved };
 }
 
-/** Of the deepest part that exists, and the rest as written. */
+/** As many as Linux follows. */
+const maxLinks = 40;
+
+/** Of the deepest part that exists, and the rest as written. A link to what does not exist yet leads there: writing makes it. */
 async function realPathOf(path: string): Promise<string> {
   const rest: string[] = [];
-  for (let at = path; ; at = dirname(at)) {
+  let links = 0;
+  for (let at = path; ; ) {
     const real = await realpath(at).catch(() => undefined);
     if (real !== undefined) return join(real, ...rest);
-    if (dirname(at) === at) return path;
-    rest.unshift(basename(at));
+    const parent = dirname(at);
+    if (parent === at) return path;
+    const target = await readlink(at).catch(() => undefined);
+    if (target !== undefined && links < maxLinks) {
+      links += 1;
+      at = resolve(await realpath(parent).catch(() => parent), target);
+    } else {
+      rest.unshift(basename(at));
+      at = parent;
+    }
   }
 }
 

@@ -15,6 +15,8 @@ export type Verdict =
   | 'always'
   | 'edited'
   | 'denied'
+  /** By us: what was to be approved is not what would run now. */
+  | 'changed'
   /** Nobody answered in time: denied, or left to the dialog at the desk. */
   | 'timeout'
   | 'desk'

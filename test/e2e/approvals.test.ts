@@ -1,6 +1,6 @@
 // Approvals on the whole path: a real launcher at a gate, the daemon, the relay and the phone. Nothing runs without a yes.
 
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
@@ -355,6 +355,91 @@ describe('a fault', () => {
     await chmod(ws.stateDir, 0o500);
     expect(await shell('ls')).toEqual(denied('could not ask'));
     await chmod(ws.stateDir, 0o700);
+  });
+});
+
+describe('what changes between question and tap', () => {
+  const write = (path: string) => gate('write_file', { file_path: join(ws.project, path), content: 'x' });
+  /** The name becomes a link while the owner reads. */
+  const link = async (name: string, target: string) => {
+    await rm(join(ws.project, name), { force: true });
+    await symlink(target, join(ws.project, name));
+  };
+  const refused = (words: string) =>
+    denied(`Denied although the owner said yes, because this changed after the question: ${words}`);
+
+  it('denies: the path leads to a secret file now, and the phone says where', async () => {
+    await writeFile(join(ws.project, '.env'), 'KEY=1');
+    await ws.start();
+    await switchOn();
+    const answer = write('notes.txt');
+    const asked = await question('notes.txt');
+    await link('notes.txt', join(ws.project, '.env'));
+    await tap(asked, 'Approve');
+    const path = join(ws.project, 'notes.txt');
+    const change = `${path} led to ${path} and leads to ${join(ws.project, '.env')} now`;
+    expect(await answer).toEqual(refused(change));
+    const told = await shows('⚠ Denied, because this changed after you were asked:');
+    expect([told.messageId, told.text.endsWith(`\n${change}`)]).toEqual([asked.messageId, true]);
+    expect(await audit(2)).toMatchObject([{ kind: 'mode' }, { kind: 'decision', verdict: 'changed' }]);
+  });
+
+  it('denies: a folder on the way leads out of the project now, for a redirection as well, and Edit… is no way around', async () => {
+    await mkdir(join(ws.root, 'outside'));
+    await mkdir(join(ws.project, 'logs'));
+    await ws.start();
+    await switchOn();
+    const answer = shell('npm test > logs/out.txt');
+    const asked = await question('npm test');
+    await rm(join(ws.project, 'logs'), { recursive: true });
+    await link('logs', join(ws.root, 'outside'));
+    await tap(asked, 'Always');
+    expect(await answer).toEqual(refused('logs/out.txt led to'));
+    const second = gate('run_shell_command', { command: 'npm run build', dir_path: 'logs' });
+    await tap(await question('npm run build'), 'Edit…');
+    const prompt = await shows('Answer this message');
+    await until(
+      'the relay knows it',
+      async () => JSON.parse((await ws.run('status', '--json').exited).stdout).daemon.projects[0].unsent === 0,
+    );
+    await link('logs', ws.stateDir);
+    await far.sim.say('npm run lint', { chatId: ws.chat.id, replyTo: prompt.messageId });
+    expect(await second).toEqual(refused('logs led to'));
+  });
+
+  it('asks again after Always, when the same words lead elsewhere', async () => {
+    await ws.start();
+    await switchOn();
+    const answer = write('a.txt');
+    await tap(await question('a.txt'), 'Always');
+    expect(await answer).toEqual({});
+    await writeFile(join(ws.project, 'a.txt'), 'x');
+    expect(await write('a.txt')).toEqual({});
+    await link('a.txt', join(ws.root, 'elsewhere.txt'));
+    const again = write('a.txt');
+    await tap(await until('a second question', () => questions()[1]), 'Deny');
+    expect(await again).toEqual(denied('The owner denied this'));
+  });
+
+  it('denies: the policy forbids it now', async () => {
+    await ws.start();
+    await switchOn();
+    const answer = shell('npm run release');
+    const asked = await question('npm run release');
+    await policy({ rules: [{ match: { command: 'npm run release' }, do: 'deny', reason: 'frozen' }] });
+    await tap(asked, 'Approve');
+    expect(await answer).toEqual(refused('a policy forbids it now: frozen'));
+  });
+
+  it('is looked at for the path that a rule put in place of another, too', async () => {
+    await policy({ rules: [{ match: { file_path: 'a.txt' }, do: 'rewrite', set: { file_path: 'b.txt' } }] });
+    await writeFile(join(ws.project, '.env'), '');
+    await link('b.txt', '.env');
+    await ws.start();
+    await switchOn('risky');
+    const answer = gate('write_file', { file_path: 'a.txt', content: 'x' });
+    await tap(await question('secret-file'), 'Deny');
+    expect(await answer).toEqual(denied('denied'));
   });
 });
 

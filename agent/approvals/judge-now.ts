@@ -1,0 +1,57 @@
+// A call judged as the machine is at this moment, and what is different when its answer comes: a link may lead elsewhere by
+// then, a policy may have become stricter. Reads the file system, changes nothing.
+
+import type { ApprovalMode } from '../journal/approvals.ts';
+import type { Surroundings, ToolCall } from './builtin.ts';
+import { type Judgement, judge } from './judge.ts';
+import type { Policies } from './policy.ts';
+import { lookAround } from './surroundings.ts';
+
+/** Where each path of a call leads, by the word that names it. */
+export type Places = Surroundings['resolved'];
+
+export interface Judged {
+  judgement: Judgement;
+  policies: Policies;
+  places: Places;
+}
+
+export interface JudgeOptions {
+  policies(): Promise<Policies>;
+  /** `own` = the directories that a tool must not touch unasked. */
+  fixed: Omit<Surroundings, 'cwd' | 'resolved'>;
+}
+
+export async function judgeNow(
+  call: ToolCall,
+  cwd: string,
+  mode: ApprovalMode,
+  { policies: readPolicies, fixed }: JudgeOptions,
+): Promise<Judged> {
+  const policies = await readPolicies();
+  const world = await lookAround(call, fixed, cwd);
+  const judgement = judge(call, policies, mode, world);
+  if (!judgement.input) return { judgement, policies, places: world.resolved };
+  // A rewritten call names other paths, whose links count as well.
+  const rewritten = await lookAround({ ...call, input: judgement.input }, fixed, cwd);
+  const places = new Map([...world.resolved, ...rewritten.resolved]);
+  return { judgement: judge(call, policies, mode, { ...world, resolved: places }), policies, places };
+}
+
+/** Why a yes to `asked` is none to `now`; undefined = it is. */
+export function whatChanged(asked: Pick<Judged, 'judgement' | 'places'>, now: Judged): string | undefined {
+  const { verdict, why, rules } = now.judgement;
+  if (verdict === 'deny' || verdict === 'stop')
+    return `a policy forbids it now: ${why.join('; ') || 'no reason given'}`;
+  const found = rules.find((rule) => !asked.judgement.rules.includes(rule));
+  return movedPlace(asked.places, now.places) ?? (found && `the built-in rule ${found} finds it now`);
+}
+
+/** The first path that led elsewhere, of those that both know. */
+export function movedPlace(asked: Places, now: Places): string | undefined {
+  for (const [word, places] of now) {
+    const before = asked.get(word);
+    if (before && String(before) !== String(places)) return `${word} led to ${before} and leads to ${places} now`;
+  }
+  return undefined;
+}
