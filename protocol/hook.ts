@@ -12,6 +12,8 @@ export const hookHeaders = {
   launcherPid: 'x-wa-hook-pid',
   /** The timeout that the installed entry has, in seconds; a held answer ends before it. */
   maxSeconds: 'x-wa-max-seconds',
+  /** The client waits for as long as keep-alive bytes come, also at an event that is otherwise answered at once. */
+  patient: 'x-wa-patient',
 } as const;
 
 /** Every event the tools are known to fire. Another name gets `{}`. */
@@ -97,6 +99,17 @@ export function gateFileName(tool: string, event: string): string {
 /** Whether the answer may take as long as a person takes; the launcher's own list must agree. */
 export function mayHold(tool: Tool, event: string): boolean {
   return isGate(tool, event) || turnEndEvents[tool].includes(event);
+}
+
+/** A tool has run, and the model is about to read its result. */
+const toolEndEvents: Record<Tool, readonly string[]> = {
+  gemini: ['AfterTool'],
+  claude: ['PostToolUse'],
+  codex: ['PostToolUse'],
+};
+
+export function isToolEnd(tool: Tool, event: string): boolean {
+  return toolEndEvents[tool].includes(event);
 }
 
 /** What a hook prints when it has nothing to say. */

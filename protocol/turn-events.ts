@@ -17,7 +17,8 @@ export type TurnEvent =
   | { type: 'modelRequest'; texts: readonly string[] }
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. */
   | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined }
-  | { type: 'toolEnd'; tool: string; input: Record<string, unknown> }
+  /** `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read. */
+  | { type: 'toolEnd'; tool: string; input: Record<string, unknown>; server?: string | undefined; result?: unknown }
   /** The model is about to be told which tools there are. */
   | { type: 'toolChoice' }
   /** The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. */
@@ -36,7 +37,8 @@ export interface TurnAnswer {
   context?: string;
   /** The next prompt, word for word: turnEnd. */
   next?: string;
-  /** Refused, with the reason that the model (gate, toolEnd) or the user (turnStart) reads; the turn goes on where there is one. */
+  /** Refused, with the reason that the model (gate) or the user (turnStart) reads; the turn goes on where there is one. At a
+   * toolEnd: what the model reads in place of the result. */
   deny?: string;
   /** The whole turn ends, with the reason that the user reads; no turnEnd follows. */
   halt?: string;

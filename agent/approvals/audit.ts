@@ -6,7 +6,7 @@ import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
 
-export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'turn' | 'mode' } & Record<string, unknown>;
+export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' } & Record<string, unknown>;
 
 export interface Audit {
   /** In the order of the calls; a line that cannot be written is logged, once until one can. */

@@ -1,7 +1,6 @@
 // Everything of approvals for one project in one place: the gate, what runs after a tool, budgets and the audit file.
 // The daemon shows it every hook call; it never touches messages or turns.
 
-import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { ControlRow } from '../../protocol/log.ts';
@@ -10,14 +9,15 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
-import { commandOf, type ToolCall } from './builtin.ts';
+import { commandOf } from './builtin.ts';
 import { afterCommands } from './judge.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
-import { makeCheckpoint, type Ran, runAfter } from './run.ts';
+import { makeCheckpoint } from './run.ts';
 import { visible } from './visible.ts';
 
 export interface GuardOptions {
@@ -47,6 +47,8 @@ export interface GuardOptions {
 export interface Guard {
   /** Refused before anything else sees the call: a budget is used up. */
   admit(call: HookCall): Promise<TurnAnswer | undefined>;
+  /** True = something runs after this tool, for which its hook should be kept waiting. Never rejects. */
+  runsAfter(call: HookCall): Promise<boolean>;
   /** What is added to the answer of a call; for a gate it may take as long as a person. Never rejects. */
   follow(call: HookCall, host: GateHost): Promise<TurnAnswer>;
   /** What the phone gets for a control of ours; undefined = not ours. A STOP is noted, and not ours. */
@@ -59,23 +61,25 @@ export interface Guard {
   stop(): Promise<void>;
 }
 
-/** A fast command's output goes with the very result; of a slower one with the next thing that the model reads. */
-const fastMs = 150;
 const shownChars = 200;
 
 export async function createGuard(options: GuardOptions): Promise<Guard> {
   const { project, clock, log } = options;
   const redact = (text: string) => options.redact(text).text;
   let problems: string[] = [];
+  /** As it was when it could last be read. */
+  let userPolicy: Policies['user'] | undefined;
   async function policies(): Promise<Policies> {
-    const read = await readPolicies({
+    const paths = {
       user: join(options.configDir, userPolicyName),
       project: join(options.dir, '.gemini', projectPolicyName),
-    });
+    };
+    const read = await readPolicies(paths);
     for (const problem of read.problems) {
       if (!problems.includes(problem)) log('error', 'policy not read', { project: project.key, problem });
     }
     problems = read.problems;
+    if (!problems.some((problem) => problem.startsWith(paths.user))) userPolicy = read.user;
     return read;
   }
   await policies();
@@ -101,67 +105,56 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     clock,
     log,
   });
-  /** Outputs that no hook has taken yet, by session. */
-  const outputs = new Map<string, string[]>();
-  const children = new Set<ChildProcess>();
+  const after: AfterTool = createAfterTool({
+    dir: options.dir,
+    // A policy that was just broken must not switch a filter off.
+    commands: async (call) => {
+      const { user } = await policies();
+      return afterCommands(call, userPolicy ?? user);
+    },
+    redact,
+    audit: (line) => audit.write({ kind: 'after', ...line }),
+    tell: (key, text) => options.send({ key, class: 'answer', parts: [{ text, entities: [] }] }),
+    clock,
+  });
   const stops = new Set<string>();
   let stopInFile: string | undefined;
 
-  function takeOutputs(session: string): TurnAnswer {
-    const texts = outputs.get(session) ?? [];
-    outputs.delete(session);
-    return texts.length === 0 ? {} : { context: texts.join('\n\n') };
-  }
-
-  async function afterTool(call: HookCall & { event: { type: 'toolEnd' } }): Promise<TurnAnswer> {
-    const { tool, input } = call.event;
-    const done: ToolCall = { tool, server: undefined, input };
+  function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
+    const { tool, server, input } = call.event;
     // Redacted before it is cut: half a secret is no pattern's.
-    const text = visible(redact(commandOf(done) ?? String(input.file_path ?? ''))).slice(0, shownChars);
+    const shown = commandOf({ tool, server, input }) ?? String(input.file_path ?? '');
+    const text = visible(redact(shown)).slice(0, shownChars);
     audit.write({ kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input), text });
-    const commands = afterCommands(done, await policies());
-    const work = Promise.all(commands.map((command) => runOne(command, call)));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, fastMs);
-    });
-    await Promise.race([work, commands.length > 0 ? late : work]);
-    clearTimeout(timer);
-    return takeOutputs(call.session);
-  }
-
-  async function runOne(command: string, { session, event }: HookCall & { event: { type: 'toolEnd' } }): Promise<void> {
-    let child: ChildProcess | undefined;
-    const ran: Ran = await runAfter(command, options.dir, (started) => {
-      child = started;
-      children.add(started);
-    });
-    if (child) children.delete(child);
-    const end = ran.code === 0 ? '' : ` and ended with ${ran.code ?? 'a signal'}`;
-    const text = `wa-sync ran \`${command}\` after ${event.tool}${end}:\n${redact(ran.output) || '(no output)'}`;
-    outputs.set(session, [...(outputs.get(session) ?? []), text]);
+    return after.run(call, host);
   }
 
   async function onTurnStart({ session }: HookCall): Promise<TurnAnswer> {
+    after.turnStarts(session);
     const only = onlyTools(await policies());
     const told = only ? `Only these tools may be used now: ${only.join(', ') || 'none'}.` : undefined;
-    const { context } = takeOutputs(session);
+    const { context } = after.take(session);
     const all = [told, context].filter((text) => text !== undefined);
     return all.length === 0 ? {} : { context: all.join('\n\n') };
   }
 
   return {
     admit: (call) => budgets.admit(call),
+    async runsAfter(call) {
+      const { event } = call;
+      return event.type === 'toolEnd' && after.concerns({ ...call, event });
+    },
     async follow(call, host) {
       const { event } = call;
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
-        if (event.type === 'toolEnd') return await afterTool({ ...call, event });
+        if (event.type === 'toolEnd') return await afterTool({ ...call, event }, host);
         if (event.type === 'turnStart') return await onTurnStart(call);
         if (event.type === 'turnEnd') {
           const used = await budgets.turnEnded(call);
           audit.write({ kind: 'turn', session: call.session, ...used });
         }
+        if (event.type === 'sessionEnd') await after.sessionEnds(call.session);
         return {};
       } catch (cause) {
         log('error', 'guard failed', { project: project.key, event: event.type, error: (cause as Error).message });
@@ -175,6 +168,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
         if (stops.has(id)) return undefined;
         stops.add(id);
         audit.write({ kind: 'stop', what: said.type, id });
+        after.hurry();
         await approvals.stopAll('owner');
         return undefined;
       }
@@ -192,12 +186,13 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       stopInFile = stop?.id;
       if (!stop) return;
       audit.write({ kind: 'stop', what: stop.type, id: stop.id, by: 'another program' });
+      after.hurry();
       await approvals.stopAll('file');
     },
     tick: () => approvals.tick(),
     status: () => ({ mode: approvals.mode(), asked: approvals.waiting(), problems }),
     async stop() {
-      for (const child of children) child.kill('SIGKILL');
+      await after.stop().catch((cause) => log('warn', 'outputs not told', { error: (cause as Error).message }));
       await audit.flush();
     },
   };

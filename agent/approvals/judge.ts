@@ -86,9 +86,22 @@ function findingsLeft(found: readonly Finding[], rules: readonly UserRule[]): Fi
   return found.filter(({ rule }) => rule === neverAllowed || !opened.has(rule));
 }
 
-/** The commands that the user wants to run after such a call. */
-export function afterCommands(call: ToolCall, policies: Policies): string[] {
-  return policies.user.rules.flatMap((rule) => (rule.after && ruleMatches(rule, call, []) ? [rule.after] : []));
+export interface AfterCommand {
+  run: string;
+  /** Whether its output stands behind the tool's result, or in its place. */
+  result: 'append' | 'replace';
+  /** It is given the tool's result. */
+  readsResult: boolean;
+}
+
+/** The commands that the user wants to run after such a call, in the order of the rules. */
+export function afterCommands(call: ToolCall, { rules }: Policies['user']): AfterCommand[] {
+  return rules.flatMap((rule): AfterCommand[] => {
+    const { after } = rule;
+    if (after === undefined || !ruleMatches(rule, call, [])) return [];
+    if (typeof after === 'string') return [{ run: after, result: 'append', readsResult: false }];
+    return [{ ...after, readsResult: true }];
+  });
 }
 
 /** `*` of an allowed shell command does not stand for a second command. */

@@ -19,6 +19,9 @@ const where = {
   match: v.optional(v.record(name, pattern)),
 };
 
+/** Which of the outputs the model reads: the tool's and the command's, or the command's alone. */
+const afterObject = v.strictObject({ run: text, result: v.optional(v.picklist(['append', 'replace']), 'append') });
+
 const reason = v.optional(text);
 const checkpoint = v.optional(v.boolean());
 
@@ -29,18 +32,22 @@ const projectRule = v.strictObject({
   reason,
 });
 
-const userRule = v.strictObject({
-  ...where,
-  /** Matches what the built-in rule of this name found; only so can `allow` open one. */
-  builtin: v.optional(name),
-  do: v.optional(v.picklist(['allow', 'ask', 'deny', 'stop', 'rewrite'])),
-  /** For `rewrite`: arguments that replace the call's. */
-  set: v.optional(v.record(name, v.unknown())),
-  /** Runs after the tool, in the project; its output goes to the model. */
-  after: v.optional(text),
-  checkpoint,
-  reason,
-});
+const userRule = v.pipe(
+  v.strictObject({
+    ...where,
+    /** Matches what the built-in rule of this name found; only so can `allow` open one. */
+    builtin: v.optional(name),
+    do: v.optional(v.picklist(['allow', 'ask', 'deny', 'stop', 'rewrite'])),
+    /** For `rewrite`: arguments that replace the call's. */
+    set: v.optional(v.record(name, v.unknown())),
+    /** Runs after the tool, in the project; its output goes to the model. As an object it reads the tool's result from stdin. */
+    after: v.optional(v.union([text, afterObject])),
+    checkpoint,
+    reason,
+  }),
+  // What a built-in rule finds is known before a call only; a filter that never ran would let everything pass.
+  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'after cannot stand beside builtin'),
+);
 
 const shared = {
   tools: v.optional(v.strictObject({ only: v.array(name) })),

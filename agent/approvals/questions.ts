@@ -42,6 +42,10 @@ export interface GateHost {
   /** The host ends the hook after this long. */
   maxMs: number;
   isGone(): boolean;
+  /** False = the answer must be there at once. */
+  waits: boolean;
+  /** The coding agent went on without the answer: from now on it is gone. */
+  leave(): void;
 }
 
 /** A call that waits for a person. */

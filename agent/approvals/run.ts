@@ -1,43 +1,80 @@
 // Programs that a policy asks for: a command after a tool, and git for a checkpoint. Bounded in time and output.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
 export interface Ran {
-  /** Null = ended by a signal, `timeout` when it was ours. */
-  code: number | 'timeout' | null;
+  /** Null = it was killed; `late` = by us, because its time was over. */
+  code: number | 'late' | null;
   /** Both streams as they came, the last part when it is long. */
   output: string;
+  /** One stream, whole up to `maxStdout`; what comes beyond is marked as left out. */
+  stdout: string;
+}
+
+export interface RunOptions {
+  cwd: string;
+  stdin: string;
+  /** Then it is ended with all that it started. */
+  timeoutMs: number;
+  /** Gets what ends it before. */
+  onStart(end: () => void): void;
 }
 
 const maxOutput = 4_000;
-const afterTimeoutMs = 120_000;
+const maxStdout = 400_000;
 
-/** `sh -c` (Windows: cmd) in the project; never rejects. `onChild` gets the process, so that it can be ended. */
-export function runAfter(command: string, cwd: string, onChild: (child: ChildProcess) => void): Promise<Ran> {
+/** `sh -c` (Windows: cmd) in a process group of its own; never rejects. */
+export function runCommand(command: string, options: RunOptions): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = spawn(command, { cwd, shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    onChild(child);
+    const isWindows = process.platform === 'win32';
+    const child = spawn(command, { cwd: options.cwd, shell: true, detached: !isWindows, windowsHide: true });
     let output = '';
+    let stdout = '';
+    let leftOut = 0;
     let late = false;
+    let timer: NodeJS.Timeout | undefined;
     const take = (chunk: string) => {
       output = (output + chunk).slice(-2 * maxOutput);
     };
-    child.stdout.setEncoding('utf8').on('data', take);
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      take(chunk);
+      const kept = chunk.slice(0, maxStdout - stdout.length);
+      stdout += kept;
+      leftOut += chunk.length - kept.length;
+    });
     child.stderr.setEncoding('utf8').on('data', take);
-    const timer = setTimeout(() => {
-      late = true;
-      child.kill('SIGKILL');
-    }, afterTimeoutMs);
-    const end = (code: number | null, text = '') => {
+    const finish = (code: number | null, text = '') => {
       clearTimeout(timer);
       const all = (output + text).trim();
-      resolve({ code: late ? 'timeout' : code, output: all.length > maxOutput ? `…${all.slice(-maxOutput)}` : all });
+      resolve({
+        code: late ? 'late' : code,
+        output: all.length > maxOutput ? `…${all.slice(-maxOutput)}` : all,
+        stdout: leftOut === 0 ? stdout : `${stdout}\n[${leftOut} characters left out by wa-sync]`,
+      });
     };
-    child.once('error', (cause) => end(127, cause.message));
-    child.once('close', (code) => end(code));
+    const end = () => {
+      try {
+        if (isWindows || child.pid === undefined) child.kill('SIGKILL');
+        else process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It is over.
+      }
+      // Who left the group may keep the streams open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    timer = setTimeout(() => {
+      late = true;
+      end();
+    }, options.timeoutMs);
+    options.onStart(end);
+    child.once('error', (cause) => finish(127, cause.message));
+    child.once('close', (code) => finish(code));
+    // Many a command does not read it.
+    child.stdin.on('error', () => {}).end(options.stdin);
   });
 }
 

@@ -43,21 +43,34 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
         .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
     }
     const { guard, turns } = project;
-    const holds = mayHold(tool, event);
-    const deadline = createDeadline(holds);
     const until = clock() + hookLimits.answerMs;
+    // What a policy runs after a tool takes its time, where the client waits.
+    const { hold } = run;
+    const isHeld = hold !== undefined && (await guard.runsAfter(call));
+    if (isHeld) hold();
+    const holds = isHeld || mayHold(tool, event);
+    const deadline = createDeadline(holds);
     // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
-    const host = {
+    let isLeft = false;
+    const caller = {
       tool,
       pid,
       maxMs: maxSeconds * 1000,
-      isGone: () => isGone() || (!holds && clock() > until - marginMs),
+      waits: holds,
+      isGone: () => isLeft || isGone() || (!holds && clock() > until - marginMs),
+      leave: () => {
+        isLeft = true;
+      },
     };
+    const host = isHeld ? withAgent(caller) : caller;
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
       if (refused?.deny !== undefined) return io.writeAnswer(event, refused);
       // The turn rules go first. Only a gate must not begin before they have spoken: it asks a person.
       const beside = isGate(tool, event) ? undefined : guard.follow(call, host);
+      // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
+      if (isHeld) await beside;
+      if (isHeld && host.isGone()) return {};
       const turn: TurnAnswer = await deadline.within(turns.handle(call, host));
       if (turn.deny !== undefined || turn.halt !== undefined) return io.writeAnswer(event, turn);
       const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));

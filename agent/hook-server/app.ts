@@ -11,6 +11,7 @@ import {
   isGate,
   isHookEvent,
   isTool,
+  isToolEnd,
   mayHold,
   type Tool,
 } from '../../protocol/hook.ts';
@@ -28,6 +29,8 @@ export interface HookRun {
   pid: number | undefined;
   /** The timeout of the installed hook, in seconds; a held answer must come before. */
   maxSeconds: number;
+  /** Keeps the client waiting from now on, at an event that is otherwise answered at once; undefined = it would not wait. */
+  hold: (() => void) | undefined;
   /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
@@ -62,17 +65,21 @@ export function createHookApp(options: HookAppOptions): Hono {
     const { tool, event } = context.req.param();
     if (!isTool(tool) || !isHookEvent(tool, event)) return nothing(context);
     const body = await readBody(context);
-    const payload = parseJson(body);
+    const payload = parseJson(body) ?? (isToolEnd(tool, event) ? completeMembers(body) : undefined);
     const gate = isGate(tool, event);
     if (payload === undefined && !gate) return nothing(context);
     const launcher = pidOf(context, hookHeaders.launcherPid);
     let isLeft = false;
+    let hold: (() => void) | undefined;
+    const held = new Promise<undefined>((resolve) => {
+      if (context.req.header(hookHeaders.patient) !== undefined) hold = () => resolve(undefined);
+    });
     const isGone = () => isLeft || context.req.raw.signal.aborted || (launcher !== undefined && !isAlive(launcher));
     const run = (isEveryoneGone: () => boolean) => {
       const pid = pidOf(context, hookHeaders.parentPid);
       const maxSeconds = Number(context.req.header(hookHeaders.maxSeconds)) || defaultMaxSeconds;
       return options
-        .onHook({ tool, event, payload, pid, maxSeconds, isGone: isEveryoneGone })
+        .onHook({ tool, event, payload, pid, maxSeconds, hold, isGone: isEveryoneGone })
         .then(hookJson, (cause) => {
           options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
           return emptyAnswer;
@@ -81,7 +88,8 @@ export function createHookApp(options: HookAppOptions): Hono {
     const { twinOf, text } = twins.run(`${tool} ${event} `, body, isGone, run);
     if (twinOf && !gate) return nothing(context);
     twinOf?.gone.push(isGone);
-    if (!mayHold(tool, event)) return answer(context, await text);
+    const now = mayHold(tool, event) ? undefined : await Promise.race([text, held]);
+    if (now !== undefined) return answer(context, now);
     const stream = keptAlive(
       text.then((json) => `${json}\n`),
       () => {
@@ -135,15 +143,15 @@ function nothing(context: Context) {
   return answer(context, emptyAnswer);
 }
 
-/** The launcher sends at most `stdinBytes`; whoever sends more is not the launcher, and gets as little. */
+/** The launcher sends at most `stdinBytes`, and with curl a newline more. */
 async function readBody(context: Context): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of context.req.raw.body ?? []) {
     bytes += chunk.length;
-    if (bytes <= hookLimits.stdinBytes) chunks.push(Buffer.from(chunk));
+    if (bytes <= hookLimits.stdinBytes + 1) chunks.push(Buffer.from(chunk));
   }
-  return bytes > hookLimits.stdinBytes ? Buffer.alloc(0) : Buffer.concat(chunks);
+  return Buffer.concat(chunks);
 }
 
 function parseJson(body: Buffer): unknown {
@@ -152,6 +160,28 @@ function parseJson(body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Of an object that was cut off: which tool ran stands before its result, which may be longer than a hook passes on. */
+function completeMembers(body: Buffer): unknown {
+  if (body.length < hookLimits.stdinBytes) return undefined;
+  const text = body.toString('latin1');
+  let depth = 0;
+  let end = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (char === '"') at = endOfString(text, at);
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') depth -= 1;
+    else if (char === ',' && depth === 1) end = at;
+  }
+  return parseJson(Buffer.concat([body.subarray(0, end), Buffer.from('}')]));
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
 }
 
 function isFileRequest(value: unknown): value is { path: string; caption: string; cwd: string } {

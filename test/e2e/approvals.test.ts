@@ -1,5 +1,6 @@
 // Approvals on the whole path: a real launcher at a gate, the daemon, the relay and the phone. Nothing runs without a yes.
 
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -521,31 +522,148 @@ describe('a policy', () => {
       tool_name: 'write_file',
       tool_input: { file_path: 'a.ts', content: 'x' },
     });
-    const next = await agent.hook('BeforeAgent', { prompt: 'next' });
-    const context = `${hookSpecificOutput?.additionalContext ?? ''}${next.hookSpecificOutput?.additionalContext ?? ''}`;
-    expect(context).toContain('after write_file:\nformatted\n[redacted:');
+    expect(hookSpecificOutput?.additionalContext).toContain('after write_file:\nformatted\n[redacted:');
     await agent.hook('AfterAgent', { prompt: 'next', prompt_response: 'ok', stop_hook_active: false });
-    const lines = await audit(2);
-    expect(lines.map(({ kind }) => kind)).toEqual(['tool', 'turn']);
+    const lines = await audit(3);
+    expect(lines.map(({ kind }) => kind)).toEqual(['tool', 'after', 'turn']);
     await shows('ok');
   });
 
-  it('gives the output of a slow command with the next thing that the model reads', async () => {
-    const go = join(ws.root, 'go');
-    await policy({ rules: [{ tool: 'write_file', after: `until [ -e '${go}' ]; do :; done; echo finally` }] });
-    await ws.start();
-    const tool = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
-    expect(await agent.hook('AfterTool', tool)).toEqual({});
-    await writeFile(go, '');
-    const context = await until('the output is given', async () => {
-      const { hookSpecificOutput } = await agent.hook('BeforeAgent', { prompt: 'next' });
-      return hookSpecificOutput?.additionalContext;
+  describe('that runs a command after a tool', () => {
+    const fields = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
+    const contextOf = (answer: GateAnswer) => answer.hookSpecificOutput?.additionalContext;
+    /** Runs until the test lets it end. */
+    const blocked = async (rest: string) => {
+      const go = join(ws.root, 'go');
+      await policy({ rules: [{ tool: 'write_file', after: `until [ -e '${go}' ]; do sleep 0.02; done; ${rest}` }] });
+      return () => writeFile(go, '');
+    };
+    const ran = () => until('it runs', async () => (await audit(1)).some(({ kind }) => kind === 'tool'));
+    /** As on a system without perl, where the launcher takes curl. */
+    const startCurlAgent = async () => {
+      const bin = join(ws.root, 'bin');
+      await mkdir(bin);
+      for (const name of ['sh', 'curl', 'head', 'cat', 'rm', 'node']) {
+        await symlink(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name));
+      }
+      return startAgent({ project: ws.project, env: { ...ws.env, PATH: bin }, dir: join(ws.root, 'curl-agent') });
+    };
+
+    it('gives a slow output with that very result, and what came meanwhile with it', async () => {
+      const letGo = await blocked('echo finally');
+      await ws.start();
+      await agent.hook('BeforeAgent', { prompt: 'go on' });
+      const result = agent.held('AfterTool', fields);
+      await ran();
+      await ws.chat.say('also the docs');
+      await until('it waits', async () => (await ws.inbox()).some(({ text }) => text === 'also the docs'));
+      await letGo();
+      const context = contextOf(await result);
+      expect(context).toContain('after write_file:\nfinally');
+      expect(context).toContain('also the docs');
+      expect(contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))).not.toContain('finally');
     });
-    expect(context).toContain('after write_file:\nfinally');
+
+    it('gives the output of a slow command with the next thing that the model reads, where the launcher has only curl', async () => {
+      const letGo = await blocked('echo finally');
+      await ws.start();
+      const other = await startCurlAgent();
+      expect(await other.hook('AfterTool', fields)).toEqual({});
+      await letGo();
+      const context = await until('the output is given', async () =>
+        contextOf(await other.hook('BeforeAgent', { prompt: 'next' })),
+      );
+      expect(context).toContain('after write_file:\nfinally');
+      await other.kill();
+    });
+
+    it('gives way to a STOP, and to the next prompt after Esc; the output follows', async () => {
+      const letGo = await blocked('echo red; exit 2');
+      await ws.start();
+      await agent.hook('BeforeAgent', { prompt: 'go on' });
+      const first = agent.held('AfterTool', fields);
+      await ran();
+      await ws.chat.say('STOP');
+      expect(contextOf(await first)).toContain('STOP signal');
+      const second = agent.held('AfterTool', { ...fields, tool_input: { file_path: 'b.ts' } });
+      await until('it runs', async () => (await audit(3)).filter(({ kind }) => kind === 'tool').length === 2);
+      expect(contextOf(await agent.held('BeforeAgent', { prompt: 'something else' }))).toBeUndefined();
+      expect(contextOf(await second)).toBeUndefined();
+      await letGo();
+      await until('both ended', async () => (await audit(5)).filter(({ kind }) => kind === 'after').length === 2);
+      expect(
+        contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))?.match(/it ended with 2:\nred/g),
+      ).toHaveLength(2);
+      expect(await agent.hook('BeforeAgent', { prompt: 'and next' })).toEqual({});
+    });
+
+    it('tells the phone what failed when the session ends before the model could read it', async () => {
+      await policy({ rules: [{ tool: 'write_file', after: 'sleep 0.5; echo broken; exit 1' }] });
+      await ws.start();
+      const other = await startCurlAgent();
+      await other.hook('BeforeAgent', { prompt: 'go on' });
+      expect(await other.hook('AfterTool', fields)).toEqual({});
+      await other.hook('SessionEnd', { reason: 'exit' });
+      const told = await shows('The session ended before the agent could read this:');
+      expect(told.text).toContain('after write_file; it ended with 1:\nbroken');
+      await other.kill();
+    });
+  });
+
+  describe('that filters the result of a tool', () => {
+    const read = (llmContent: unknown) =>
+      agent.hook('AfterTool', {
+        tool_name: 'run_shell_command',
+        tool_input: { command: 'cat log' },
+        tool_response: { llmContent, returnDisplay: '' },
+      }) as Promise<GateAnswer>;
+    const filter = (...runs: string[]) =>
+      policy({ rules: runs.map((run) => ({ tool: 'run_shell_command', after: { run, result: 'replace' } })) });
+
+    it('gives the model what the filters leave of it, one after the other, and nothing else of it', async () => {
+      await filter('sleep 0.5; grep -v secret', 'tr a-z A-Z');
+      await ws.start();
+      expect(await read('one\nsecret two\nthree\n')).toEqual({
+        decision: 'deny',
+        reason: expect.stringMatching(
+          /^run_shell_command ran\. This is what [^`]* leaves of its result:\nONE\nTHREE\n$/,
+        ),
+      });
+      expect((await read([{ text: 'a' }, { text: 'b' }])).reason).toMatch(/its result:\nAB\n$/);
+    });
+
+    it('withholds it when the filter fails, without a word of either', async () => {
+      await filter('cat >&2; exit 4');
+      await ws.start();
+      const withheld = {
+        decision: 'deny',
+        reason: expect.stringMatching(/^wa-sync withheld .* ended with 4\. The tool itself ran\.$/),
+      };
+      expect(await read('secret')).toEqual(withheld);
+      // Broken since: the filter stays as it was last read.
+      await writeFile(join(ws.root, 'config', 'policy.json'), '{');
+      expect(await read('secret')).toEqual(withheld);
+    });
+
+    it('withholds what is too large to be given to it', async () => {
+      await filter('cat');
+      await ws.start();
+      expect((await read('x'.repeat(5_000_000))).reason).toContain('too large');
+    });
+
+    it('carries the messages of the phone all the same', async () => {
+      await filter('cat');
+      await ws.start();
+      await agent.hook('BeforeAgent', { prompt: 'go on' });
+      await ws.chat.say('be quick');
+      await until('it waits', async () => (await ws.inbox()).some(({ text }) => text === 'be quick'));
+      expect((await read('whole')).reason).toMatch(
+        /its result:\nwhole\n\n<hook_context>.*be quick.*<\/hook_context>$/s,
+      );
+    });
   });
 
   it('makes a checkpoint of the working tree and tells its ref', async () => {
-    const { execFileSync } = await import('node:child_process');
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
         cwd: ws.project,

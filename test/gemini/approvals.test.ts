@@ -154,6 +154,43 @@ describe('the policy', () => {
     expect(request.toolResults).toBe(1);
   });
 
+  test('gives the model the output of a command of seconds with that very result, a failed one as well', async ({
+    home,
+    model,
+    product: _,
+  }) => {
+    await policy(home, { rules: [{ tool: 'run_shell_command', after: 'sleep 3; echo two tests are red; exit 1' }] });
+    expect(await run(home)).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    const request = await model.waitForRequest('two tests are red');
+    expect(request.toolResults).toBe(1);
+    expect(JSON.stringify(request.body)).toContain('; it ended with 1:');
+    expect(turnRequests(model)).toHaveLength(2);
+  });
+
+  test('replaces what the model reads of a result, with what the phone says beside it', async ({
+    home,
+    model,
+    product,
+  }) => {
+    const filter = { run: "sleep 1; sed 's/hush/HIDDEN/'", result: 'replace' };
+    await policy(home, { rules: [{ tool: 'run_shell_command', after: filter }] });
+    const ended = run(home, 'Go [[shell: until [ -e go ]; do sleep 0.1; done; printf hu; echo sh]] [[say: Finished.]]');
+    await model.waitForRequest('Go ');
+    await product.say('be quick');
+    await writeFile(join(home.project, 'go'), '');
+    expect(await ended).toMatchObject({ code: 0, stdout: 'Finished.\n' });
+    const request = JSON.stringify((await model.waitForRequest('HIDDEN')).body);
+    expect([request.includes('hush'), request.includes('be quick')]).toEqual([false, true]);
+    await product.waitForLadder({ answered: 1 });
+  });
+
+  test('withholds a result when its filter fails', async ({ home, model, product: _ }) => {
+    await policy(home, { rules: [{ tool: 'run_shell_command', after: { run: 'exit 7', result: 'replace' } }] });
+    await run(home, 'Go [[shell: printf hu; echo sh]] [[say: Finished.]]');
+    const request = await model.waitForRequest('wa-sync withheld the result of run_shell_command');
+    expect(JSON.stringify(request.body).includes('hush')).toBe(false);
+  });
+
   test('opens only the tools that it lists, and the turn goes on', async ({ home, model, product: _ }) => {
     await policy(home, { tools: { only: ['read_file'] } });
     expect(await run(home)).toMatchObject({ code: 0, stdout: 'Finished.\n' });

@@ -128,6 +128,19 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
     expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
   });
 
+  it('waits at any event once an answer is kept alive, where perl is the client', async () => {
+    await bench.addFallback(honestFallback);
+    await bench.listen((socket) => {
+      socket.write(chunkedHead + chunk('\n'.repeat(hookLimits.keepAliveBytes)));
+      // Longer than any other hook has.
+      setTimeout(() => socket.end(`${chunk('{"decision":"deny"}')}0\r\n\r\n`), hookLimits.deadlineMs + 200);
+    });
+    const outcome = await launch({ args: ['gemini', 'AfterTool', '180'] });
+    const isPerl = client === 'perl';
+    expect(outcome).toEqual(isPerl ? printed('{"decision":"deny"}\n') : fromFallback(1, 'AfterTool', '180'));
+    expect(bench.requests[0]?.head.includes(`${hookHeaders.patient}: 1\r\n`)).toBe(isPerl);
+  });
+
   describe('gives its turn to the fallback, with the kept stdin, when the daemon', () => {
     const troubles: [string, (socket: Socket) => void][] = [
       ['answers 500', (socket) => socket.end(http('500 Internal Server Error', '{"error":1}'))],

@@ -30,13 +30,10 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'turnStart', prompt: text(fields.prompt) };
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
-    case 'BeforeTool': {
-      const server = text(object(fields.mcp_context).server_name);
-      const input = object(fields.tool_input);
-      return { type: 'gate', tool: text(fields.tool_name), input, server: server === '' ? undefined : server };
-    }
+    case 'BeforeTool':
+      return { type: 'gate', ...readTool(fields) };
     case 'AfterTool':
-      return { type: 'toolEnd', tool: text(fields.tool_name), input: object(fields.tool_input) };
+      return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'BeforeToolSelection':
       return { type: 'toolChoice' };
     case 'AfterAgent': {
@@ -53,6 +50,11 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     default:
       return { type: 'other' };
   }
+}
+
+function readTool(fields: Record<string, unknown>) {
+  const server = text(object(fields.mcp_context).server_name) || undefined;
+  return { tool: text(fields.tool_name), input: object(fields.tool_input), server };
 }
 
 /** What the dialog at the desk asks; '' for ask_user, whose questions come with its gate. */
@@ -101,7 +103,12 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
       event === 'BeforeTool' && answer.deny !== undefined ? { decision: 'deny', reason: answer.deny } : {};
     return { ...written, ...refused, continue: false, stopReason: answer.halt };
   }
-  if (answer.deny !== undefined && takesDeny.has(event)) return { ...written, decision: 'deny', reason: answer.deny };
+  if (answer.deny !== undefined && takesDeny.has(event)) {
+    // Beside a refusal the CLI reads no context: at the end of a tool it is part of what stands in the result's place.
+    const more =
+      event === 'AfterTool' && answer.context !== undefined ? `\n\n<hook_context>${answer.context}</hook_context>` : '';
+    return { ...written, decision: 'deny', reason: answer.deny + more };
+  }
   if (answer.next !== undefined && event === 'AfterAgent') {
     return { ...written, decision: 'block', reason: answer.next };
   }

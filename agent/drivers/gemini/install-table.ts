@@ -22,7 +22,8 @@ export const hookTable: readonly HookRow[] = [
   { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeModel', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeTool', timeoutMs: dayMs, mayHold: true },
-  { event: 'AfterTool', timeoutMs: minuteMs, mayHold: false },
+  // Longer than what a policy may run after a tool, for which this hook can be kept waiting.
+  { event: 'AfterTool', timeoutMs: 3 * minuteMs, mayHold: false },
   { event: 'AfterAgent', timeoutMs: dayMs, mayHold: true },
   { event: 'PreCompress', timeoutMs: minuteMs, mayHold: false, matcher: 'manual' },
   { event: 'Notification', timeoutMs: minuteMs, mayHold: false },

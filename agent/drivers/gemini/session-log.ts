@@ -61,8 +61,10 @@ function toMessage(value: unknown): SessionMessage | undefined {
 /** What a tool printed is no proof of anything; what hooks say stands behind it, in a mark of its own. */
 function addedToResult(part: unknown): string[] {
   if (!isObject(part) || !isObject(part.functionResponse) || !isObject(part.functionResponse.response)) return [];
-  const { output } = part.functionResponse.response;
-  if (typeof output !== 'string') return [];
-  const start = output.lastIndexOf('<hook_context>');
-  return start === -1 ? [] : [output.slice(start)];
+  const { output, error } = part.functionResponse.response;
+  // A result that a hook replaced stands there as an error.
+  const said = output ?? error;
+  if (typeof said !== 'string') return [];
+  const start = said.lastIndexOf('<hook_context>');
+  return start === -1 ? [] : [said.slice(start)];
 }

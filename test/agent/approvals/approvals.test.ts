@@ -77,7 +77,7 @@ async function create(project: ProjectState = emptyProject('1000001.0')) {
         cwd: '/home/dev/shop',
         event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
       },
-      { pid: 1, maxMs, isGone: () => world.gone },
+      { pid: 1, maxMs, isGone: () => world.gone, waits: true, leave: () => {} },
     );
     const asked = async () => {
       while (world.items.length === before) await new Promise((resolve) => setImmediate(resolve));

@@ -124,6 +124,8 @@ describe('the policies', () => {
     ['[]', 'policy.json: the whole'],
     ['{', 'policy.json is no JSON'],
     ['{"budgets":{"turns":-1}}', 'policy.json: budgets.turns'],
+    ['{"rules":[{"after":{"run":"tail","result":"hide"}}]}', 'policy.json: rules.0.after'],
+    ['{"rules":[{"builtin":"disk","after":"make"}]}', 'policy.json: rules.0: after cannot stand beside builtin'],
   ])('%s is named as a problem', async (text, problem) => {
     const { problems } = await read(text, undefined);
     expect(problems).toHaveLength(1);
@@ -134,6 +136,7 @@ describe('the policies', () => {
     '{"rules":[{"do":"allow"}]}',
     '{"rules":[{"do":"rewrite"}]}',
     '{"rules":[{"after":"sh"}]}',
+    '{"rules":[{"after":{"run":"sh","result":"replace"}}]}',
     '{"onTimeout":"desk"}',
   ])('of a project cannot say %s', async (text) => {
     expect((await read(undefined, text)).problems).toHaveLength(1);

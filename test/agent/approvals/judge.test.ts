@@ -104,7 +104,9 @@ describe("the user's policy", () => {
         { tool: 'run_*', checkpoint: true },
       ],
     });
-    expect(afterCommands({ tool: 'write_file', server: undefined, input: {} }, policy)).toEqual(['npm run format']);
+    expect(afterCommands({ tool: 'write_file', server: undefined, input: {} }, policy.user)).toEqual([
+      { run: 'npm run format', result: 'append', readsResult: false },
+    ]);
     expect(judge(shell('ls'), policy, 'off', world).checkpoint).toBe(true);
   });
 

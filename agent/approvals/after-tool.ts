@@ -1,0 +1,190 @@
+// What a policy runs after a tool: commands whose output the model reads with the tool's result, and filters whose output it reads
+// in place of that result. A filter that fails withholds the result; what failed is never lost unread.
+
+import { createHash } from 'node:crypto';
+import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import type { ToolCall } from './builtin.ts';
+import type { AfterCommand } from './judge.ts';
+import type { GateHost } from './questions.ts';
+import { type Ran, runCommand } from './run.ts';
+
+export type ToolEnd = HookCall & { event: Extract<TurnEvent, { type: 'toolEnd' }> };
+
+export interface AfterToolOptions {
+  /** Where the commands run. */
+  dir: string;
+  commands(call: ToolCall): Promise<readonly AfterCommand[]>;
+  redact(text: string): string;
+  /** One line per command that ended. */
+  audit(line: { tool: string; session: string; what: string; text: string }): void;
+  /** A note on the phone. */
+  tell(key: string, text: string): Promise<void>;
+  clock: () => number;
+}
+
+export interface AfterTool {
+  /** Something runs after this call, for which its hook should wait. */
+  concerns(call: ToolEnd): Promise<boolean>;
+  /** Resolves when everything ended, or the hook's time is over: then the rest is taken later. Never rejects. */
+  run(call: ToolEnd, host: GateHost): Promise<TurnAnswer>;
+  /** What no hook has taken yet. */
+  take(session: string): TurnAnswer;
+  /** A turn begins: nobody reads any more what the hooks of the one before it would answer. */
+  turnStarts(session: string): void;
+  /** A STOP: hooks are answered now. A filter's hook still waits. */
+  hurry(): void;
+  /** Nobody will take the outputs of this session: the phone hears of those that tell of a failure. */
+  sessionEnds(session: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Of all that runs after one call. The installed hook waits longer. */
+const commandMs = 120_000;
+/** What the answer needs on its way to the host, before the host gives up. */
+const hostMarginMs = 10_000;
+/** Where the hook cannot be kept waiting. */
+const fastMs = 150;
+const toldChars = 1_500;
+
+interface Wait {
+  session: string;
+  /** The answer would reach nobody. */
+  stale: boolean;
+  end(): void;
+}
+
+export function createAfterTool(options: AfterToolOptions): AfterTool {
+  const { redact, clock } = options;
+  const outputs = new Map<string, { text: string; failed: boolean }[]>();
+  const waits = new Set<Wait>();
+  const running = new Set<{ session: string; end(): void }>();
+  /** Sessions that ended while something of theirs ran. */
+  const over = new Set<string>();
+
+  const commandsFor = ({ event: { tool, server, input } }: ToolEnd) => options.commands({ tool, server, input });
+
+  async function start(command: string, { session, event }: ToolEnd, stdin: string, timeoutMs: number): Promise<Ran> {
+    let entry: { session: string; end(): void } | undefined;
+    const ran = await runCommand(command, {
+      cwd: options.dir,
+      stdin,
+      timeoutMs,
+      onStart(end) {
+        entry = { session, end };
+        running.add(entry);
+      },
+    });
+    if (entry) running.delete(entry);
+    options.audit({ tool: event.tool, session, what: howEnded(ran, timeoutMs), text: redact(command) });
+    return ran;
+  }
+
+  async function append({ run, readsResult }: AfterCommand, call: ToolEnd): Promise<void> {
+    const { session, event } = call;
+    const ran = await start(run, call, readsResult ? textOf(event.result) : '', commandMs);
+    const failed = ran.code !== 0;
+    const end = failed ? `; it ${howEnded(ran, commandMs)}` : '';
+    const text = `wa-sync ran \`${run}\` after ${event.tool}${end}:\n${redact(ran.output) || '(no output)'}`;
+    outputs.set(session, [...(outputs.get(session) ?? []), { text, failed }]);
+    if (over.has(session)) await giveUp(session, sessionOver);
+  }
+
+  /** The result as the filters leave it, one after the other; undefined = there is none. They may name what they hide. */
+  async function filter(filters: readonly AfterCommand[], call: ToolEnd, limitMs: number): Promise<string | undefined> {
+    if (filters.length === 0) return undefined;
+    const { tool, result } = call.event;
+    const withheld = (why: string) => `wa-sync withheld the result of ${tool}, ${why}. The tool itself ran.`;
+    if (result === undefined) return withheld('which is too large for the filter of its policy, or cannot be read');
+    const until = clock() + limitMs;
+    let text = textOf(result);
+    for (const { run } of filters) {
+      const ran = await start(run, call, text, Math.max(0, until - clock()));
+      if (ran.code !== 0) return withheld(`because the filter of its policy ${howEnded(ran, limitMs)}`);
+      text = ran.stdout;
+    }
+    return `${tool} ran. This is what the policy of wa-sync leaves of its result:\n${text || '(nothing)'}`;
+  }
+
+  function take(session: string): TurnAnswer {
+    const texts = (outputs.get(session) ?? []).map(({ text }) => text);
+    outputs.delete(session);
+    return texts.length === 0 ? {} : { context: texts.join('\n\n') };
+  }
+
+  async function waitFor(work: Promise<unknown>, session: string, limitMs: number): Promise<Wait> {
+    const wait: Wait = { session, stale: false, end: () => {} };
+    const ended = new Promise<void>((resolve) => {
+      wait.end = resolve;
+    });
+    const timer = setTimeout(() => wait.end(), limitMs);
+    waits.add(wait);
+    await Promise.race([work, ended]);
+    waits.delete(wait);
+    clearTimeout(timer);
+    return wait;
+  }
+
+  async function giveUp(session: string, why: string): Promise<void> {
+    const failed = (outputs.get(session) ?? []).filter((output) => output.failed);
+    outputs.delete(session);
+    for (const { text } of failed) {
+      const hash = createHash('sha256').update(`${session} ${clock()} ${text}`).digest('hex').slice(0, 32);
+      await options.tell(`after_${hash}`, `${why} before the agent could read this:\n${text}`.slice(0, toldChars));
+    }
+  }
+
+  return {
+    concerns: async (call) => (await commandsFor(call)).length > 0,
+    async run(call, host) {
+      const { session } = call;
+      const commands = await commandsFor(call);
+      if (commands.length === 0) return take(session);
+      const limitMs = host.waits ? Math.min(commandMs, host.maxMs - hostMarginMs) : fastMs;
+      const isFilter = ({ result }: AfterCommand) => result === 'replace';
+      const appended = Promise.all(commands.filter((each) => !isFilter(each)).map((each) => append(each, call)));
+      const [deny, { stale }] = await Promise.all([
+        filter(commands.filter(isFilter), call, limitMs),
+        waitFor(appended, session, limitMs),
+      ]);
+      if (stale) host.leave();
+      const more = host.isGone() ? {} : take(session);
+      return deny === undefined ? more : { ...more, deny };
+    },
+    take,
+    turnStarts(session) {
+      over.delete(session);
+      for (const wait of waits) {
+        if (wait.session !== session) continue;
+        wait.stale = true;
+        wait.end();
+      }
+    },
+    hurry() {
+      for (const wait of waits) wait.end();
+    },
+    async sessionEnds(session) {
+      if ([...running].some((each) => each.session === session)) over.add(session);
+      await giveUp(session, sessionOver);
+    },
+    async stop() {
+      for (const { end } of running) end();
+      for (const session of [...outputs.keys()]) await giveUp(session, 'wa-sync ended');
+    },
+  };
+}
+
+const sessionOver = 'The session ended';
+
+function howEnded({ code }: Ran, limitMs: number): string {
+  if (code === 'late') return `took longer than ${limitMs / 1000} s and was ended`;
+  return code === null ? 'was killed' : `ended with ${code}`;
+}
+
+/** What a tool gave, as a program reads it: its text, or JSON. */
+function textOf(result: unknown): string {
+  if (typeof result === 'string') return result;
+  const parts: readonly unknown[] = Array.isArray(result) ? result : [result];
+  const texts = parts.map((part) => (part as { text?: unknown } | null)?.text ?? part);
+  if (texts.every((text) => typeof text === 'string')) return texts.join('');
+  return JSON.stringify(result) ?? '';
+}
