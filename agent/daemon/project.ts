@@ -6,6 +6,7 @@ import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
+import { newSummaries } from '../drivers/gemini/session-compression.ts';
 import { readNewestJson } from '../files/json-file.ts';
 import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location.ts';
 import type { Redacted } from '../format/redact.ts';
@@ -83,6 +84,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     onReceipts: () => pull?.nudge(),
     activity: progress,
     tell: telling.tell,
+    compressions: ({ transcript, offset }) => (transcript ? newSummaries(transcript, offset) : Promise.resolve([])),
     storeView: (view) => viewFile.store(view),
     restored: parseStoredView(await readNewestJson(viewFiles(config.dirs, key))),
     isAlive: deps.isAlive,

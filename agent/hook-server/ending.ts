@@ -45,6 +45,7 @@ export function createEnding(
     call: HookCall,
     host: HookHost,
   ): Promise<TurnAnswer | Held> {
+    const { place } = state;
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
     if (settled.unsettled) {
@@ -52,6 +53,7 @@ export function createEnding(
       await storeView();
       throw settled.unsettled;
     }
+    await tellCompressions(place);
     const before = project.sprint;
     const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
     await report(settled, { before, after });
@@ -71,10 +73,24 @@ export function createEnding(
     at: TurnPlace,
     { why, lagMs = settleMs, answer }: { why?: string; lagMs?: number; answer?: string | undefined },
   ): Promise<void> {
+    const { place } = state;
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
+    if (!settled.unsettled) await tellCompressions(place);
     await report(settled, { why });
     if (settled.unsettled) throw settled.unsettled;
+  }
+
+  /** Of a turn whose beginning is known: what is older was told then, or by nobody who was asked. */
+  async function tellCompressions(place: TurnPlace | undefined): Promise<void> {
+    if (!place?.transcript) return;
+    try {
+      for (const summary of await options.compressions(place)) {
+        await options.tell(`compressed_${place.transcript}_${summary}`, compressedText);
+      }
+    } catch (cause) {
+      log('warn', 'compressions not read', { project: p, error: (cause as Error).message });
+    }
   }
 
   async function report(
@@ -138,6 +154,7 @@ function stoppedText({ outcome }: SettledTurn, ms: number): string {
   return `Stopped after the running turn (${took}, ${outcome.toolCalls} ${outcome.toolCalls === 1 ? 'tool call' : 'tool calls'}).`;
 }
 
+const compressedText = 'The agent has compressed its context by itself: of what came before it keeps a summary.';
 const noAnswerText = 'The turn ended without an answer.';
 const cancelledText = 'Cancelled at the keyboard.';
 const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';

@@ -7,7 +7,7 @@ import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { HoldPolicy } from '../turns/hold.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
-import type { StopView, StoredView, WaitingMessage } from '../turns/view.ts';
+import type { StopView, StoredView, TurnPlace, WaitingMessage } from '../turns/view.ts';
 
 export interface TurnInbox {
   /** Unread messages, oldest first, workflows expanded; `further` = how many more the journal holds. */
@@ -52,6 +52,8 @@ export interface TurnsOptions {
   activity: TurnActivity;
   /** A line for the phone about the turn itself; what the key is made of makes it once. `replyTo` = a message's id. */
   tell(key: string, text: string, replyTo?: string): Promise<void>;
+  /** What the coding agent's own session file says of compressions since a turn began: the summary that each left. */
+  compressions(at: TurnPlace): Promise<readonly string[]>;
   /** view.json for the fallback. Never rejects. */
   storeView(view: StoredView): Promise<boolean>;
   restored: StoredView | undefined;

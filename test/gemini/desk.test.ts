@@ -1,6 +1,8 @@
 // What the phone hears of the desk: dialogs and questions that wait there, a compression, and a terminal that nothing wakes.
 
 import { expect } from 'vitest';
+import type { ModelRule } from '../helpers/model-server.ts';
+import { runHeadless } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
 import { until } from './processes.ts';
 import { test, type } from './stage.ts';
@@ -56,6 +58,50 @@ test('/compress at the desk is one line on the phone, and the compression before
   const texts = (await product.waitForAnswers(2)).map(({ text }) => text);
   expect(texts).toEqual(['At your service.', 'The agent compresses its context.']);
   expect((await hooks.payloads()).map(({ trigger }) => trigger)).toEqual(['auto', 'manual']);
+});
+
+/** The second turn is said to fill most of the context window, so the CLI compresses before the third. */
+const fillsContext: ModelRule = ({ method, userTexts, toolResults, body }) => {
+  const isAsked = (text: string) => JSON.stringify(body.contents).includes(text);
+  if (method === 'generateContent' && isAsked('state_snapshot>'))
+    return { text: '<state_snapshot>all</state_snapshot>' };
+  const isSecond = method === 'streamGenerateContent' && userTexts.join().includes('second turn') && toolResults === 0;
+  return isSecond
+    ? { toolCall: { name: 'run_shell_command', args: { command: 'true' } }, promptTokens: 700_000 }
+    : undefined;
+};
+const compressed = 'The agent has compressed its context by itself: of what came before it keeps a summary.';
+
+test('a compression that the CLI makes by itself is one line on the phone, in a terminal and headless, and none after it', async ({
+  home,
+  model,
+  product,
+  open,
+}) => {
+  model.rule(fillsContext);
+  const yolo = ['--approval-mode', 'yolo'];
+  await runHeadless(home, { prompt: 'first turn [[say: One.]]', args: yolo });
+  await runHeadless(home, { prompt: 'second turn [[say: Two.]]', args: [...yolo, '--resume', 'latest'] });
+  const resumed = await open({ args: [...yolo, '--resume', 'latest'] });
+  const stopThinking = model.rule((request) =>
+    request.userTexts.join().includes('third turn') ? new Promise(() => {}) : undefined,
+  );
+  await type(resumed, 'third turn');
+  await model.waitForRequest('third turn');
+  // The CLI writes its whole history again, summary included.
+  await resumed.key('Escape');
+  await resumed.waitForScreen('Request cancelled.');
+  stopThinking();
+  await type(resumed, 'fourth turn [[say: Four.]]');
+  expect((await product.waitForAnswers(4)).map(({ text }) => text)).toEqual(['One.', compressed, 'Two.', 'Four.']);
+  expect(JSON.stringify(await home.sessionLines()).split('<state_snapshot>').length).toBeGreaterThan(3);
+
+  await type(resumed, '/clear');
+  await type(resumed, 'once more [[say: Once more.]]');
+  await product.waitForAnswers(5);
+  await type(resumed, 'a second turn [[say: Again.]]');
+  const texts = (await product.waitForAnswers(7)).map(({ text }) => text);
+  expect(texts.slice(5)).toEqual([compressed, 'Again.']);
 });
 
 test('a text that comes to an idle terminal is told once, with how it will be picked up, until the next turn', async ({

@@ -34,8 +34,10 @@ interface Refusal {
 }
 
 export type ModelReply =
-  /** A list is streamed as one chunk each. */
-  { text: string | string[] } | { toolCall: { name: string; args: Record<string, unknown> } } | Refusal;
+  /** A list is streamed as one chunk each. `promptTokens` = what the request is said to have cost. */
+  | { text: string | string[]; promptTokens?: number }
+  | { toolCall: { name: string; args: Record<string, unknown> }; promptTokens?: number }
+  | Refusal;
 
 /** Undefined leaves the request to the next rule. A promise that is not settled keeps the model thinking. */
 export type ModelRule = (request: ModelRequest) => ModelReply | undefined | Promise<ModelReply | undefined>;
@@ -192,7 +194,7 @@ interface Chunk {
 function chunksOf(request: ModelRequest, reply: Exclude<ModelReply, Refusal>): Chunk[] {
   const parts: Part[] =
     'toolCall' in reply ? [{ functionCall: reply.toolCall }] : [reply.text].flat().map((text) => ({ text }));
-  const promptTokenCount = tokensOf(request.body);
+  const promptTokenCount = reply.promptTokens ?? tokensOf(request.body);
   return parts.map((part, index) => {
     const candidatesTokenCount = tokensOf(parts.slice(0, index + 1));
     const last = index === parts.length - 1;

@@ -67,6 +67,7 @@ function createWorld() {
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),
+    compressions: async () => [],
     storeView: async () => true,
     restored: undefined,
     isAlive: () => alive,

@@ -69,6 +69,7 @@ beforeEach(async () => {
     tell: async (_, text, replyTo) => {
       told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },
+    compressions: async () => [],
     storeView: async (view) => {
       stored = view;
       return isNoted.inView;
