@@ -38,37 +38,42 @@ export function createSteering(parts: SteeringParts): Steering {
   const { project, journal, inbox, clock } = options;
   const p = project.key;
 
+  /** What an agent that polls holds is parked for the case that it comes back. Gives how many others were parked. */
   async function park(beforeSeq: number): Promise<number> {
     const ids: string[] = [];
+    let leased = 0;
     for (const { row, phase, parked } of project.messages.values()) {
-      if ((phase === 'waiting' || phase === 'fetching') && parked !== 'parked' && row.seq < beforeSeq) ids.push(row.id);
+      if (parked === 'parked' || row.seq >= beforeSeq) continue;
+      if (phase === 'leased') leased += 1;
+      if (phase === 'waiting' || phase === 'fetching' || phase === 'leased') ids.push(row.id);
     }
     if (ids.length > 0) await journal.append([{ t: 'parked', p, at: clock(), ids }]);
-    return ids.length;
+    return ids.length - leased;
   }
 
+  /** Gives how many of them nobody holds. */
   async function release(): Promise<number> {
-    const ids = [...project.messages.values()].filter(({ parked }) => parked === 'parked').map(({ row }) => row.id);
+    const released = [...project.messages.values()].filter(({ parked }) => parked === 'parked');
+    const ids = released.map(({ row }) => row.id);
     if (ids.length > 0) await journal.append([{ t: 'unparked', p, at: clock(), ids }]);
-    return ids.length;
+    return released.filter(({ phase }) => phase !== 'leased').length;
   }
 
   /** After a sleep the message that releases them may have come together with the STOP. */
   async function whatOfParked(parked: number, seq: number): Promise<string> {
     const isNewer = ({ row }: HeldMessage) => row.seq >= seq && !(project.sprint && row.stopWord);
-    if (![...project.messages.values()].some(isNewer)) {
-      return parked === 1
-        ? 'is parked: a new message or /continue releases it'
-        : 'are parked: a new message or /continue releases them';
-    }
-    await release();
-    return parked === 1 ? 'goes with the one you sent since' : 'go with what you sent since';
+    const isReleased = [...project.messages.values()].some(isNewer);
+    if (isReleased) await release();
+    if (parked === 0) return '';
+    const [one, many] = isReleased
+      ? ['goes with the one you sent since', 'go with what you sent since']
+      : ['is parked: a new message or /continue releases it', 'are parked: a new message or /continue releases them'];
+    return ` ${messages(parked)} from before it ${parked === 1 ? one : many}.`;
   }
 
   return {
     async stop({ seq, type }) {
-      const parked = await park(seq);
-      const rest = parked === 0 ? '' : ` ${messages(parked)} from before it ${await whatOfParked(parked, seq)}.`;
+      const rest = await whatOfParked(await park(seq), seq);
       await inbox.refresh();
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.

@@ -210,6 +210,22 @@ describe('a message', () => {
     expect(await agent.poll({ timeout: 0 })).toEqual({ messages: [] });
   });
 
+  it('that an agent holds when a STOP comes is parked when it comes back, until the owner sends a new one', async () => {
+    await ws.start();
+    await say('before the stop');
+    const agent = await mcp();
+    await agent.poll();
+    await ws.chat.say('/stop');
+    await until('the STOP is answered', () => phone().some((text) => text === 'Nothing to stop: no turn is running.'));
+    await agent.close();
+    const entry = async () => (await ws.inbox()).find(({ text }) => text === 'before the stop');
+    await until('it came back, parked', async () => (await entry())?.attempt === 1 && (await entry())?.parked === true);
+    const hooks = await hooked();
+    expect(await hooks.turn('nothing for me')).toBeUndefined();
+    await say('go on then');
+    expect(await hooks.turn('work')).toMatch(/sent before the STOP[^\n]*\nbefore the stop\n.*go on then/s);
+  });
+
   it('that an agent holds is not given by a hook alone, also when another program marks it unread again', async () => {
     const daemon = await ws.start();
     await say('held while nobody serves');
