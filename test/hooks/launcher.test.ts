@@ -172,6 +172,17 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
       expect(await launch({ args: held })).toEqual(fromFallback(1, 'AfterAgent', '86400'));
     });
 
+    // The daemon answers later than a gate waits that has no gate file; it takes seconds, whatever the shell.
+    it.runIf(shell === shells[0] && client === 'perl')('does not begin to answer at a gate that is open', async () => {
+      const gate = ['gemini', 'BeforeTool', '86400'];
+      await bench.addFallback(honestFallback);
+      await bench.listen((socket) => void setTimeout(() => socket.end(http('200 OK', '{"late":1}')), 5_000));
+      expect(await launch({ args: gate })).toEqual(fromFallback(1, 'BeforeTool', '86400'));
+      await mkdir(join(bench.runtime, 'gate'));
+      await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), '{"decision":"deny"}\n');
+      expect(await launch({ args: gate })).toEqual(printed('{"late":1}\n'));
+    });
+
     it('dies while it holds', async () => {
       await bench.addFallback(honestFallback);
       await bench.listen((socket) => {
