@@ -17,7 +17,9 @@ export interface AfterToolOptions {
   redact(text: string): string;
   /** One line per command that ended. */
   audit(line: { tool: string; session: string; what: string; text: string }): void;
-  /** A note on the phone. */
+  /** Gives a look at whether the turn was cancelled at the desk since, by the session file. The host tells no hook of it. */
+  watchCancel(transcript: string): Promise<() => Promise<boolean>>;
+  /** A note on the phone. Never rejects. */
   tell(key: string, text: string): Promise<void>;
   clock: () => number;
 }
@@ -44,13 +46,17 @@ const commandMs = 120_000;
 const hostMarginMs = 10_000;
 /** Where the hook cannot be kept waiting. */
 const fastMs = 150;
+/** After Esc the host's terminal waits for the hook all the same. */
+const cancelLookMs = 250;
 const toldChars = 1_500;
 
+/** A hook that is kept waiting. */
 interface Wait {
   session: string;
+  /** Answered now, with what there is. */
+  hurry(): void;
   /** The answer would reach nobody. */
-  stale: boolean;
-  end(): void;
+  leave(): void;
 }
 
 export function createAfterTool(options: AfterToolOptions): AfterTool {
@@ -93,13 +99,14 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
   async function filter(filters: readonly AfterCommand[], call: ToolEnd, limitMs: number): Promise<string | undefined> {
     if (filters.length === 0) return undefined;
     const { tool, result } = call.event;
-    const withheld = (why: string) => `wa-sync withheld the result of ${tool}, ${why}. The tool itself ran.`;
-    if (result === undefined) return withheld('which is too large for the filter of its policy, or cannot be read');
+    if (result === undefined) {
+      return withheld(call, 'which is too large for the filter of its policy, or cannot be read');
+    }
     const until = clock() + limitMs;
     let text = textOf(result);
     for (const { run } of filters) {
       const ran = await start(run, call, text, Math.max(0, until - clock()));
-      if (ran.code !== 0) return withheld(`because the filter of its policy ${howEnded(ran, limitMs)}`);
+      if (ran.code !== 0) return withheld(call, `because the filter of its policy ${howEnded(ran, limitMs)}`);
       text = ran.stdout;
     }
     return `${tool} ran. This is what the policy of wa-sync leaves of its result:\n${text || '(nothing)'}`;
@@ -111,17 +118,32 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     return texts.length === 0 ? {} : { context: texts.join('\n\n') };
   }
 
-  async function waitFor(work: Promise<unknown>, session: string, limitMs: number): Promise<Wait> {
-    const wait: Wait = { session, stale: false, end: () => {} };
-    const ended = new Promise<void>((resolve) => {
-      wait.end = resolve;
-    });
-    const timer = setTimeout(() => wait.end(), limitMs);
+  /** `left` = the host went on without an answer. The outputs may be late, the result may not. */
+  async function waitFor(
+    ended: Promise<unknown>,
+    result: Promise<string | undefined>,
+    { session, transcript }: ToolEnd,
+    limitMs: number,
+  ): Promise<{ deny: string | undefined } | 'left'> {
+    const hurried = deferred<void>();
+    const left = deferred<'left'>();
+    const wait: Wait = { session, hurry: () => hurried.resolve(), leave: () => left.resolve('left') };
     waits.add(wait);
-    await Promise.race([work, ended]);
+    const timer = setTimeout(wait.hurry, limitMs);
+    const isLong = transcript !== undefined && limitMs > cancelLookMs;
+    const isCancelled = !isLong ? undefined : await options.watchCancel(transcript);
+    const look = () =>
+      isCancelled?.().then(
+        (is) => is && wait.leave(),
+        () => {},
+      );
+    const looking = setInterval(look, cancelLookMs);
+    const there = Promise.all([result, Promise.race([ended, hurried.promise])]);
+    const answer = await Promise.race([there.then(([deny]) => ({ deny })), left.promise]);
     waits.delete(wait);
     clearTimeout(timer);
-    return wait;
+    clearInterval(looking);
+    return answer;
   }
 
   async function giveUp(session: string, why: string): Promise<void> {
@@ -142,25 +164,23 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
       const limitMs = host.waits ? Math.min(commandMs, host.maxMs - hostMarginMs) : fastMs;
       const isFilter = ({ result }: AfterCommand) => result === 'replace';
       const appended = Promise.all(commands.filter((each) => !isFilter(each)).map((each) => append(each, call)));
-      const [deny, { stale }] = await Promise.all([
-        filter(commands.filter(isFilter), call, limitMs),
-        waitFor(appended, session, limitMs),
-      ]);
-      if (stale) host.leave();
+      const filters = commands.filter(isFilter);
+      const answer = await waitFor(appended, filter(filters, call, limitMs), call, limitMs);
+      if (answer === 'left') {
+        host.leave();
+        // Of a cancelled call the host keeps what it has.
+        return filters.length === 0 ? {} : { deny: withheld(call, 'because the turn was cancelled') };
+      }
       const more = host.isGone() ? {} : take(session);
-      return deny === undefined ? more : { ...more, deny };
+      return answer.deny === undefined ? more : { ...more, deny: answer.deny };
     },
     take,
     turnStarts(session) {
       over.delete(session);
-      for (const wait of waits) {
-        if (wait.session !== session) continue;
-        wait.stale = true;
-        wait.end();
-      }
+      for (const wait of waits) if (wait.session === session) wait.leave();
     },
     hurry() {
-      for (const wait of waits) wait.end();
+      for (const wait of waits) wait.hurry();
     },
     async sessionEnds(session) {
       if ([...running].some((each) => each.session === session)) over.add(session);
@@ -171,6 +191,18 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
       for (const session of [...outputs.keys()]) await giveUp(session, 'wa-sync ended');
     },
   };
+}
+
+function withheld({ event: { tool } }: ToolEnd, why: string): string {
+  return `wa-sync withheld the result of ${tool}, ${why}. The tool itself ran.`;
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 const sessionOver = 'The session ended';

@@ -40,6 +40,8 @@ export interface GuardOptions {
   isInteractive(pid: number): Promise<boolean>;
   /** Tokens that the session file says were used, from `offset` bytes on; undefined = it does not say. */
   tokensOf(transcript: string): Promise<number | undefined>;
+  /** Gives a look at whether the running turn was cancelled at the desk since now, by the session file. */
+  watchCancel(transcript: string): Promise<() => Promise<boolean>>;
   clock: () => number;
   log: Log;
 }
@@ -114,7 +116,11 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     },
     redact,
     audit: (line) => audit.write({ kind: 'after', ...line }),
-    tell: (key, text) => options.send({ key, class: 'answer', parts: [{ text, entities: [] }] }),
+    watchCancel: options.watchCancel,
+    tell: (key, text) =>
+      options
+        .send({ key, class: 'answer', parts: [{ text, entities: [] }] })
+        .catch((cause) => log('warn', 'output not told', { project: project.key, error: (cause as Error).message })),
     clock,
   });
   const stops = new Set<string>();
@@ -192,7 +198,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     tick: () => approvals.tick(),
     status: () => ({ mode: approvals.mode(), asked: approvals.waiting(), problems }),
     async stop() {
-      await after.stop().catch((cause) => log('warn', 'outputs not told', { error: (cause as Error).message }));
+      await after.stop();
       await audit.flush();
     },
   };

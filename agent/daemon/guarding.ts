@@ -6,8 +6,11 @@ import { projectKey } from '../../protocol/ids.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createGuard, type Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
+import { readTurn } from '../drivers/gemini/session-log.ts';
 import { readTokens } from '../drivers/gemini/session-usage.ts';
 import type { MailboxPlace } from '../files/location.ts';
+import { readFrom } from '../files/tail.ts';
+import { sizeOf } from '../hook-server/settlement.ts';
 import { stricterMode } from '../journal/approvals.ts';
 import { isInteractive } from '../terminal.ts';
 import type { ProjectDeps } from './project.ts';
@@ -40,8 +43,14 @@ export async function guardProject(
     redact: redactor,
     onMode: (next) => gates.set(key, next),
     isInteractive,
+    watchCancel,
     tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
     clock,
     log,
   });
+}
+
+async function watchCancel(transcript: string): Promise<() => Promise<boolean>> {
+  const from = await sizeOf(transcript);
+  return async () => (await sizeOf(transcript)) > from && readTurn(await readFrom(transcript, from)).cancelled;
 }

@@ -70,7 +70,7 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
       const beside = isGate(tool, event) ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await beside;
-      if (isHeld && host.isGone()) return {};
+      if (isHeld && host.isGone()) return io.writeAnswer(event, (await beside) ?? {});
       const turn: TurnAnswer = await deadline.within(turns.handle(call, host));
       if (turn.deny !== undefined || turn.halt !== undefined) return io.writeAnswer(event, turn);
       const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));

@@ -597,6 +597,16 @@ describe('a policy', () => {
       expect(await agent.hook('BeforeAgent', { prompt: 'and next' })).toEqual({});
     });
 
+    it('gives the terminal back when Esc was pressed there', async () => {
+      await blocked('echo finally');
+      await ws.start();
+      await agent.hook('BeforeAgent', { prompt: 'go on' });
+      const result = agent.held('AfterTool', fields);
+      await ran();
+      await agent.record('info', 'Request cancelled.');
+      expect(await result).toEqual({});
+    });
+
     it('tells the phone what failed when the session ends before the model could read it', async () => {
       await policy({ rules: [{ tool: 'write_file', after: 'sleep 0.5; echo broken; exit 1' }] });
       await ws.start();

@@ -223,7 +223,9 @@ describe('a message', () => {
     const hooks = await hooked();
     expect(await hooks.turn('nothing for me')).toBeUndefined();
     await say('go on then');
-    expect(await until('both are given', () => hooks.turn('work'))).toMatch(/sent before the STOP[^\n]*\nbefore the stop\n.*go on then/s);
+    expect(await until('both are given', () => hooks.turn('work'))).toMatch(
+      /sent before the STOP[^\n]*\nbefore the stop\n.*go on then/s,
+    );
   });
 
   it('that an agent holds is not given by a hook alone, also when another program marks it unread again', async () => {

@@ -1,6 +1,6 @@
 // Approvals with the real CLI in yolo mode, where nothing but our gate stands before a tool: nothing runs without a yes.
 
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
@@ -165,6 +165,26 @@ describe('the policy', () => {
     expect(request.toolResults).toBe(1);
     expect(JSON.stringify(request.body)).toContain('; it ended with 1:');
     expect(turnRequests(model)).toHaveLength(2);
+  });
+
+  test('gives an output that Esc came before with a later prompt', async ({ home, model, product: _, open }) => {
+    const go = join(home.home, 'go');
+    const command = `touch '${home.home}/begun'; until [ -e '${go}' ]; do sleep 0.1; done; echo two tests are red; exit 1`;
+    await policy(home, { rules: [{ tool: 'run_shell_command', after: command }] });
+    const tui = await open({ args: yolo });
+    await type(tui, 'Go [[shell: true]] [[say: Finished.]]');
+    await until(async () => (await readdir(home.home)).includes('begun'), 30_000);
+    await tui.key('Escape');
+    await tui.waitForScreen('Request cancelled.');
+    await type(tui, 'second turn [[say: Second.]]');
+    await tui.waitForScreen('✦ Second.');
+    await writeFile(go, '');
+    const audit = () => readFile(join(home.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
+    await until(async () => (await audit()).includes('"kind":"after"'), 30_000);
+    await type(tui, 'third turn [[say: Third.]]');
+    await tui.waitForScreen('✦ Third.');
+    const told = turnRequests(model).map((request) => request.userTexts.join().includes('two tests are red'));
+    expect(told.slice(-2)).toEqual([false, true]);
   });
 
   test('replaces what the model reads of a result, with what the phone says beside it', async ({
