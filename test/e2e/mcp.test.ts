@@ -220,7 +220,7 @@ describe('a message', () => {
     await agent.close();
     const entry = async () => (await ws.inbox()).find(({ text }) => text === 'before the stop');
     await until('it came back, parked', async () => (await entry())?.attempt === 1 && (await entry())?.parked === true);
-    const hooks = await hooked();
+    const hooks = await newAgent();
     expect(await hooks.turn('nothing for me')).toBeUndefined();
     await say('go on then');
     expect(await until('both are given', () => hooks.turn('work'))).toMatch(

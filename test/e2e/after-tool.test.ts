@@ -1,0 +1,186 @@
+// What a policy runs after a tool, on the whole path: the output with that very result, and filters that replace it.
+
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until, type Workstation } from '../helpers/daemon.ts';
+import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
+import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+
+interface ToolAnswer {
+  decision?: string;
+  reason?: string;
+  hookSpecificOutput?: { additionalContext?: string };
+}
+
+let ws: Workstation;
+let agent: AgentProcess;
+let arrives: Scene['arrives'];
+eachTest(async (scene) => {
+  ({ ws, arrives } = scene);
+  agent = await scene.newAgent();
+});
+
+const { told } = phoneOf(() => ws.chat);
+const policy = (value: object) => writeFile(join(ws.root, 'config', 'policy.json'), JSON.stringify(value));
+/** The lines of the audit file, as soon as there are so many; it is written behind what it tells of. */
+const audit = (count: number) =>
+  until(`${count} lines in the audit file`, async () => {
+    const text = await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
+    const lines = text.trim().split('\n');
+    return lines.length >= count && lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  });
+
+describe('a command after a tool', onBusyMachine, () => {
+  const fields = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
+  const contextOf = (answer: ToolAnswer) => answer.hookSpecificOutput?.additionalContext;
+  /** Runs until the test lets it end. */
+  const blocked = async (rest: string) => {
+    const go = join(ws.root, 'go');
+    await policy({ rules: [{ tool: 'write_file', after: `until [ -e '${go}' ]; do sleep 0.02; done; ${rest}` }] });
+    return () => writeFile(go, '');
+  };
+  const ran = () => until('it runs', async () => (await audit(1)).some(({ kind }) => kind === 'tool'));
+  /** As on a system without perl, where the launcher takes curl. */
+  const startCurlAgent = async () => {
+    const bin = join(ws.root, 'bin');
+    await mkdir(bin);
+    for (const name of ['sh', 'curl', 'head', 'cat', 'rm', 'node']) {
+      await symlink(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name));
+    }
+    return startAgent({ project: ws.project, env: { ...ws.env, PATH: bin }, dir: join(ws.root, 'curl-agent') });
+  };
+
+  it('is told to the model with the result, and every tool, command and turn is written down without secrets', async () => {
+    const prints = 'echo formatted; echo ghp_012345678901234567890123456789abcdef';
+    await policy({ rules: [{ tool: 'write_file', after: prints }] });
+    await ws.start();
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    expect(contextOf(await agent.hook('AfterTool', fields))).toContain('after write_file:\nformatted\n[redacted:');
+    await agent.hook('AfterAgent', { prompt: 'next', prompt_response: 'ok', stop_hook_active: false });
+    const lines = await audit(3);
+    expect(lines.map(({ kind }) => kind)).toEqual(['tool', 'after', 'turn']);
+    expect(JSON.stringify(lines)).not.toContain('ghp_');
+    await told(/^ok$/);
+  });
+
+  it('gives a slow output with that very result, and what came meanwhile with it', async () => {
+    const letGo = await blocked('echo finally');
+    await ws.start();
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    const result = agent.held('AfterTool', fields);
+    await ran();
+    await arrives('also the docs');
+    await letGo();
+    const context = contextOf(await result);
+    expect(context).toContain('after write_file:\nfinally');
+    expect(context).toContain('also the docs');
+    expect(contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))).not.toContain('finally');
+  });
+
+  it('gives the output of a slow command with the next thing that the model reads, where the launcher has only curl', async () => {
+    const letGo = await blocked('echo finally');
+    await ws.start();
+    const other = await startCurlAgent();
+    expect(await other.hook('AfterTool', fields)).toEqual({});
+    await letGo();
+    const context = await until('the output is given', async () =>
+      contextOf(await other.hook('BeforeAgent', { prompt: 'next' })),
+    );
+    expect(context).toContain('after write_file:\nfinally');
+    await other.kill();
+  });
+
+  it('gives way to a STOP, and to the next prompt after Esc; the output follows', async () => {
+    const letGo = await blocked('echo red; exit 2');
+    await ws.start();
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    const first = agent.held('AfterTool', fields);
+    await ran();
+    await ws.chat.say('STOP');
+    expect(contextOf(await first)).toContain('STOP signal');
+    const second = agent.held('AfterTool', { ...fields, tool_input: { file_path: 'b.ts' } });
+    await until('it runs', async () => (await audit(3)).filter(({ kind }) => kind === 'tool').length === 2);
+    expect(contextOf(await agent.held('BeforeAgent', { prompt: 'something else' }))).toBeUndefined();
+    expect(contextOf(await second)).toBeUndefined();
+    await letGo();
+    await until('both ended', async () => (await audit(5)).filter(({ kind }) => kind === 'after').length === 2);
+    expect(
+      contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))?.match(/it ended with 2:\nred/g),
+    ).toHaveLength(2);
+    expect(await agent.hook('BeforeAgent', { prompt: 'and next' })).toEqual({});
+  });
+
+  it('gives the terminal back when Esc was pressed there', async () => {
+    await blocked('echo finally');
+    await ws.start();
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    const result = agent.held('AfterTool', fields);
+    await ran();
+    await agent.record('info', 'Request cancelled.');
+    expect(await result).toEqual({});
+  });
+
+  it('tells the phone what failed when the session ends before the model could read it', async () => {
+    await policy({ rules: [{ tool: 'write_file', after: 'sleep 0.5; echo broken; exit 1' }] });
+    await ws.start();
+    const other = await startCurlAgent();
+    await other.hook('BeforeAgent', { prompt: 'go on' });
+    expect(await other.hook('AfterTool', fields)).toEqual({});
+    await other.hook('SessionEnd', { reason: 'exit' });
+    expect(await told(/^The session ended before the agent could read this:/)).toContain(
+      'after write_file; it ended with 1:\nbroken',
+    );
+    await other.kill();
+  });
+});
+
+describe('a filter of a result', onBusyMachine, () => {
+  const read = (llmContent: unknown) =>
+    agent.hook('AfterTool', {
+      tool_name: 'run_shell_command',
+      tool_input: { command: 'cat log' },
+      tool_response: { llmContent, returnDisplay: '' },
+    }) as Promise<ToolAnswer>;
+  const filter = (...runs: string[]) =>
+    policy({ rules: runs.map((run) => ({ tool: 'run_shell_command', after: { run, result: 'replace' } })) });
+
+  it('gives the model what the filters leave of it, one after the other, and nothing else of it', async () => {
+    await filter('sleep 0.5; grep -v secret', 'tr a-z A-Z');
+    await ws.start();
+    expect(await read('one\nsecret two\nthree\n')).toEqual({
+      decision: 'deny',
+      reason: expect.stringMatching(/^run_shell_command ran\. This is what [^`]* leaves of its result:\nONE\nTHREE\n$/),
+    });
+    expect((await read([{ text: 'a' }, { text: 'b' }])).reason).toMatch(/its result:\nAB\n$/);
+  });
+
+  it('withholds it when the filter fails, without a word of either', async () => {
+    await filter('cat >&2; exit 4');
+    await ws.start();
+    const withheld = {
+      decision: 'deny',
+      reason: expect.stringMatching(/^wa-sync withheld .* ended with 4\. The tool itself ran\.$/),
+    };
+    expect(await read('secret')).toEqual(withheld);
+    // Broken since: the filter stays as it was last read.
+    await writeFile(join(ws.root, 'config', 'policy.json'), '{');
+    expect(await read('secret')).toEqual(withheld);
+  });
+
+  it('withholds what is too large to be given to it', async () => {
+    await filter('cat');
+    await ws.start();
+    expect((await read('x'.repeat(5_000_000))).reason).toContain('too large');
+  });
+
+  it('carries the messages of the phone all the same', async () => {
+    await filter('cat');
+    await ws.start();
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    await arrives('be quick');
+    expect((await read('whole')).reason).toMatch(/its result:\nwhole\n\n<hook_context>.*be quick.*<\/hook_context>$/s);
+  });
+});
