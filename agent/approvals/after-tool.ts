@@ -194,7 +194,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
 }
 
 function withheld({ event: { tool } }: ToolEnd, why: string): string {
-  return `wa-sync withheld the result of ${tool}, ${why}. The tool itself ran.`;
+  return `The result of ${tool} is withheld by wa-sync, ${why}. The tool itself ran.`;
 }
 
 function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {

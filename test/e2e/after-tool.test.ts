@@ -162,7 +162,9 @@ describe('a filter of a result', onBusyMachine, () => {
     await ws.start();
     const withheld = {
       decision: 'deny',
-      reason: expect.stringMatching(/^wa-sync withheld .* ended with 4\. The tool itself ran\.$/),
+      reason: expect.stringMatching(
+        /^The result of run_shell_command is withheld .* ended with 4\. The tool itself ran\.$/,
+      ),
     };
     expect(await read('secret')).toEqual(withheld);
     // Broken since: the filter stays as it was last read.

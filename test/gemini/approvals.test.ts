@@ -207,7 +207,7 @@ describe('the policy', () => {
   test('withholds a result when its filter fails', async ({ home, model, product: _ }) => {
     await policy(home, { rules: [{ tool: 'run_shell_command', after: { run: 'exit 7', result: 'replace' } }] });
     await run(home, 'Go [[shell: printf hu; echo sh]] [[say: Finished.]]');
-    const request = await model.waitForRequest('wa-sync withheld the result of run_shell_command');
+    const request = await model.waitForRequest('The result of run_shell_command is withheld by wa-sync');
     expect(JSON.stringify(request.body).includes('hush')).toBe(false);
   });
 
