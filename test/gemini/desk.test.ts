@@ -82,11 +82,11 @@ test('a compression that the CLI makes by itself is one line on the phone, in a 
   const yolo = ['--approval-mode', 'yolo'];
   await runHeadless(home, { prompt: 'first turn [[say: One.]]', args: yolo });
   await runHeadless(home, { prompt: 'second turn [[say: Two.]]', args: [...yolo, '--resume', 'latest'] });
-  const resumed = await open({ args: [...yolo, '--resume', 'latest'] });
   const stopThinking = model.rule((request) =>
     request.userTexts.join().includes('third turn') ? new Promise(() => {}) : undefined,
   );
-  await type(resumed, 'third turn');
+  // Not typed: while a session is taken up again the CLI now and then loses what is.
+  const resumed = await open({ args: [...yolo, '--resume', 'latest', '-i', 'third turn'] });
   await model.waitForRequest('third turn');
   // The CLI writes its whole history again, summary included.
   await resumed.key('Escape');
