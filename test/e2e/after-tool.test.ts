@@ -1,13 +1,14 @@
 // What a policy runs after a tool, on the whole path: the output with that very result, and filters that replace it.
 
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eachGate } from '../helpers/approvals.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { onBusyMachine, type Scene } from '../helpers/scene.ts';
 
 interface ToolAnswer {
   decision?: string;
@@ -18,20 +19,10 @@ interface ToolAnswer {
 let ws: Workstation;
 let agent: AgentProcess;
 let arrives: Scene['arrives'];
-eachTest(async (scene) => {
-  ({ ws, arrives } = scene);
-  agent = await scene.newAgent();
+const { policy, audit } = eachGate((scene) => {
+  ({ ws, agent, arrives } = scene);
 });
-
 const { told } = phoneOf(() => ws.chat);
-const policy = (value: object) => writeFile(join(ws.root, 'config', 'policy.json'), JSON.stringify(value));
-/** The lines of the audit file, as soon as there are so many; it is written behind what it tells of. */
-const audit = (count: number) =>
-  until(`${count} lines in the audit file`, async () => {
-    const text = await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
-    const lines = text.trim().split('\n');
-    return lines.length >= count && lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  });
 
 describe('a command after a tool', onBusyMachine, () => {
   const fields = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
