@@ -7,8 +7,9 @@ import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
-import { type JudgeOptions, judgeNow, movedPlace, type Places, whatChanged } from './judge-now.ts';
+import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-now.ts';
 import { readMode } from './modes.ts';
+import type { Policies } from './policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question.ts';
 import { createQuestions, type Decision, type GateHost, type Question, type QuestionsOptions } from './questions.ts';
 import { visible } from './visible.ts';
@@ -42,7 +43,7 @@ export interface Approvals {
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { project, clock, log } = options;
   const questions = createQuestions(options);
-  /** Approved for a session: session, hash of tool and arguments, and where they led. */
+  /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
   await questions.closeInterrupted();
 
@@ -62,7 +63,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     }
     const ref = judgement.checkpoint ? await options.checkpoint(cwd) : undefined;
     // What the rules find may have changed since.
-    const remembered = judgement.rules.length === 0 && always.has(alwaysKey({ session, hash, places }));
+    const remembered = judgement.rules.length === 0 && always.has(alwaysKey({ session, hash, judgement, places }));
     if (verdict === 'ask' && !remembered) {
       return questions.ask({ call, session, cwd, hash, judgement, places, host }, policies.user, ref);
     }
@@ -133,6 +134,13 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     };
   }
 
+  /** Without what rewrites a call: the words of the owner run as they are, so they are judged as they are. */
+  async function asWritten(): Promise<Policies> {
+    const policies = await options.policies();
+    const rules = policies.user.rules.filter((rule) => rule.do !== 'rewrite');
+    return { ...policies, user: { ...policies.user, rules } };
+  }
+
   /** The owner's own words are the approval; only the policy may still forbid them. */
   async function edited(action: string, userId: string, text: string): Promise<string | undefined> {
     const read = readAction(action);
@@ -144,7 +152,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     if (await questions.expireIfLate(question)) return 'Too late: the time for this was over. It was not run.';
     const command = text.trim();
     const call = { ...question.call, input: { ...(question.judgement.input ?? question.call.input), command } };
-    const { judgement, places } = await judgeNow(call, question.cwd, 'off', options);
+    const { judgement, places } = await judgeNow(call, question.cwd, 'off', { ...options, policies: asWritten });
     if (judgement.verdict === 'deny' || judgement.verdict === 'stop') {
       return `Your policy forbids that command: ${sentence(judgement.why)} The question still waits.`;
     }
@@ -229,8 +237,13 @@ function hashOf({ tool, server, input }: ToolCall): string {
     .digest('hex');
 }
 
-function alwaysKey({ session, hash, places }: { session: string; hash: string; places: Places }): string {
-  return `${session} ${hash} ${JSON.stringify([...places])}`;
+function alwaysKey({
+  session,
+  hash,
+  judgement,
+  places,
+}: Pick<Question, 'session' | 'hash' | 'judgement' | 'places'>): string {
+  return `${session} ${hash} ${JSON.stringify([judgement.input ?? null, ...places])}`;
 }
 
 function sentence(why: readonly string[]): string {

@@ -43,8 +43,14 @@ export function whatChanged(asked: Pick<Judged, 'judgement' | 'places'>, now: Ju
   const { verdict, why, rules } = now.judgement;
   if (verdict === 'deny' || verdict === 'stop')
     return `a policy forbids it now: ${why.join('; ') || 'no reason given'}`;
+  // What runs is what was shown, so a policy that makes something else of the call now has not judged it.
+  if (!sameInput(asked.judgement, now.judgement)) return 'a policy makes something else of this call now';
   const found = rules.find((rule) => !asked.judgement.rules.includes(rule));
   return movedPlace(asked.places, now.places) ?? (found && `the built-in rule ${found} finds it now`);
+}
+
+function sameInput(a: Judgement, b: Judgement): boolean {
+  return JSON.stringify(a.input) === JSON.stringify(b.input);
 }
 
 /** The first path that led elsewhere, of those that both know. */

@@ -181,6 +181,43 @@ describe('a tap', () => {
   });
 });
 
+const rewrite = (command: string) => ({ match: { command: 'npm i*' }, do: 'rewrite' as const, set: { command } });
+
+describe('a call that a policy rewrites', () => {
+  it('is denied at the tap when the policy makes something else of it by then', async () => {
+    const { ask, tap, world } = await create();
+    world.user = { rules: [rewrite('npm ci')] };
+    const { answer, action } = await ask('npm install');
+    world.user = { rules: [{ match: { command: 'npm ci*' }, do: 'deny' }] };
+    await tap(action, 'approve');
+    expect(await answer).toEqual(denied('makes something else of this call now'));
+    expect(world.decided).toEqual(['changed']);
+  });
+
+  it('is asked again after Always when the policy makes something else of it by then', async () => {
+    const { ask, tap, world } = await create();
+    world.user = { rules: [rewrite('npm install')] };
+    const first = await ask('npm install --force');
+    await tap(first.action, 'always');
+    const again = await ask('npm install --force');
+    expect([await first.answer, await again.answer]).toEqual(Array(2).fill({ input: { command: 'npm install' } }));
+    world.user = {};
+    const { answer, action } = await ask('npm install --force');
+    expect(action).not.toBe('');
+    await tap(action, 'deny');
+    await answer;
+  });
+
+  it('is judged as the owner wrote it when the owner wrote other words: they run as they are', async () => {
+    const { ask, reply, tap, world } = await create();
+    const { answer, action } = await ask();
+    world.user = { rules: [rewrite('npm ci'), { match: { command: 'npm install*' }, do: 'deny', reason: 'not here' }] };
+    expect(await reply(action, 'npm install x')).toContain('not here');
+    await tap(action, 'deny');
+    await answer;
+  });
+});
+
 describe('an edited command', () => {
   it('runs as it was written, and is bound to its own hash', async () => {
     const { ask, reply, world } = await create();
