@@ -71,7 +71,14 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await beside;
       if (isHeld && host.isGone()) return io.writeAnswer(event, (await beside) ?? {});
-      const turn: TurnAnswer = await deadline.within(turns.handle(call, host));
+      const turn: TurnAnswer = await deadline.within(
+        turns.handle(call, host).catch((cause) => {
+          // A full disk takes the messages from this answer, and not what keeps a result from the model.
+          if (call.event.type !== 'toolEnd') throw cause;
+          log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+          return {};
+        }),
+      );
       if (turn.deny !== undefined || turn.halt !== undefined) return io.writeAnswer(event, turn);
       const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));
       // An abort that came while the owner was asked refuses the tool and ends the turn as well.
