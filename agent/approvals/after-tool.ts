@@ -49,6 +49,7 @@ const fastMs = 150;
 /** After Esc the host's terminal waits for the hook all the same. */
 const cancelLookMs = 250;
 const toldChars = 1_500;
+const shownChars = 4_000;
 
 /** A hook that is kept waiting. */
 interface Wait {
@@ -90,7 +91,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     const ran = await start(run, call, readsResult ? textOf(event.result) : '', commandMs);
     const failed = ran.code !== 0;
     const end = failed ? `; it ${howEnded(ran, commandMs)}` : '';
-    const text = `wa-sync ran \`${run}\` after ${event.tool}${end}:\n${redact(ran.output) || '(no output)'}`;
+    const text = `wa-sync ran \`${redact(run)}\` after ${event.tool}${end}:\n${shown(redact(ran.output)) || '(no output)'}`;
     outputs.set(session, [...(outputs.get(session) ?? []), { text, failed }]);
     if (over.has(session)) await giveUp(session, sessionOver);
   }
@@ -191,6 +192,10 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
       for (const session of [...outputs.keys()]) await giveUp(session, 'wa-sync ended');
     },
   };
+}
+
+function shown(output: string): string {
+  return output.length > shownChars ? `…${output.slice(-shownChars)}` : output;
 }
 
 function withheld({ event: { tool } }: ToolEnd, why: string): string {

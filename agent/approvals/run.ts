@@ -1,6 +1,6 @@
 // Programs that a policy asks for: a command after a tool, and git for a checkpoint. Bounded in time and output.
 
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
@@ -8,7 +8,7 @@ const execute = promisify(execFile);
 export interface Ran {
   /** Null = it was killed; `late` = by us, because its time was over. */
   code: number | 'late' | null;
-  /** Both streams as they came, the last part when it is long. */
+  /** Both streams as they came, the last part when it is long: longer than what may be shown once it is redacted. */
   output: string;
   /** One stream, whole up to `maxStdout`; what comes beyond is marked as left out. */
   stdout: string;
@@ -23,22 +23,38 @@ export interface RunOptions {
   onStart(end: () => void): void;
 }
 
-const maxOutput = 4_000;
+/** More than is shown, because half a secret at a cut is no pattern's. */
+const maxOutput = 16_000;
 const maxStdout = 400_000;
 
 /** `sh -c` (Windows: cmd) in a process group of its own; never rejects. */
 export function runCommand(command: string, options: RunOptions): Promise<Ran> {
   return new Promise((resolve) => {
     const isWindows = process.platform === 'win32';
-    const child = spawn(command, { cwd: options.cwd, shell: true, detached: !isWindows, windowsHide: true });
+    const child = started(command, { cwd: options.cwd, shell: true, detached: !isWindows, windowsHide: true });
+    if (child instanceof Error) {
+      resolve({ code: 127, output: child.message, stdout: '' });
+      return;
+    }
     let output = '';
     let stdout = '';
     let leftOut = 0;
     let late = false;
     let timer: NodeJS.Timeout | undefined;
     const take = (chunk: string) => {
-      output = (output + chunk).slice(-2 * maxOutput);
+      output = (output + chunk).slice(-maxOutput);
     };
+    const finish = (code: number | null, text = '') => {
+      clearTimeout(timer);
+      resolve({
+        code: late ? 'late' : code,
+        output: (output + text).trim(),
+        stdout: leftOut === 0 ? stdout : `${stdout}\n[${leftOut} characters left out by wa-sync]`,
+      });
+    };
+    child.once('error', (cause) => finish(127, cause.message));
+    // Where the system has no descriptors left there are no streams; the error follows.
+    if (!child.stdout) return;
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       take(chunk);
       const kept = chunk.slice(0, maxStdout - stdout.length);
@@ -46,15 +62,6 @@ export function runCommand(command: string, options: RunOptions): Promise<Ran> {
       leftOut += chunk.length - kept.length;
     });
     child.stderr.setEncoding('utf8').on('data', take);
-    const finish = (code: number | null, text = '') => {
-      clearTimeout(timer);
-      const all = (output + text).trim();
-      resolve({
-        code: late ? 'late' : code,
-        output: all.length > maxOutput ? `…${all.slice(-maxOutput)}` : all,
-        stdout: leftOut === 0 ? stdout : `${stdout}\n[${leftOut} characters left out by wa-sync]`,
-      });
-    };
     const end = () => {
       try {
         if (isWindows || child.pid === undefined) child.kill('SIGKILL');
@@ -71,11 +78,19 @@ export function runCommand(command: string, options: RunOptions): Promise<Ran> {
       end();
     }, options.timeoutMs);
     options.onStart(end);
-    child.once('error', (cause) => finish(127, cause.message));
     child.once('close', (code) => finish(code));
     // Many a command does not read it.
     child.stdin.on('error', () => {}).end(options.stdin);
   });
+}
+
+/** What cannot run at all (too long, a NUL in it, no memory) is thrown by Node, other trouble is an event. */
+function started(command: string, options: SpawnOptions): ChildProcessWithoutNullStreams | Error {
+  try {
+    return spawn(command, options) as ChildProcessWithoutNullStreams;
+  } catch (cause) {
+    return cause as Error;
+  }
 }
 
 /**

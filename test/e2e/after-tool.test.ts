@@ -57,6 +57,15 @@ describe('a command after a tool', onBusyMachine, () => {
     await told(/^ok$/);
   });
 
+  it('is shown to the model without a secret, also one that the cut of a long output meets', async () => {
+    const prints = "printf ghp_012345678901234567890123456789abcdef; printf '.%.0s' $(seq 3990)";
+    await policy({ rules: [{ tool: 'write_file', after: prints }] });
+    await ws.start();
+    const context = contextOf(await agent.hook('AfterTool', fields));
+    expect(context).toContain('...');
+    expect(context).not.toContain('abcdef');
+  });
+
   it('gives a slow output with that very result, and what came meanwhile with it', async () => {
     const letGo = await blocked('echo finally');
     await ws.start();

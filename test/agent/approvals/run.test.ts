@@ -1,6 +1,9 @@
 // Commands of a policy as real processes: what is left of them when their time is over.
 
+import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { runCommand } from '../../../agent/approvals/run.ts';
 import { isAlive } from '../../../agent/process.ts';
@@ -32,10 +35,29 @@ it.skipIf(process.platform === 'win32')('a command over its time is ended with a
 it('what is printed beyond measure is left out, and said so', async () => {
   const { stdout, output } = await run('head -c 500000 /dev/zero | tr "\\0" x');
   expect(stdout).toBe(`${'x'.repeat(400_000)}\n[100000 characters left out by wa-sync]`);
-  expect(output).toHaveLength(4_001);
+  expect(output).toHaveLength(16_000);
 });
 
 it('a folder that is gone is no reason to fall', async () => {
   const ran = await runCommand('true', { cwd: '/nonexistent', stdin: 'x', timeoutMs: 1_000, onStart: () => {} });
   expect(ran.code).toBe(127);
+});
+
+it.each([
+  ['too long for the system', `: ${'x'.repeat(200_000)}`],
+  ['no text for it', 'echo \0'],
+])('a command that is %s is no reason to fall either', async (_, command) => {
+  expect(await run(command)).toMatchObject({ code: 127, stdout: '' });
+});
+
+it.skipIf(process.platform === 'win32')('nor is a process that has no file descriptor left', async () => {
+  const script = `
+    import { openSync } from 'node:fs';
+    import { runCommand } from ${JSON.stringify(join(import.meta.dirname, '../../../agent/approvals/run.ts'))};
+    try { for (;;) openSync('/dev/null'); } catch {}
+    const { code } = await runCommand('true', { cwd: '/', stdin: '', timeoutMs: 30_000, onStart() {} });
+    console.log(code);`;
+  const node = ['--experimental-strip-types', '--input-type=module', '-e', script];
+  const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, ...node];
+  expect((await promisify(execFile)('sh', limited)).stdout).toBe('127\n');
 });
