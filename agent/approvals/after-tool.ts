@@ -13,7 +13,8 @@ export type ToolEnd = HookCall & { event: Extract<TurnEvent, { type: 'toolEnd' }
 export interface AfterToolOptions {
   /** Where the commands run. */
   dir: string;
-  commands(call: ToolCall): Promise<readonly AfterCommand[]>;
+  /** `isCut` = the call, or the end of it, could not be read. */
+  commands(call: ToolCall, isCut: boolean): Promise<readonly AfterCommand[]>;
   redact(text: string): string;
   /** One line per command that ended. */
   audit(line: { tool: string; session: string; what: string; text: string }): void;
@@ -68,7 +69,8 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
   /** Sessions that ended while something of theirs ran. */
   const over = new Set<string>();
 
-  const commandsFor = ({ event: { tool, server, input } }: ToolEnd) => options.commands({ tool, server, input });
+  const commandsFor = ({ event: { tool, server, input, result } }: ToolEnd) =>
+    options.commands({ tool, server, input }, result === undefined);
 
   async function start(command: string, { session, event }: ToolEnd, stdin: string, timeoutMs: number): Promise<Ran> {
     let entry: { session: string; end(): void } | undefined;

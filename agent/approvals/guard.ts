@@ -110,9 +110,9 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   const after: AfterTool = createAfterTool({
     dir: options.dir,
     // A policy that was just broken must not switch a filter off.
-    commands: async (call) => {
+    commands: async (call, isCut) => {
       const { user } = await policies();
-      return afterCommands(call, userPolicy ?? user);
+      return afterCommands(call, userPolicy ?? user, isCut);
     },
     redact,
     audit: (line) => audit.write({ kind: 'after', ...line }),

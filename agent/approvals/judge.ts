@@ -94,14 +94,24 @@ export interface AfterCommand {
   readsResult: boolean;
 }
 
-/** The commands that the user wants to run after such a call, in the order of the rules. */
-export function afterCommands(call: ToolCall, { rules }: Policies['user']): AfterCommand[] {
+/**
+ * The commands that the user wants to run after such a call, in the order of the rules. `isCut` = the end of what the host said of
+ * it is missing: a filter is not passed by because of what nobody could read.
+ */
+export function afterCommands(call: ToolCall, { rules }: Policies['user'], isCut: boolean): AfterCommand[] {
   return rules.flatMap((rule): AfterCommand[] => {
     const { after } = rule;
-    if (after === undefined || !ruleMatches(rule, call, [])) return [];
+    if (after === undefined) return [];
+    const isFilter = typeof after === 'object' && after.result === 'replace';
+    if (!ruleMatches(isCut && isFilter ? onWhatIsKnown(rule, call) : rule, call, [])) return [];
     if (typeof after === 'string') return [{ run: after, result: 'append', readsResult: false }];
     return [{ ...after, readsResult: true }];
   });
+}
+
+function onWhatIsKnown(rule: UserRule, call: ToolCall): UserRule {
+  const match = Object.entries(rule.match ?? {}).filter(([key]) => call.input[key] !== undefined);
+  return { ...rule, server: call.server === undefined ? undefined : rule.server, match: Object.fromEntries(match) };
 }
 
 /** `*` of an allowed shell command does not stand for a second command. */

@@ -178,6 +178,24 @@ describe('a filter of a result', onBusyMachine, () => {
     expect((await read('x'.repeat(5_000_000))).reason).toContain('too large');
   });
 
+  it('withholds what is too large also by a rule for a server or an argument, which then nobody knows', async () => {
+    const after = { run: 'cat', result: 'replace' };
+    const read = (name: string, input: object) =>
+      agent.hook('AfterTool', {
+        tool_name: name,
+        tool_input: input,
+        tool_response: { llmContent: 'x'.repeat(5_000_000) },
+        mcp_context: { server_name: 'github' },
+      });
+    await policy({ rules: [{ server: 'github', after }] });
+    await ws.start();
+    const withheld = { decision: 'deny', reason: expect.stringContaining('too large') };
+    expect(await read('mcp_github_read', { path: 'a' })).toEqual(withheld);
+    await policy({ rules: [{ tool: 'write_file', match: { file_path: '*.env' }, after }] });
+    expect(await read('write_file', { content: 'x'.repeat(5_000_000), file_path: 'a.env' })).toEqual(withheld);
+    expect(await read('write_file', { file_path: 'a.txt' })).toEqual({});
+  });
+
   it('carries the messages of the phone all the same', async () => {
     await filter('cat');
     await ws.start();

@@ -104,7 +104,7 @@ describe("the user's policy", () => {
         { tool: 'run_*', checkpoint: true },
       ],
     });
-    expect(afterCommands({ tool: 'write_file', server: undefined, input: {} }, policy.user)).toEqual([
+    expect(afterCommands({ tool: 'write_file', server: undefined, input: {} }, policy.user, false)).toEqual([
       { run: 'npm run format', result: 'append', readsResult: false },
     ]);
     expect(judge(shell('ls'), policy, 'off', world).checkpoint).toBe(true);
