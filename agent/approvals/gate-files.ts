@@ -59,6 +59,13 @@ export function createGates(dirs: { runtime: string; config: string }): Gates {
     await writeAtomic(path, text);
   }
 
+  /** One after the other: of two writes of a file at once the older could be the last. */
+  function inOrder(work: () => Promise<void>): Promise<void> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  }
+
   return {
     closed,
     async kept(key) {
@@ -69,28 +76,26 @@ export function createGates(dirs: { runtime: string; config: string }): Gates {
         return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'off' : 'all';
       }
     },
-    async start(known) {
-      // What the phone has set meanwhile is newer.
-      for (const [key, mode] of known) if (!modes.has(key)) modes.set(key, mode);
-      const now = known.map(([key, mode]) => [key, modes.get(key) ?? mode] as const);
-      // That a project is open must not keep the daemon from starting.
-      await Promise.all(
-        now.map(([key, mode]) =>
-          keep(key, mode).catch((cause) => {
-            if (mode !== 'off') throw cause;
-          }),
-        ),
-      );
-      await sync();
-    },
-    set(projectKey, mode) {
-      const work = last.then(async () => {
+    start: (known) =>
+      inOrder(async () => {
+        // What the phone has set meanwhile is newer.
+        for (const [key, mode] of known) if (!modes.has(key)) modes.set(key, mode);
+        const now = known.map(([key, mode]) => [key, modes.get(key) ?? mode] as const);
+        // That a project is open must not keep the daemon from starting.
+        await Promise.all(
+          now.map(([key, mode]) =>
+            keep(key, mode).catch((cause) => {
+              if (mode !== 'off') throw cause;
+            }),
+          ),
+        );
+        await sync();
+      }),
+    set: (projectKey, mode) =>
+      inOrder(async () => {
         modes.set(projectKey, mode);
         await keep(projectKey, mode);
         await sync();
-      });
-      last = work.catch(() => {});
-      return work;
-    },
+      }),
   };
 }

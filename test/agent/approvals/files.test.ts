@@ -1,6 +1,6 @@
 // What approvals leave on the disk: closed gates, the audit file, the policies that are read.
 
-import { mkdir, mkdtemp, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -45,6 +45,17 @@ describe('the gates', () => {
     for (const text of ['', '{"mode":', '{"mode":"none"}', 'null', '{}']) {
       await writeFile(file, text);
       expect(await gates.kept('1.0')).toBe('all');
+    }
+  });
+
+  it('say what the phone set last, also when it was set while the daemon started', async () => {
+    const file = join(dir, 'config', 'approvals', '1.0.json');
+    for (let round = 0; round < 50; round += 1) {
+      await rm(join(dir, 'config'), { recursive: true, force: true });
+      const gates = createGates(dirs());
+      await Promise.all([gates.start([['1.0', 'off']]), gates.set('1.0', 'all')]);
+      expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ mode: 'all' });
+      expect(await names(join(dir, 'run', 'gate'))).toEqual(['gemini-BeforeTool']);
     }
   });
 
