@@ -3,7 +3,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookIoOf } from '../agent/drivers/hook-io.ts';
-import { readJsonFile } from '../agent/files/json-file.ts';
 import { configFiles, directories, type PathsInput } from '../agent/paths.ts';
 import { emptyAnswer, gateFileName, type Tool } from '../protocol/hook.ts';
 
@@ -28,12 +27,16 @@ export function lastAnswer(world: PathsInput, tool: string, event: string): stri
   return gateLine(world, tool, event) ?? emptyAnswer;
 }
 
-/** For a project of ours. Its own mode decides; where that cannot be read, whether any gate is closed. */
-export async function answerGate(
+/** For a project of ours. Its own mode decides, on when it cannot be read; where nobody ever set one, whether any gate is closed. */
+export function answerGate(
   world: PathsInput,
   { tool, event, key, config }: { tool: Tool; event: string; key: string; config: string },
-): Promise<object> {
-  const stored = (await readJsonFile(configFiles(config).approvals(key))) as { mode?: unknown } | undefined;
-  const closed = typeof stored?.mode === 'string' ? stored.mode !== 'off' : existsSync(gatePath(world, tool, event));
+): object {
+  let closed: boolean;
+  try {
+    closed = JSON.parse(readFileSync(configFiles(config).approvals(key), 'utf8')).mode !== 'off';
+  } catch (cause) {
+    closed = (cause as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(gatePath(world, tool, event));
+  }
   return (closed && hookIoOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
 }

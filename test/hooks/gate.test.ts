@@ -49,10 +49,13 @@ describe('without a daemon', () => {
     expect(await call()).toEqual({});
   });
 
-  it('a tool is denied where nobody can tell and some gate is closed', async () => {
+  it('a tool is denied where nobody ever set a mode and some gate is closed', async () => {
     await gateFile();
     expect(await call()).toEqual(denied);
-    await mode('{"mode":');
+  });
+
+  it.each(['', '{"mode":', '{}', 'null'])('a tool is denied where the mode cannot be read: %s', async (text) => {
+    await mode(text);
     expect(await call()).toEqual(denied);
   });
 
