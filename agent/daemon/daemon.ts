@@ -89,9 +89,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     };
     const projects: RunningProject[] = [];
     let brokenSpool = 0;
+    let outboxesAreRead = false;
     const spool = spoolDirs(config.dirs);
     const readSpool = async () => {
-      const { taken, broken } = await consumeSpool(spool, { journal, startedAt, clock, log });
+      const leavesApart = !outboxesAreRead;
+      const { taken, broken } = await consumeSpool(spool, { journal, startedAt, leavesApart, clock, log });
       if (broken > brokenSpool) log('error', 'spool files unreadable', { files: broken, dirs: spool.join(', ') });
       brokenSpool = broken;
       return taken;
@@ -112,6 +114,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       project.adopt(early);
       projects.push(project);
     }
+    outboxesAreRead = true;
     await pruneAnswers(files.answers, clock());
     await writeJsonFile(files.bound, { bindings: options.bindings });
 

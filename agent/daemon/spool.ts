@@ -19,11 +19,15 @@ export interface TakenSpool {
   broken: number;
 }
 
-/** `startedAt` = of this daemon. Errors: `file_unusable` of the spool or the journal; what was not taken stays then. */
+/**
+ * `startedAt` = of this daemon. `leavesApart`: what `wa-sync send` left stays, because the file that it was too full for goes first and
+ * was not read yet. Errors: `file_unusable` of the spool or the journal; what was not taken stays then.
+ */
 export async function consumeSpool(
   dirs: readonly string[],
-  { journal, startedAt, clock, log }: { journal: Journal; startedAt: number; clock: () => number; log: Log },
+  options: { journal: Journal; startedAt: number; leavesApart?: boolean; clock: () => number; log: Log },
 ): Promise<TakenSpool> {
+  const { journal, startedAt, clock, log } = options;
   const { records, broken } = await readSpool(dirs);
   const taken: SpoolRecord[] = [];
   for (const { path, record } of records) {
@@ -33,6 +37,7 @@ export async function consumeSpool(
       continue;
     }
     if (record.kind === 'answer' && record.startedAt === startedAt) continue;
+    if (record.kind === 'answer' && record.apart && options.leavesApart) continue;
     const p = record.project;
     const at = record.at;
     const lines: ProjectRecord[] = [];

@@ -145,6 +145,17 @@ describe('a text of `wa-sync send`', () => {
     await until('the answer is on the phone', () => phone().length === 3);
     expect(phone().at(-1)).toBe('The answer.');
   });
+
+  it('that finds the outbox full without a daemon goes out after what fills it, too', async () => {
+    await ws.foreignWrite(ws.outboxFile, {
+      messages: [update('first', { padding: 'x'.repeat(fileLimits.windowBytes) })],
+    });
+    expect(await ws.run('send', 'second').exited).toMatchObject({ code: 0 });
+    expect(await readdir(join(ws.stateDir, 'spool'))).toHaveLength(1);
+    await ws.start();
+    await until('both are on the phone', () => phone().length === 2);
+    expect(phone()).toEqual(['first', 'second']);
+  });
 });
 
 describe('what leaves the workstation', () => {
