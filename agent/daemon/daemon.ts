@@ -63,6 +63,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const lock = await lockDaemon(files.lock);
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
+    // Before what hooks left there is read: in a directory that is not ours it is not ours either.
+    const { address } = await prepareSocket(config.dirs.runtime, options.platform);
     const journal = await openJournal(files.journal, clock);
     undo.push(() => journal.close());
     if (journal.unreadableLines > 0) log('error', 'journal lines unreadable', { lines: journal.unreadableLines });
@@ -136,7 +138,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       '/mcp',
       createMcpRoutes(async (cwd) => (await servedBy(cwd)).polling),
     );
-    const { address } = await prepareSocket(config.dirs.runtime, options.platform);
     // Closed before anything is served: what a dead daemon has closed must not open in between.
     await gates.start(
       options.bindings.map(({ mailbox, project }) => {

@@ -1,12 +1,13 @@
 // The daemon's own rules: one per user, who may reach it, what it says when the relay refuses it.
 
-import { chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../agent/config.ts';
 import { resolveBindings } from '../../../agent/daemon/bindings.ts';
 import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
+import { writeSpool } from '../../../agent/files/spool.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
 import { hookHeaders } from '../../../protocol/hook.ts';
 import { hookLimits } from '../../../protocol/limits.ts';
@@ -49,6 +50,16 @@ describe('one daemon', () => {
     await mkdir(ws.runtimeDir, { mode: 0o700 });
     await chown(ws.runtimeDir, 12_345, 12_345);
     await expect(ws.start()).rejects.toEqual(code('runtime_dir_unusable', /belongs to user 12345/));
+  });
+
+  it('takes nothing that hooks left in a runtime directory that it does not use', async () => {
+    const spool = join(ws.root, 'theirs', 'spool');
+    await mkdir(spool, { recursive: true });
+    await symlink(join(ws.root, 'theirs'), ws.runtimeDir);
+    const answer = { id: 'resp_1', timestamp: '2026-02-15T14:30:15Z', text: 'of another user' };
+    await writeSpool([spool], { kind: 'answer', project: `${ws.chat.mailbox}.0`, at: 1, answer });
+    await expect(ws.start()).rejects.toEqual(code('runtime_dir_unusable', /not a real directory/));
+    expect(await readdir(spool)).toHaveLength(1);
   });
 
   it('serves its socket to this user alone and removes it at the end', async () => {
