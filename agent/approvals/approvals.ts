@@ -76,16 +76,21 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     return inputAnswer(input);
   }
 
-  async function mayAnswer(userId: string): Promise<boolean> {
-    const { approvers } = (await options.policies()).user;
-    if (approvers) return approvers.includes(userId);
-    return options.ownerId === undefined || options.ownerId === userId;
+  /** Why this user's answer does not count; undefined = it does. */
+  async function refusalOf(userId: string): Promise<string | undefined> {
+    const { user, userUnread } = await options.policies();
+    if (options.ownerId === undefined && userUnread) {
+      return 'policy.json cannot be read, so nobody knows who may answer this. Nothing was approved. `wa-sync approvals` names the mistake.';
+    }
+    const mayAnswer = user.approvers?.includes(userId) ?? [undefined, userId].includes(options.ownerId);
+    return mayAnswer ? undefined : 'Only the owner can answer this. Nothing was approved.';
   }
 
   /** Undefined = the question itself shows what became of it. */
   async function tapped(action: string, userId: string): Promise<string | TextPart | undefined> {
     const read = readAction(action);
-    if (!read || !(await mayAnswer(userId))) return 'Only the owner can answer this. Nothing was approved.';
+    const refusal = await refusalOf(userId);
+    if (!read || refusal !== undefined) return refusal ?? 'This is no answer of ours. Nothing was approved.';
     const question = questions.find(read.id);
     if (!question) {
       const decided = project.approvals.decided.get(read.id);
@@ -144,7 +149,8 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   /** The owner's own words are the approval; only the policy may still forbid them. */
   async function edited(action: string, userId: string, text: string): Promise<string | undefined> {
     const read = readAction(action);
-    if (!read || !(await mayAnswer(userId))) return 'Only the owner can answer this. Nothing was approved.';
+    const refusal = await refusalOf(userId);
+    if (!read || refusal !== undefined) return refusal ?? 'This is no answer of ours. Nothing was approved.';
     const question = questions.find(read.id);
     if (!question || question.hash !== read.hash) {
       return 'Too late: nobody waits for this command any more. It was not run.';

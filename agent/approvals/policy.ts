@@ -80,6 +80,8 @@ export interface Policies {
   project: ProjectPolicy;
   /** What cannot be read, for the phone and the log; then everything is asked while approvals are on. */
   problems: string[];
+  /** The user's policy cannot be read: nobody knows whom it names. */
+  userUnread?: boolean;
 }
 
 export const userPolicyName = 'policy.json';
@@ -92,6 +94,7 @@ export async function readPolicies(paths: { user: string; project: string }): Pr
     user: user.value,
     project: project.value,
     problems: [...user.problems, ...project.problems],
+    ...(user.problems.length > 0 ? { userUnread: true } : {}),
   };
 }
 

@@ -22,9 +22,10 @@ interface World {
   items: OutboxItem[];
   decided: string[];
   user: Partial<UserPolicy>;
+  userUnread: boolean;
 }
 
-async function create(project: ProjectState = emptyProject('1000001.0')) {
+async function create(project: ProjectState = emptyProject('1000001.0'), ownerId = owner) {
   project.approvals.mode = 'all';
   const world: World = {
     now: 0,
@@ -35,6 +36,7 @@ async function create(project: ProjectState = emptyProject('1000001.0')) {
     items: [],
     decided: [],
     user: {},
+    userUnread: false,
   };
   const approvals = await createApprovals({
     project,
@@ -47,10 +49,11 @@ async function create(project: ProjectState = emptyProject('1000001.0')) {
       user: { rules: [], onTimeout: 'deny', timeoutSeconds: 60, ...world.user },
       project: { rules: [] },
       problems: [],
+      ...(world.userUnread ? { userUnread: true } : {}),
     }),
     fixed: { home: '/home/dev', own: [], secretsIn: () => (world.findsSecrets ? 1 : 0) },
     redact: (text) => text,
-    ownerId: owner,
+    ownerId: ownerId || undefined,
     isAtDesk: async () => world.atDesk,
     checkpoint: async () => undefined,
     audit: ({ verdict }) => void world.decided.push(verdict),
@@ -117,6 +120,18 @@ describe('a tap', () => {
     expect(approvals.waiting()).toBe(1);
     await tap(action, 'deny');
     expect(await answer).toEqual(denied('denied'));
+  });
+
+  it('in a group counts from nobody while the policy that may name the approvers cannot be read', async () => {
+    const { ask, tap, reply, world, approvals } = await create(emptyProject('-100.0'), '');
+    const { answer, action } = await ask();
+    world.userUnread = true;
+    expect(await tap(action, 'approve', '666')).toContain('cannot be read');
+    expect(await reply(action, 'evil', '666')).toContain('cannot be read');
+    expect(approvals.waiting()).toBe(1);
+    world.userUnread = false;
+    await tap(action, 'approve', '666');
+    expect(await answer).toEqual({});
   });
 
   it('that comes with the end of the time is too late, whatever the clock has noticed', async () => {
