@@ -40,11 +40,13 @@ export function createViewFile(
       owner.push(identityOf(toEntry(message)));
       if (owner.length >= fileLimits.entries) break;
     }
-    const view = newest ?? turnView();
+    const now = turnView();
+    const view = newest ?? now;
     // What an agent holds must not come out of a stale file either.
     const handed = [...view.handed, ...[...project.leased.values()].map((message) => identityOf(toEntry(message)))];
     clearTimeout(retry);
-    isKept = await keep({ ...view, owner, handed });
+    // The journal may have changed since the turn did: of two copies the later one counts.
+    isKept = await keep({ ...view, at: Math.max(view.at, now.at), owner, handed });
   });
 
   async function keep(value: StoredView): Promise<boolean> {

@@ -33,3 +33,24 @@ it('is written to another place while it cannot be, and again soon after', async
   await file.stop();
   await rm(root, { recursive: true });
 });
+
+it('is newer in the other place when only the journal changed since it could be written', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'wa-view-'));
+  const path = join(root, 'view', 'p.json');
+  const spare = join(root, 'spare', 'p.json');
+  const project = emptyProject('p');
+  let now = 7;
+  const turnView = () => toStoredView(restoreState(project, undefined, now), now);
+  const file = createViewFile([path, spare], project, turnView, () => {});
+  await file.store(turnView());
+  const before = await readFile(path, 'utf8');
+  await rm(dirname(path), { recursive: true });
+  await writeFile(dirname(path), 'in the way');
+  now = 8;
+  await file.write();
+  await file.stop();
+  const stale = join(root, 'stale.json');
+  await writeFile(stale, before);
+  expect(await readNewestJson([stale, spare])).toMatchObject({ at: 8 });
+  await rm(root, { recursive: true });
+});
