@@ -236,7 +236,7 @@ async function lockDaemon(path: string): Promise<{ release(): Promise<void> }> {
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'lock_timeout') throw cause;
     throw new WaError('daemon_running', `a daemon of this user already runs: ${cause.message}`, {
-      hint: 'See it with `wa-sync status`, stop it with `wa-sync down`.',
+      hint: 'See it with `wa-sync status`, stop it with `wa-sync down`. Where both find none, its runtime directory was removed: end it with `kill <process>`.',
       cause,
     });
   }

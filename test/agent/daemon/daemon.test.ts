@@ -33,7 +33,7 @@ describe('one daemon', () => {
       expect.objectContaining({
         code: 'daemon_running',
         message: expect.stringContaining(`process ${process.pid}`),
-        hint: 'See it with `wa-sync status`, stop it with `wa-sync down`.',
+        hint: 'See it with `wa-sync status`, stop it with `wa-sync down`. Where both find none, its runtime directory was removed: end it with `kill <process>`.',
       }),
     );
   });
