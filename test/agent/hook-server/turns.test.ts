@@ -106,7 +106,8 @@ it('an answer that comes while the disk is full is reported all the same, once, 
   // Answered before its work is done.
   while (message()?.phase !== 'injected') await new Promise((resolve) => setImmediate(resolve));
   diskIsFull = true;
-  await expect(happens({ type: 'turnEnd', answer: 'Done.' })).rejects.toThrow('no space left');
+  // An error would let the hook report it once more, from the files alone.
+  expect(await happens({ type: 'turnEnd', answer: 'Done.' })).toEqual({});
   expect(reports).toEqual([{ text: 'Done.', failed: false, replyTo: id }]);
   expect(message()?.ended).toBeUndefined();
 
@@ -122,10 +123,10 @@ it('an answer that comes while the disk is full is reported all the same, once, 
 it('a further turn that begins and ends while the disk is full is reported as well, and no turn twice', async () => {
   await happens({ type: 'turnStart', prompt: 'go on' });
   diskIsFull = true;
-  await expect(happens({ type: 'turnEnd', answer: 'One.' })).rejects.toThrow('no space left');
+  expect(await happens({ type: 'turnEnd', answer: 'One.' })).toEqual({});
   for (const answer of ['Two.', 'Three.']) {
     await expect(happens({ type: 'turnStart', prompt: 'go on' })).rejects.toThrow('no space left');
-    await expect(happens({ type: 'turnEnd', answer })).rejects.toThrow('no space left');
+    expect(await happens({ type: 'turnEnd', answer })).toEqual({});
   }
   diskIsFull = false;
   await happens({ type: 'turnStart', prompt: 'go on' });
@@ -144,7 +145,7 @@ it('a message is given only where the file or the view can say so, because a hoo
 it('the view says of a turn that it is reported until the next one begins, also while the disk is full', async () => {
   await happens({ type: 'turnStart', prompt: 'go on' });
   diskIsFull = true;
-  await expect(happens({ type: 'turnEnd', answer: 'One.' })).rejects.toThrow('no space left');
+  expect(await happens({ type: 'turnEnd', answer: 'One.' })).toEqual({});
   expect(stored).toMatchObject({ turnRuns: true, reported: true });
   expect(restoreState(journal.project(p), stored, now)).toMatchObject({ turnRuns: true, isReported: true });
   await expect(happens({ type: 'turnStart', prompt: 'go on' })).rejects.toThrow('no space left');
