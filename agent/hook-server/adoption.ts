@@ -12,11 +12,16 @@ export interface AdoptionParts {
   later(work: () => Promise<void>): void;
 }
 
-export function adoptSpooled(
+/** In its turn among the events and the other records: what one of them ends must have ended before the next begins. */
+export function adoptSpooled(record: SpoolRecord, runtime: Runtime, parts: AdoptionParts): void {
+  parts.later(() => adopt(record, runtime, parts));
+}
+
+async function adopt(
   record: SpoolRecord,
   { options, state }: Runtime,
-  { ending, sprints, later }: AdoptionParts,
-): void {
+  { ending, sprints }: AdoptionParts,
+): Promise<void> {
   if (record.kind === 'handed') {
     const { tool, transcript, offset, session } = record;
     for (const identity of record.identities) state.handed.set(identity, record.at);
@@ -24,7 +29,9 @@ export function adoptSpooled(
     state.carried = sameTurn ? [...state.carried, ...record.ids] : [...record.ids];
     state.turnRuns = true;
     state.offered = undefined;
-    if (!sameTurn) state.place = { tool, transcript: transcript ?? undefined, offset };
+    if (sameTurn) return;
+    state.isReported = false;
+    state.place = { tool, transcript: transcript ?? undefined, offset };
   } else if (record.kind === 'settled') {
     const { proved, unproved } = record;
     state.carried = state.carried.filter((id) => !proved.includes(id) && !unproved.includes(id));
@@ -33,15 +40,10 @@ export function adoptSpooled(
     state.offered = undefined;
     state.place = undefined;
   } else if (record.kind === 'stopped') {
-    later(async () => {
-      await sprints.end('stopped');
-      await options.tell(`stopped_${record.at}`, 'Stopped by the hooks alone, while the daemon was away.');
-    });
-    return;
+    await sprints.end('stopped');
+    await options.tell(`stopped_${record.at}`, 'Stopped by the hooks alone, while the daemon was away.');
   } else if (state.turnRuns && !record.apart) {
     state.isReported = true;
-    const from = state.place;
-    if (from) later(() => ending.endOpenTurn(from, { lagMs: 0 }));
+    if (state.place) await ending.endOpenTurn(state.place, { lagMs: 0 });
   }
-  later(async () => {});
 }

@@ -103,7 +103,10 @@ export function createEnding(
       if (returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
       return;
     }
-    if (state.isReported) return;
+    if (state.isReported) {
+      state.isReported = unsettled !== undefined;
+      return;
+    }
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
     if (outcome.cancelled && replyTo === undefined) return;
     state.isReported = unsettled !== undefined;

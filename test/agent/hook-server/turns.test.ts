@@ -152,6 +152,16 @@ it('the view says of a turn that it is reported until the next one begins, also 
   expect(stored?.reported).toBeUndefined();
 });
 
+it('a turn that a hook alone began after one that it reported alone is reported by the daemon that sees its end', async () => {
+  await happens({ type: 'turnStart', prompt: 'go on' });
+  const alone = { project: p, at: now };
+  turns.adopt({ ...alone, kind: 'answer', answer: { id: 'resp_1', timestamp: '2026-02-15T14:30:00Z', text: 'One.' } });
+  const given = { tool: 'gemini', session: 's', transcript: null, offset: 0 } as const;
+  turns.adopt({ ...alone, kind: 'handed', ids: [], identities: [], ...given });
+  await happens({ type: 'turnEnd', answer: 'Two.' });
+  expect(reports.map(({ text }) => text)).toEqual(['Two.']);
+});
+
 it('an edit that is journalled while the old text is on its way follows as a correction', async () => {
   const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather stop' } as const;
   beforeAppend = async () => {
