@@ -3,6 +3,14 @@
 
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
+import { lineOfMistake } from '../files/json-line.ts';
+import { builtinRules, neverAllowed } from './builtin.ts';
+import { keyWords, policyMistake } from './policy-words.ts';
+
+/** An unknown key is a mistake: what it meant to forbid would be allowed. */
+function object<E extends v.ObjectEntries>(entries: E) {
+  return v.strictObject(entries, keyWords(Object.keys(entries)));
+}
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 const pattern = v.pipe(v.string(), v.maxLength(1000));
@@ -20,23 +28,31 @@ const where = {
 };
 
 /** Which of the outputs the model reads: the tool's and the command's, or the command's alone. */
-const afterObject = v.strictObject({ run: text, result: v.optional(v.picklist(['append', 'replace']), 'append') });
+const afterObject = object({ run: text, result: v.optional(v.picklist(['append', 'replace']), 'append') });
 
 const reason = v.optional(text);
 const checkpoint = v.optional(v.boolean());
 
-const projectRule = v.strictObject({
-  ...where,
-  do: v.optional(v.picklist(['ask', 'deny', 'stop'])),
-  checkpoint,
-  reason,
-});
+/** A rule that does nothing is one that somebody relies on. */
+function hasEffect(rule: { do?: string | undefined; after?: unknown; checkpoint?: boolean | undefined }): boolean {
+  return rule.do !== undefined || rule.after !== undefined || rule.checkpoint === true;
+}
+
+const projectRule = v.pipe(
+  object({
+    ...where,
+    do: v.optional(v.picklist(['ask', 'deny', 'stop'])),
+    checkpoint,
+    reason,
+  }),
+  v.check((rule) => hasEffect(rule), 'does nothing: give it "do", or "checkpoint": true'),
+);
 
 const userRule = v.pipe(
-  v.strictObject({
+  object({
     ...where,
     /** Matches what the built-in rule of this name found; only so can `allow` open one. */
-    builtin: v.optional(name),
+    builtin: v.optional(v.picklist(builtinRules)),
     do: v.optional(v.picklist(['allow', 'ask', 'deny', 'stop', 'rewrite'])),
     /** For `rewrite`: arguments that replace the call's. */
     set: v.optional(v.record(name, v.unknown())),
@@ -45,21 +61,29 @@ const userRule = v.pipe(
     checkpoint,
     reason,
   }),
+  v.check((rule) => hasEffect(rule), 'does nothing: give it "do", "after", or "checkpoint": true'),
   // What a built-in rule finds is known before a call only; a filter that never ran would let everything pass.
-  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'after cannot stand beside builtin'),
+  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'cannot have "after" beside "builtin"'),
+  v.check(
+    (rule) => rule.do !== 'allow' || rule.builtin !== neverAllowed,
+    `cannot allow "${neverAllowed}": it guards wa-sync itself`,
+  ),
+  v.check(
+    (rule) => rule.do !== 'rewrite' || Object.keys(rule.set ?? {}).length > 0,
+    'rewrites nothing: give it "set" with the arguments to put in',
+  ),
+  v.check((rule) => rule.set === undefined || rule.do === 'rewrite', 'has "set", which only "do": "rewrite" uses'),
 );
 
 const shared = {
-  tools: v.optional(v.strictObject({ only: v.array(name) })),
+  tools: v.optional(object({ only: v.array(name) })),
   /** Per day. */
-  budgets: v.optional(
-    v.strictObject({ turns: v.optional(amount), minutes: v.optional(amount), tokens: v.optional(amount) }),
-  ),
+  budgets: v.optional(object({ turns: v.optional(amount), minutes: v.optional(amount), tokens: v.optional(amount) })),
 };
 
-const projectPolicy = v.strictObject({ rules: v.optional(v.array(projectRule), []), ...shared });
+const projectPolicy = object({ rules: v.optional(v.array(projectRule), []), ...shared });
 
-const userPolicy = v.strictObject({
+const userPolicy = object({
   rules: v.optional(v.array(userRule), []),
   ...shared,
   onTimeout: v.optional(v.picklist(['deny', 'desk']), 'deny'),
@@ -83,6 +107,9 @@ export interface Policies {
   /** The user's policy cannot be read: nobody knows whom it names. */
   userUnread?: boolean;
 }
+
+/** It goes to the phone with each question. */
+const maxProblemChars = 400;
 
 export const userPolicyName = 'policy.json';
 export const projectPolicyName = 'wa_policy.json';
@@ -114,13 +141,13 @@ async function read<S extends typeof userPolicy | typeof projectPolicy>(
   try {
     json = JSON.parse(content.replace(/^\uFEFF/, ''));
   } catch {
-    return { value: empty, problems: [`${path} is no JSON`] };
+    const line = lineOfMistake(content);
+    return { value: empty, problems: [`${path} is no JSON${line === undefined ? '' : ` (line ${line})`}`] };
   }
   // To the schema an array is an object without fields.
   const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
   if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
-  const [issue] = parsed.issues;
-  return { value: empty, problems: [`${path}: ${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`.slice(0, 300)] };
+  return { value: empty, problems: [`${path}: ${policyMistake(parsed.issues)}`.slice(0, maxProblemChars)] };
 }
 
 /** Undefined = any tool; the project can only take away. */

@@ -130,22 +130,57 @@ describe('the policies', () => {
   });
 
   it.each([
-    ['{"rules":[{"dno":"deny"}]}', 'policy.json'],
-    ['{"rules":[{"do":"maybe"}]}', 'policy.json: rules.0.do'],
-    ['[]', 'policy.json: the whole'],
-    ['{', 'policy.json is no JSON'],
-    ['{"budgets":{"turns":-1}}', 'policy.json: budgets.turns'],
-    ['{"rules":[{"after":{"run":"tail","result":"hide"}}]}', 'policy.json: rules.0.after'],
-    ['{"rules":[{"builtin":"disk","after":"make"}]}', 'policy.json: rules.0: after cannot stand beside builtin'],
+    ['{"rules":[{"dno":"deny"}]}', /policy\.json: "rules\[0\]\.dno" is no key here, the keys are tool, server, match,/],
+    ['{"tools":{"olny":["a"]}}', /: "tools\.olny" is no key here, the keys are only$/],
+    ['{"tools":{}}', /: "tools\.only" is missing$/],
+    ['{"rules":[{"do":"maybe"}]}', /: "rules\[0\]\.do" must be one of "allow", "ask", .*, found "maybe"$/],
+    ['{"rules":[{"do":7}]}', /: "rules\[0\]\.do" must be one of .*, found 7$/],
+    ['{"rules":{}}', /: "rules" must be an array, found an object$/],
+    ['{"rules":[5]}', /: "rules\[0\]" must be an object, found 5$/],
+    ['[]', /policy\.json: the whole must be an object$/],
+    ['{\n  "rules": rulez\n}', /policy\.json is no JSON \(line 2\)$/],
+    ['{"budgets":{"turns":-1}}', /: "budgets\.turns" must be at least 1, found -1$/],
+    ['{"approvers":["me"]}', /: "approvers\[0\]" must be a text of digits only, found "me"$/],
+    [
+      '{"rules":[{"after":{"run":"tail","result":"replaced"}}]}',
+      /: "rules\[0\]\.after\.result" must be one of "append", "replace", found "replaced"$/,
+    ],
+    ['{"rules":[{"after":{"rnu":"tail"}}]}', /: "rules\[0\]\.after\.rnu" is no key here, the keys are run, result$/],
+    ['{"rules":[{"after":7}]}', /: "rules\[0\]\.after" must be a text or an object, found 7$/],
+    ['{"rules":[{"builtin":"disk","after":"make"}]}', /: "rules\[0\]" cannot have "after" beside "builtin"$/],
+    [
+      '{"rules":[{"builtin":"discard-wrok","do":"allow"}]}',
+      /: "rules\[0\]\.builtin" must be one of "delete-root", .*, found "discard-wrok"$/,
+    ],
+    ['{"rules":[{"builtin":"own","do":"allow"}]}', /: "rules\[0\]" cannot allow "own"/],
+    ['{"rules":[{"tool":"x","do":"rewrite"}]}', /: "rules\[0\]" rewrites nothing/],
+    ['{"rules":[{"tool":"x","do":"rewrite","set":{}}]}', /: "rules\[0\]" rewrites nothing/],
+    ['{"rules":[{"tool":"x","do":"ask","set":{"a":1}}]}', /: "rules\[0\]" has "set", which only/],
+    ['{"rules":[{"do":"ask"},{}]}', /: "rules\[1\]" does nothing/],
+    ['{"rules":[{"tool":"x"}]}', /: "rules\[0\]" does nothing/],
   ])('%s is named as a problem', async (text, problem) => {
     const { problems } = await read(text, undefined);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain(problem);
+    expect(problems[0]).toMatch(problem);
+  });
+
+  it.each([
+    ['', 1],
+    ['{"a":1,}', 1],
+    ['{\n"a": 1\n"b": 2\n}', 3],
+    ['{\n"a": [1, 2\n', 3],
+    ["{\n'a': 1}", 2],
+    ['{"a": [{"b": "x\\"y"}],\n"c": tru}', 2],
+    ['{"a": 1}\n}', 2],
+    ['{"a": "open\n}', 1],
+  ])('%j stops being JSON in line %i', async (text, line) => {
+    expect((await read(text, undefined)).problems[0]).toMatch(new RegExp(`is no JSON \\(line ${line}\\)$`));
   });
 
   it.each([
     '{"rules":[{"do":"allow"}]}',
     '{"rules":[{"do":"rewrite"}]}',
+    '{"rules":[{"tool":"x"}]}',
     '{"rules":[{"after":"sh"}]}',
     '{"rules":[{"after":{"run":"sh","result":"replace"}}]}',
     '{"onTimeout":"desk"}',
