@@ -58,7 +58,9 @@ export interface Guard {
   /** The STOP of another program that stands open in the inbox file, as of each look at it. */
   stoppedInFile(stop: { id: string; type: 'stop' | 'abort' } | undefined): Promise<void>;
   tick(): Promise<void>;
-  /** `problems`: what of the policies could not be read when a call was last judged. */
+  /** Looks at the policies anew, for `status`. Never rejects. */
+  readPolicies(): Promise<void>;
+  /** `problems`: what of the policies could not be read when they were last looked at. */
   status(): { mode: ApprovalMode; asked: number; problems: string[] };
   stop(): Promise<void>;
 }
@@ -196,6 +198,9 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       await approvals.stopAll('file');
     },
     tick: () => approvals.tick(),
+    async readPolicies() {
+      await policies();
+    },
     status: () => ({ mode: approvals.mode(), asked: approvals.waiting(), problems }),
     async stop() {
       await after.stop();

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { lineOfMistake } from '../files/json-line.ts';
 import { builtinRules, neverAllowed } from './builtin.ts';
 import { keyWords, policyMistake } from './policy-words.ts';
+import { visible } from './visible.ts';
 
 /** An unknown key is a mistake: what it meant to forbid would be allowed. */
 function object<E extends v.ObjectEntries>(entries: E) {
@@ -147,7 +148,12 @@ async function read<S extends typeof userPolicy | typeof projectPolicy>(
   // To the schema an array is an object without fields.
   const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
   if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
-  return { value: empty, problems: [`${path}: ${policyMistake(parsed.issues)}`.slice(0, maxProblemChars)] };
+  return { value: empty, problems: [oneLine(`${path}: ${policyMistake(parsed.issues)}`)] };
+}
+
+/** A key of a cloned repository's policy comes to the phone and to the terminal with it. */
+function oneLine(problem: string): string {
+  return visible(problem).replaceAll('\n', '⏎').slice(0, maxProblemChars);
 }
 
 /** Undefined = any tool; the project can only take away. */

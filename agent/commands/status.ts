@@ -27,7 +27,7 @@ interface ProjectLine {
   away: boolean;
   inboxTrouble: string | null;
   outboxTrouble: string | null;
-  approvals: { mode: string; asked: number };
+  approvals: { mode: string; asked: number; problems: string[] };
 }
 
 interface DaemonStatus {
@@ -58,9 +58,9 @@ export async function statusCommand(options: { json: boolean }, context: Command
     const session = project.session ?? 'none yet, the next turn of the coding agent is the first';
     context.out(`  session    ${session}${doing}${project.away ? '; away' : ''}`);
     if (project.sprint) context.out(`  sprint     ${project.sprint}`);
-    const { mode, asked } = project.approvals;
+    const { mode, asked, problems } = project.approvals;
     context.out(`  approvals  ${mode}${asked > 0 ? `, ${asked} waiting on the phone` : ''}`);
-    for (const trouble of [project.inboxTrouble, project.outboxTrouble])
+    for (const trouble of [project.inboxTrouble, project.outboxTrouble, ...problems])
       if (trouble) context.out(`  trouble    ${trouble}`);
     context.out(`  messages   ${ladder(relay, project)}`);
   }

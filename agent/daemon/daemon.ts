@@ -131,8 +131,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       daemonId: options.daemonId,
       projects: projects.map((project) => project.status()),
     });
+    /** Who asks has perhaps just repaired a policy. */
+    const statusNow = async () => {
+      await Promise.all(projects.map((project) => project.guard.readPolicies()));
+      return status();
+    };
     const onHook = createHookCalls({ projects, gates, takeSpool, clock, log });
-    const app = createHookApp({ clock, log, onHook, status, onDown: () => end('stopped'), onSendFile, onSteer });
+    const app = createHookApp({
+      clock,
+      log,
+      onHook,
+      status: statusNow,
+      onDown: () => end('stopped'),
+      onSendFile,
+      onSteer,
+    });
     const server = createServer(getRequestListener(app.fetch));
     app.route(
       '/mcp',

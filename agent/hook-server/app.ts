@@ -41,7 +41,7 @@ export interface HookAppOptions {
   /** Gives the tool's own JSON answer. At an event that may hold it may take as long as it likes: the connection is kept alive. */
   onHook(run: HookRun): Promise<object>;
   /** For `wa-sync status`. */
-  status(): object;
+  status(): object | Promise<object>;
   /** For `wa-sync down`. */
   onDown(): void;
   /** For `wa-sync send --file`. Errors reach the command as they are. */
@@ -98,7 +98,7 @@ export function createHookApp(options: HookAppOptions): Hono {
     );
     return context.body(stream, 200, { 'content-type': 'application/json' });
   });
-  app.get('/status', (context) => context.json(options.status()));
+  app.get('/status', async (context) => context.json(await options.status()));
   app.post('/down', (context) => {
     options.onDown();
     return context.json({ ok: true });

@@ -97,6 +97,22 @@ describe('a policy', () => {
     expect((await ws.run('audit', '--since', 'soon').exited).stderr).toContain('(bad_arguments)');
   });
 
+  it('with a mistake is named by the command line without a tool call, and no longer when it is repaired', async () => {
+    await ws.start();
+    const said = async (name: string) => (await ws.run(name).exited).stdout;
+    await writeFile(join(ws.root, 'config', 'policy.json'), '{\n  "rules": rulez\n}');
+    await mkdir(join(ws.project, '.gemini'), { recursive: true });
+    await writeFile(join(ws.project, '.gemini', 'wa_policy.json'), '{ "olny": 1 }');
+    expect(await said('approvals')).toMatch(
+      / {2}trouble: .*policy\.json is no JSON \(line 2\)\n {2}trouble: .*"olny" is no key/,
+    );
+    expect(await said('status')).toMatch(/ {2}trouble {4}.*policy\.json is no JSON \(line 2\)\n/);
+    await rm(join(ws.project, '.gemini', 'wa_policy.json'));
+    await policy({ rules: [] });
+    expect(await said('approvals')).not.toContain('trouble');
+    expect(await said('status')).not.toContain('trouble');
+  });
+
   it('opens only the tools that it lists', async () => {
     await policy({ tools: { only: ['read_*'] } });
     await ws.start();

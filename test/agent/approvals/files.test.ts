@@ -132,6 +132,7 @@ describe('the policies', () => {
   it.each([
     ['{"rules":[{"dno":"deny"}]}', /policy\.json: "rules\[0\]\.dno" is no key here, the keys are tool, server, match,/],
     ['{"tools":{"olny":["a"]}}', /: "tools\.olny" is no key here, the keys are only$/],
+    [JSON.stringify({ 'a\u001b[2J\u202e\nb': 1 }), /: "a⟨U\+001B⟩\[2J⟨U\+202E⟩⏎b" is no key here/],
     ['{"tools":{}}', /: "tools\.only" is missing$/],
     ['{"rules":[{"do":"maybe"}]}', /: "rules\[0\]\.do" must be one of "allow", "ask", .*, found "maybe"$/],
     ['{"rules":[{"do":7}]}', /: "rules\[0\]\.do" must be one of .*, found 7$/],
