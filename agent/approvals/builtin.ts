@@ -140,11 +140,11 @@ function lookAtCommand(whole: string, world: Surroundings, add: Add): void {
 }
 
 /** What of a command may be the name of a file. */
-function namesIn({ words: [program = '', ...rest], writes }: SimpleCommand): string[] {
+function namesIn({ words: [program = '', ...rest], writes, reads }: SimpleCommand): string[] {
   const words = rest.map(withoutKey);
   // `-d @file`, `-F part=@file`
   const sent = program === 'curl' ? words.flatMap((word) => /@(.+)$/s.exec(word)?.[1] ?? []) : [];
-  return [...words, ...sent, ...writes];
+  return [...words, ...sent, ...writes, ...reads];
 }
 
 /** `of=x`, `--file=x` */

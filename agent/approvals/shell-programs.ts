@@ -29,9 +29,11 @@ export function programOf(word: string): string {
 export function commandsRunBy([program = '', ...rest]: readonly string[]): string[][] {
   if (interpreters.test(program)) return rest.filter(isCode).flatMap(callsIn);
   if (!runners.has(program)) return [];
+  // Behind what is written stand the names that xargs reads.
+  const added = program === 'xargs' ? ['{}'] : [];
   return rest
     .slice(0, maxTried)
-    .flatMap((word, at) => (word.startsWith('-') ? [] : [[programOf(word), ...rest.slice(at + 1)]]));
+    .flatMap((word, at) => (word.startsWith('-') ? [] : [[programOf(word), ...rest.slice(at + 1), ...added]]));
 }
 
 /** Scripts in the words of a command, in the language of the shell. */

@@ -8,11 +8,8 @@ export interface SimpleCommand {
   words: string[];
   /** Files that `>` and its kin write. */
   writes: string[];
-}
-
-interface Reading {
-  words: string[];
-  writes: string[];
+  /** Files that `<` reads: no arguments of the program. */
+  reads: string[];
 }
 
 const keywords = new Set(['then', 'do', 'else', 'elif', 'if', 'while', 'until', '!', '{', 'coproc']);
@@ -24,19 +21,20 @@ const computed = '$(…)';
 
 export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
   const commands: SimpleCommand[] = [];
-  let now: Reading = { words: [], writes: [] };
+  let now = emptyCommand();
   let word: string | undefined;
-  let isTarget = false;
+  let kind: keyof SimpleCommand = 'words';
   const endWord = () => {
     if (word === undefined) return;
-    (isTarget ? now.writes : now.words).push(word);
-    isTarget = false;
+    now[kind].push(word);
+    kind = 'words';
     word = undefined;
   };
   const endCommand = () => {
     endWord();
-    if (now.words.length > 0 || now.writes.length > 0) commands.push(...unwrap(now, depth));
-    now = { words: [], writes: [] };
+    if (Object.values(now).some((each) => each.length > 0)) commands.push(...unwrap(now, depth));
+    now = emptyCommand();
+    kind = 'words';
   };
   for (let i = 0; i < line.length; i += 1) {
     const char = line[i] as string;
@@ -66,14 +64,17 @@ export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
     } else if (char === '<') {
       if (word !== undefined && !/^\d*$/.test(word)) endWord();
       word = undefined;
+      const from = i;
       while (line[i + 1] === '<' || line[i + 1] === '&') i += 1;
+      // What follows `<<<` is what the program reads; behind one or two stands only its name.
+      if (i - from < 2) kind = 'reads';
     } else if (char === '>') {
       // The number or & before it is no word of the command.
       if (word !== undefined && !/^\d*$/.test(word)) endWord();
       word = undefined;
       while (line[i + 1] === '>' || line[i + 1] === '|') i += 1;
       if (line[i + 1] === '&') i += 1;
-      isTarget = true;
+      kind = 'writes';
     } else if (operators.has(char)) {
       if (char === '&' && line[i + 1] === '>') continue;
       endCommand();
@@ -89,6 +90,10 @@ export function simpleCommands(line: string, depth = 0): SimpleCommand[] {
   endCommand();
   const piped = commands.some(readsStdin) && depth < maxDepth ? commands.flatMap(printed) : [];
   return [...commands, ...piped.flatMap((script) => simpleCommands(script, depth + 1))];
+}
+
+function emptyCommand(): SimpleCommand {
+  return { words: [], writes: [], reads: [] };
 }
 
 /** What a shell at the end of the pipe is given to run. */
@@ -119,12 +124,12 @@ function substitutions(text: string): string[] {
   return [...text.matchAll(/\$\(([^)]*)\)|`([^`]*)`/g)].map(([, first, second]) => first ?? second ?? '');
 }
 
-function unwrap({ words, writes }: Reading, depth: number): SimpleCommand[] {
+function unwrap({ words, ...files }: SimpleCommand, depth: number): SimpleCommand[] {
   let rest = [...words];
   while (rest[0] !== undefined && (isAssignment(rest[0]) || keywords.has(rest[0]))) rest = rest.slice(1);
   const program = programOf(rest[0] ?? '');
-  const command: SimpleCommand = { words: rest.length === 0 ? [] : [program, ...rest.slice(1)], writes };
-  const run = commandsRunBy(command.words).map((inner): SimpleCommand => ({ words: inner, writes: [] }));
+  const command: SimpleCommand = { words: rest.length === 0 ? [] : [program, ...rest.slice(1)], ...files };
+  const run = commandsRunBy(command.words).map((inner): SimpleCommand => ({ ...emptyCommand(), words: inner }));
   const scripts = depth < maxDepth ? [command, ...run].flatMap(({ words: each }) => scriptsOf(each)) : [];
   return [command, ...run, ...scripts.flatMap((script) => simpleCommands(script, depth + 1))];
 }
