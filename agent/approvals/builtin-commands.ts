@@ -36,9 +36,16 @@ export function lookAtProgram({ words, writes }: SimpleCommand, world: Surroundi
     add('drop-table', 'empties a database');
   }
   const at = words.findIndex((word) => /(^|[/\\])wa-sync(\.c?m?js|\.cmd)?(@[\w.-]+)?$/.test(word));
-  if (at >= 0 && words.slice(at + 1).some((word) => /^(hooks|service|setup|rotate|uninstall)$/.test(word))) {
-    add('own', 'changes the installation of wa-sync');
-  }
+  if (at >= 0) lookAtOwn(words.slice(at + 1), add);
+}
+
+/** What only shows, sends or starts is left alone: the model is told to use some of it. */
+function lookAtOwn(words: readonly string[], add: Add): void {
+  const has = (pattern: RegExp) => words.some((word) => pattern.test(word));
+  if (has(/^(hooks|service|setup|rotate|uninstall)$/)) add('own', 'changes the installation of wa-sync');
+  const [verb = ''] = words.filter((word) => !word.startsWith('-'));
+  if (/^(down|stop|sprint|away)$/.test(verb)) add('own', 'stops or steers wa-sync');
+  if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'sends or drops a letter of wa-sync');
 }
 
 /** Where `find` begins to look. */

@@ -128,6 +128,12 @@ describe('a shell command', () => {
     ['cat link/x', ['own']],
     ['npx wa-sync hooks uninstall', ['own']],
     ['node dist/wa-sync.js uninstall', ['own']],
+    ['wa-sync down', ['own']],
+    ['node dist/wa-sync.js down', ['own']],
+    ['npx wa-sync stop', ['own']],
+    ['wa-sync sprint 50', ['own']],
+    ['wa-sync away off', ['own']],
+    ['wa-sync letters drop x', ['own']],
   ])('%j is found as %j', (command, rules) => {
     expect(shell(command)).toEqual(rules);
   });
@@ -148,6 +154,9 @@ describe('a shell command', () => {
     'xargs wc -l < list',
     'git ls-files | xargs -0 rm',
     'wa-sync status',
+    'wa-sync letters',
+    'wa-sync send "please stop"',
+    'wa-sync send --file report.md down',
     'curl https://x.example/data.json | jq .',
     'cat src/keyboard.ts',
     'rm -rf "$PWD/dist" {build,coverage}',
