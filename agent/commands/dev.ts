@@ -6,7 +6,7 @@ import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaError } from '../../protocol/errors.ts';
-import { startEchoAgent } from '../dev/echo-agent.ts';
+import { startEchoAgent, wantsTurn } from '../dev/echo-agent.ts';
 import { type Stack, type StackOptions, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
 import { installHooks } from '../drivers/gemini/install.ts';
@@ -155,8 +155,7 @@ async function runEcho(
   const agent = await startEchoAgent({ launcher, projectDir, workDir, env: stack.env });
   const inbox = join(projectDir, '.gemini', 'wa_inbox.json');
   while (!stopping.aborted) {
-    const unread = (await readFile(inbox, 'utf8').catch(() => '')).includes('"read": false');
-    if (unread) await agent.turn('Look into the inbox.', echo);
+    if (wantsTurn(await readFile(inbox, 'utf8').catch(() => ''))) await agent.turn('Look into the inbox.', echo);
     else await changed(join(inbox, '..'), stopping);
   }
 }

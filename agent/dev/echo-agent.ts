@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { InboxEntry } from '../../protocol/files.ts';
 
 export interface EchoAgentOptions {
   launcher: string;
@@ -30,6 +31,17 @@ export interface EchoAgent {
   turn(prompt: string, reply: (seen: string) => string | undefined): Promise<EchoTurn>;
   /** Runs one hook as Gemini CLI does and gives what it printed. */
   hook(event: string, fields: object): Promise<string>;
+}
+
+/** Something waits that a turn would be given: a STOP is for the turn that runs, and what it parked waits for the owner. */
+export function wantsTurn(inbox: string): boolean {
+  try {
+    const { messages } = JSON.parse(inbox) as { messages?: readonly Partial<InboxEntry>[] };
+    return messages?.some((entry) => entry.read === false && !entry.control && !entry.parked) ?? false;
+  } catch {
+    // Not there yet, or just being repaired by the daemon.
+    return false;
+  }
 }
 
 const apiError = '[API Error: the echo agent was told to fail]';
