@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAudit, readAudit } from '../../../agent/approvals/audit.ts';
 import { createGates } from '../../../agent/approvals/gate-files.ts';
+import { judge } from '../../../agent/approvals/judge.ts';
 import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy.ts';
 import { lookAround } from '../../../agent/approvals/surroundings.ts';
 
@@ -187,6 +188,19 @@ describe('the policies', () => {
     '{"onTimeout":"desk"}',
   ])('of a project cannot say %s', async (text) => {
     expect((await read(undefined, text)).problems).toHaveLength(1);
+  });
+
+  it('of the documentation say nothing that cannot come true', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../../docs/policy.md'), 'utf8');
+    const policies = await read(/^ {4}\{\n(?: {4}.*\n)+/m.exec(page)?.[0] ?? 'no example', undefined);
+    expect(policies.problems).toEqual([]);
+    const world = { cwd: dir, home: dir, own: [], resolved: new Map(), secretsIn: () => 0 };
+    const verdictOf = (tool: string, server: string | undefined, input: object) =>
+      judge({ tool, server, input: { ...input } }, policies, 'risky', world).verdict;
+    expect(verdictOf('write_file', undefined, { file_path: 'a', content: '' })).toBe('go');
+    expect(verdictOf('mcp_github_create_issue', 'github', {})).toBe('ask');
+    expect(verdictOf('run_shell_command', undefined, { command: 'npm publish' })).toBe('deny');
+    expect(verdictOf('replace', undefined, { file_path: 'a' })).toBe('deny');
   });
 
   it('add up to the smaller budget and the tools that both open', async () => {
