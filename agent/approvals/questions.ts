@@ -1,6 +1,7 @@
 // The questions that wait on the phone: asked in the journal before the phone sees them, settled once, by the first verdict.
 
 import { randomBytes } from 'node:crypto';
+import { durationText } from '../../protocol/duration.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
@@ -197,9 +198,4 @@ export function createQuestions(options: QuestionsOptions): Questions {
       }
     },
   };
-}
-
-function durationText(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -1,5 +1,6 @@
 // The end of a turn: settled, told to the phone, and then what follows it.
 
+import { durationText } from '../../protocol/duration.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
@@ -154,8 +155,7 @@ function without(ids: readonly string[], { messages, further }: Waiting): Waitin
 }
 
 function stoppedText({ outcome }: SettledTurn, ms: number): string {
-  const seconds = Math.max(1, Math.round(ms / 1_000));
-  const took = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  const took = durationText(Math.max(1_000, ms));
   return `Stopped after the running turn (${took}, ${outcome.toolCalls} ${outcome.toolCalls === 1 ? 'tool call' : 'tool calls'}).`;
 }
 

@@ -101,7 +101,8 @@ export function createSteering(parts: SteeringParts): Steering {
       const limit = forMs === undefined ? {} : { untilAt: now + forMs };
       const sprint: Sprint = { id, tasks, done: 0, goal, startedAt: now, ...limit, turn: 'none', idleTurns: 0 };
       await journal.append([{ t: 'sprint', p, at: now, sprint }]);
-      const what = `Sprint of at most ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
+      const time = forMs === undefined ? '' : `, for at most ${wholeTime(forMs)}`;
+      const what = `Sprint of at most ${tasks} ${tasks === 1 ? 'task' : 'tasks'}${time}`;
       if (holding.current()) {
         parts.deliver();
         return `${what}: it starts now.`;
@@ -160,6 +161,12 @@ export function createSteering(parts: SteeringParts): Steering {
       );
     },
   };
+}
+
+/** As the owner may have written it: rounded, it would confirm another time. */
+function wholeTime(ms: number): string {
+  const minutes = ms / 60_000;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
 }
 
 function messages(count: number): string {

@@ -1,5 +1,6 @@
 // The contract of a sprint: what a finished turn does to it, when it ends and why, and what the agent is told next. Pure.
 
+import { durationText } from '../../protocol/duration.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
 import type { TurnOutcome } from './view.ts';
 
@@ -133,8 +134,9 @@ const endWords: Record<SprintEnd, string> = {
 
 /** The last line of a sprint on the phone. */
 export function endText({ done, tasks, startedAt }: Sprint, end: SprintEnd, now: number): string {
-  const minutes = Math.max(1, Math.round((now - startedAt) / 60_000));
-  return `Sprint over after ${minutes} min, ${done} of ${tasks} tasks done: ${endWords[end]}.`;
+  const took = durationText(Math.max(1_000, now - startedAt));
+  const why = endWords[end];
+  return `Sprint over after ${took}, ${done} of ${tasks} tasks done: ${why}${why.endsWith('?') ? '' : '.'}`;
 }
 
 /** Only equality counts; FNV-1a over the text without its white space. */

@@ -121,8 +121,8 @@ describe('a STOP of the phone', onBusyMachine, () => {
 
   it('ends a sprint that waits for its first turn', async () => {
     await ws.start();
-    await ws.chat.say('/sprint 3');
-    await told(/^Sprint of at most 3 tasks: the agent is idle/);
+    await ws.chat.say('/sprint 3 --for 2h');
+    await told(/^Sprint of at most 3 tasks, for at most 2 h: the agent is idle/);
     await ws.chat.say('/stop');
     await told(/^The sprint is cancelled/);
     expect(await agent.turn('Done.')).toBeUndefined();
@@ -147,7 +147,7 @@ describe('the word stop in a text', onBusyMachine, () => {
     await told(/^Stop requested/);
     expect((await tool()).additionalContext).toBe(`${signal}\nThe owner's words: please stop after the tests`);
     const next = await end();
-    await told(/^Sprint over after 1 min, 0 of 3 tasks done: stopped\.$/);
+    await told(/^Sprint over after \d+ (?:s|min), 0 of 3 tasks done: stopped\.$/);
     expect(next.reason).toContain('please stop after the tests');
   });
 });

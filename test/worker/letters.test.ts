@@ -184,6 +184,7 @@ describe('/letters on the phone', () => {
     bench.say('/letters retry abcdef');
     await bench.wake();
     bench.say(`/letters drop ${idOf(9)}`);
+    bench.say('/letters retry');
     bench.say('/letters');
     await bench.runUntil(startAt + 10_000);
     expect(textsOf(bench.platform.calls)).toEqual([
@@ -191,6 +192,7 @@ describe('/letters on the phone', () => {
       'Queued again.',
       'abcdef1234',
       'That letter is no longer here.',
+      'Write /letters retry ID; /letters lists them with their ids.',
       'No letters: everything was delivered or is on its way.',
     ]);
   });

@@ -1,11 +1,12 @@
 // Speaks for the workstation that does not: once per outage that messages wait, and on its return what it has taken.
 
+import { durationText } from '../../protocol/duration.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { Waiting } from './cache.ts';
 import type { Core } from './core.ts';
 import { tellPhone } from './outbox.ts';
 import type { ProjectRow } from './projects.ts';
-import { clockText, durationText, messagesText } from './words.ts';
+import { clockText, messagesText } from './words.ts';
 
 /** Into a known outage people often write more than one message; the notice waits for the rest. */
 const gatherMs = 10_000;

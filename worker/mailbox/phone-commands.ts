@@ -1,5 +1,6 @@
 // Commands that need no workstation, answered in words and buttons for the phone.
 
+import { durationText } from '../../protocol/duration.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
 import type { RelayCommand } from '../commands.ts';
@@ -11,7 +12,7 @@ import type { Pause } from './platform-state.ts';
 import type { ProjectRow } from './projects.ts';
 import { openProject } from './projects.ts';
 import { readStatus } from './report.ts';
-import { clockText, durationText } from './words.ts';
+import { clockText } from './words.ts';
 
 export interface PhoneText {
   text: string;
@@ -110,6 +111,7 @@ function letters(core: Core, parts: PhoneParts, args: string, project: ProjectRo
   const found = listLetters(core, project.project, isAway);
   const [verb = '', typed = ''] = args.trim().split(/\s+/);
   if (verb === 'retry' || verb === 'drop') {
+    if (typed === '') return plain(`Write /letters ${verb} ID; /letters lists them with their ids.`);
     const letter = findLetter(found, typed);
     if (letter === undefined) return plain(letterAnswers.unknown);
     return plain(letterAnswers[actOnLetter(core, project.project, letter.id, verb, isAway, nowMs)]);

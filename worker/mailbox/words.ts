@@ -1,21 +1,10 @@
 // Times and counts in words for the phone. Pure.
 
-const dayMs = 24 * 3_600_000;
-
 /** `14:02 UTC`, with the date when it was another day. */
 export function clockText(atMs: number, nowMs: number): string {
   const iso = new Date(atMs).toISOString();
   const time = `${iso.slice(11, 16)} UTC`;
   return iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? time : `${iso.slice(0, 10)} ${time}`;
-}
-
-/** `45 s`, `12 min`, `8 h`, `3 days`. */
-export function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (ms < 2 * dayMs) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(ms / dayMs)} days`;
 }
 
 /** `20 MB`, `1.5 MB`. */

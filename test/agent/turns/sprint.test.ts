@@ -121,6 +121,10 @@ describe('what the agent is told', () => {
     expect(endText(last, 'maxTasks', now + 120_000)).toBe(
       'Sprint over after 2 min, 3 of 3 tasks done: the limit of tasks is reached.',
     );
+    expect(endText(last, 'repeating', now + 3_000)).toBe(
+      'Sprint over after 3 s, 3 of 3 tasks done: the agent repeats its answer. What shall it do?',
+    );
+    expect(endText(last, 'stopped', now + 10)).toBe('Sprint over after 1 s, 3 of 3 tasks done: stopped.');
   });
 });
 
