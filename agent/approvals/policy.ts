@@ -148,12 +148,12 @@ async function read<S extends typeof userPolicy | typeof projectPolicy>(
   // To the schema an array is an object without fields.
   const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
   if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
-  return { value: empty, problems: [oneLine(`${path}: ${policyMistake(parsed.issues)}`)] };
+  return { value: empty, problems: [`${path}: ${oneLine(policyMistake(parsed.issues))}`] };
 }
 
 /** A key of a cloned repository's policy comes to the phone and to the terminal with it. */
-function oneLine(problem: string): string {
-  return visible(problem).replaceAll('\n', '⏎').slice(0, maxProblemChars);
+function oneLine(mistake: string): string {
+  return visible(mistake).replaceAll('\n', '⏎').slice(0, maxProblemChars);
 }
 
 /** Undefined = any tool; the project can only take away. */
