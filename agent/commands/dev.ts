@@ -9,7 +9,9 @@ import { WaError } from '../../protocol/errors.ts';
 import { startEchoAgent, wantsTurn } from '../dev/echo-agent.ts';
 import { type Stack, type StackOptions, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
+import { devVariables, quoted, variablesText } from '../dev/variables.ts';
 import { installHooks } from '../drivers/gemini/install.ts';
+import { acquireLock, type HeldLock } from '../files/lock.ts';
 import { fileLog } from '../log.ts';
 import { directories } from '../paths.ts';
 import { version } from '../version.ts';
@@ -23,7 +25,7 @@ export interface DevOptions {
   takeWebhook: boolean;
 }
 
-/** Errors: `bad_arguments`, `not_configured` for poll and webhook without a bot, and those of the parts. */
+/** Errors: `bad_arguments`, `daemon_running` when one serves this folder, `not_configured` for poll and webhook without a bot, and those of the parts. */
 export async function devCommand(options: DevOptions, context: CommandContext): Promise<void> {
   const projectDir = await existingFolder(options.project);
   const port = readPort(options.port);
@@ -31,8 +33,8 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const name = createHash('sha256').update(projectDir).digest('hex').slice(0, 12);
   const baseDir = join(dirs.state, 'dev', name);
   const runtimeDir = join(dirs.runtime, `dev-${name.slice(0, 6)}`);
-  await mkdir(baseDir, { recursive: true, mode: 0o700 });
   const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
+  const lock = await lockFolder(baseDir, runtimeDir);
   let poll: TelegramPoll | undefined;
   let stack: Stack | undefined;
   const stopping = new AbortController();
@@ -66,8 +68,23 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
     stopping.abort();
     await poll?.stop();
     await stack?.stop();
+    await lock.release();
   }
   context.out('stopped; what waits is kept for the next `wa-sync dev` in this folder');
+}
+
+/** Taken before anything is written: config, relay storage and socket belong to the one that runs. */
+async function lockFolder(baseDir: string, runtimeDir: string): Promise<HeldLock> {
+  await mkdir(baseDir, { recursive: true, mode: 0o700 });
+  try {
+    return await acquireLock(join(baseDir, 'dev'), { timeoutMs: 0, short: false });
+  } catch (cause) {
+    if (!(cause instanceof WaError) || cause.code !== 'lock_timeout') throw cause;
+    throw new WaError('daemon_running', `\`wa-sync dev\` already runs for this folder: ${cause.message}`, {
+      hint: `End it with Ctrl+C in its terminal, or from here: ${variablesText(devVariables(baseDir, runtimeDir))} wa-sync down`,
+      cause,
+    });
+  }
 }
 
 async function untilOver(
@@ -106,7 +123,7 @@ function banner(options: DevOptions, stack: Stack, projectDir: string): string[]
     `files      ${join(projectDir, '.gemini', 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
     'In another terminal, in that folder, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
-    `  export ${variablesOf(stack)}`,
+    `  export ${variablesText(stack.env)}`,
     'Ctrl+C stops everything.',
   ];
 }
@@ -130,17 +147,7 @@ function installGemini(context: CommandContext, stack: Stack, projectDir: string
   const { place } = installHooks(dirs, 'project');
   context.out(`hooks      ${place} (remove them: wa-sync hooks uninstall --scope project)`);
   context.out('In another terminal:');
-  context.out(`  cd ${quote(projectDir)} && ${variablesOf(stack)} gemini`);
-}
-
-function variablesOf({ env }: Stack): string {
-  return Object.entries(env)
-    .map(([key, value]) => `${key}=${quote(value)}`)
-    .join(' ');
-}
-
-function quote(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  context.out(`  cd ${quoted(projectDir)} && ${variablesText(stack.env)} gemini`);
 }
 
 /** Starts a turn whenever something unread stands in the inbox, as a person at the desk would. */

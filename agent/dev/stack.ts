@@ -14,6 +14,7 @@ import { type EmbeddedRelay, startEmbeddedRelay } from './embedded-relay.ts';
 import { phoneUrl } from './phone-key.ts';
 import { phonePages } from './phone-server.ts';
 import { startTelegramSim, type TelegramSim } from './telegram-sim/sim.ts';
+import { devVariables } from './variables.ts';
 
 export interface StackOptions {
   projectDir: string;
@@ -80,11 +81,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const webhook = { url: `${relayUrl}/telegram/webhook`, secret: telegram.secret };
     sim?.setWebhook(webhook.url, webhook.secret);
 
-    const env = {
-      WA_STATE_DIR: join(options.baseDir, 'state'),
-      WA_CONFIG_DIR: join(options.baseDir, 'config'),
-      WA_RUNTIME_DIR: options.runtimeDir,
-    };
+    const env = devVariables(options.baseDir, options.runtimeDir);
     const config = loadConfig({
       env: { ...env, WA_RELAY_URL: relayUrl, WA_AGENT_TOKEN: token },
       platform: options.platform,

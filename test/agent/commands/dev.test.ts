@@ -1,0 +1,51 @@
+// `wa-sync dev` of the built program, started twice and started where it cannot work.
+
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Running, runProgram, until } from '../../helpers/daemon.ts';
+
+let home: string;
+let project: string;
+const running: Running[] = [];
+beforeEach(async () => {
+  home = await realpath(await mkdtemp(join(tmpdir(), 'wa-dev-')));
+  project = join(home, 'project');
+  await mkdir(project);
+});
+afterEach(async () => {
+  for (const each of running.splice(0)) {
+    each.child.kill('SIGTERM');
+    await each.exited;
+  }
+  await rm(home, { recursive: true, force: true });
+});
+
+function start(args: string[], env: Record<string, string> = {}): Running {
+  const started = runProgram(args, { HOME: home, ...env }, project);
+  running.push(started);
+  return started;
+}
+
+describe('wa-sync dev', () => {
+  it('refuses to start twice in one folder, and leaves the first one as it was', async () => {
+    const first = start(['dev', '--agent', 'none']);
+    await until('the first runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const dev = join(home, '.local', 'state', 'wa-sync', 'dev');
+    const [name = ''] = await readdir(dev);
+    const config = () => readFile(join(dev, name, 'config', 'config.json'), 'utf8');
+    const before = await config();
+    const second = await start(['dev', '--agent', 'none']).exited;
+    expect(second.code).toBe(1);
+    const said = new RegExp(`already runs for this folder: .*process ${first.pid} .*\\(daemon_running\\)\n`);
+    expect(second.stderr).toMatch(said);
+    expect(await config()).toBe(before);
+    // The hint works as it stands.
+    const [, variables = ''] = /from here: (.*) wa-sync down\n/.exec(second.stderr) ?? [];
+    const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=')));
+    expect((await start(['status'], env).exited).stdout).toContain(project);
+    expect(await start(['down'], env).exited).toMatchObject({ code: 0, stderr: '' });
+    expect((await first.exited).code).toBe(0);
+  }, 90_000);
+});
