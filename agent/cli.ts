@@ -6,6 +6,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
+import { checkKeys } from './config-keys.ts';
 import { describeError, exitCodeOf, exitCodes } from './errors.ts';
 import { directories } from './paths.ts';
 import { version } from './version.ts';
@@ -16,7 +17,11 @@ function createContext(): CommandContext {
     ...world,
     cwd: process.cwd(),
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
-    loadConfig: () => loadConfig(world),
+    loadConfig: () => {
+      const config = loadConfig(world);
+      checkKeys(config.file);
+      return config;
+    },
     out: (line) => process.stdout.write(`${line}\n`),
     note: (line) => process.stderr.write(`${line}\n`),
   };
