@@ -4,7 +4,7 @@ import { WaError } from '../protocol/errors.ts';
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3 } as const;
 
-const usageCodes = new Set(['not_configured', 'bad_arguments', 'not_bound']);
+const usageCodes = new Set(['not_configured', 'bad_config', 'bad_arguments', 'not_bound']);
 
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof WaError)) return exitCodes.failed;
