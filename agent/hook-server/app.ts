@@ -50,9 +50,10 @@ export interface HookAppOptions {
   onSteer(request: { action: SteerAction; args: string; cwd: string }): Promise<string>;
 }
 
-const steerActions = ['stop', 'sprint', 'away'] as const;
+/** A switch or a number: no text may reach a prompt by way of the local socket. */
+const steerArgs = { stop: /^$/, sprint: /^\d{0,5}$/, away: /^(on|off)?$/ } as const;
 
-export type SteerAction = (typeof steerActions)[number];
+export type SteerAction = keyof typeof steerArgs;
 
 /** What Gemini CLI gives a hook that names no timeout. */
 const defaultMaxSeconds = 60;
@@ -115,7 +116,9 @@ export function createHookApp(options: HookAppOptions): Hono {
     const request = parseJson(await readBody(context));
     return told(context, async () => {
       if (!isSteerRequest(request))
-        throw new WaError('bad_request', 'action, args (on, off or a number) and cwd are expected');
+        throw new WaError('bad_arguments', 'stop takes nothing, away on or off, sprint a number of tasks', {
+          hint: 'See `wa-sync sprint --help` and `wa-sync away --help`.',
+        });
       return { text: await options.onSteer(request) };
     });
   });
@@ -192,9 +195,8 @@ function isFileRequest(value: unknown): value is { path: string; caption: string
 function isSteerRequest(value: unknown): value is { action: SteerAction; args: string; cwd: string } {
   if (typeof value !== 'object' || value === null) return false;
   const { action, args, cwd } = value as Record<string, unknown>;
-  // A switch or a number: no text may reach a prompt by way of the local socket.
-  const isShort = typeof args === 'string' && /^\w{0,5}$/.test(args);
-  return steerActions.some((each) => each === action) && isShort && typeof cwd === 'string';
+  if (typeof action !== 'string' || !Object.hasOwn(steerArgs, action)) return false;
+  return typeof args === 'string' && steerArgs[action as SteerAction].test(args) && typeof cwd === 'string';
 }
 
 function pidOf(context: Context, header: string): number | undefined {

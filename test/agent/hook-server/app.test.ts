@@ -7,6 +7,7 @@ const newlines = '\n'.repeat(hookLimits.keepAliveBytes);
 /** The app with one pending answer per run. */
 function createApp() {
   const runs: { run: HookRun; answer(value: object): void; fail(): void }[] = [];
+  const steered: string[] = [];
   let now = 1_000;
   const app = createHookApp({
     clock: () => now,
@@ -16,11 +17,19 @@ function createApp() {
     status: () => ({}),
     onDown: () => {},
     onSendFile: async () => {},
-    onSteer: async () => '',
+    onSteer: async ({ action, args }) => {
+      steered.push(`${action} ${args}`.trim());
+      return 'done';
+    },
   });
   const post = (event: string, body: string, headers: Record<string, string> = {}) =>
     Promise.resolve(app.request(`/hook/gemini/${event}`, { method: 'POST', body, headers }));
-  return { runs, post, advance: (ms: number) => (now += ms) };
+  const steer = async (action: string, args: string) => {
+    const body = JSON.stringify({ action, args, cwd: '/' });
+    const response = await app.request('/steer', { method: 'POST', body });
+    return (await response.json()) as { text?: string; error?: { code: string } };
+  };
+  return { runs, post, steer, steered, advance: (ms: number) => (now += ms) };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -142,5 +151,31 @@ describe('what nobody can read', () => {
     await vi.waitFor(() => expect(runs).toHaveLength(1));
     runs[0]?.fail();
     expect(await (await response).text()).toBe('{}\n');
+  });
+});
+
+describe('what is asked at the desk', () => {
+  it('is a switch or a number, so that no text reaches a prompt by way of the socket', async () => {
+    const { steer, steered } = createApp();
+    const allowed: [string, string][] = [
+      ['stop', ''],
+      ['sprint', ''],
+      ['sprint', '12'],
+      ['away', 'on'],
+      ['away', 'off'],
+    ];
+    for (const each of allowed) expect(await steer(...each)).toEqual({ text: 'done' });
+    const refused: [string, string][] = [
+      ['sprint', 'abc'],
+      ['sprint', '3 x'],
+      ['sprint', '-1'],
+      ['sprint', '1\n'],
+      ['stop', 'now'],
+      ['away', 'maybe'],
+      ['later', ''],
+      ['toString', ''],
+    ];
+    for (const each of refused) expect((await steer(...each)).error?.code).toBe('bad_arguments');
+    expect(steered).toEqual(['stop', 'sprint', 'sprint 12', 'away on', 'away off']);
   });
 });
