@@ -1,16 +1,28 @@
 // `wa-sync stop`, `wa-sync sprint [n]` and `wa-sync away [on|off]`: what the owner asks of the coding agent at the desk, by way
 // of the daemon. What they do is the daemon's.
 
+import { WaError } from '../../protocol/errors.ts';
 import { askDaemon } from '../local-client.ts';
+import { sprintLimits } from '../turns/sprint.ts';
 import type { CommandContext } from './context.ts';
 
-/** Errors: `daemon_not_running`, `not_bound`. */
+/** Errors: `bad_arguments`, `daemon_not_running`, `not_bound`, `sprint_running`. */
 export async function steerCommand(
   action: 'stop' | 'sprint' | 'away',
   args: string,
   context: CommandContext,
 ): Promise<void> {
+  if (action === 'sprint') checkTasks(args);
   const { runtime } = context.loadConfig().dirs;
   const answer = await askDaemon(runtime, 'POST', '/steer', { action, args, cwd: context.cwd });
   context.out((answer as { text: string }).text);
+}
+
+/** Before a daemon is asked: what is wrong here is wrong without one as well. */
+function checkTasks(args: string): void {
+  const tasks = Number(args);
+  if (args === '' || (/^\d+$/.test(args) && tasks >= 1 && tasks <= sprintLimits.maxTasks)) return;
+  throw new WaError('bad_arguments', `a sprint has 1 to ${sprintLimits.maxTasks} tasks, not ${args}`, {
+    hint: 'Give a number, like `wa-sync sprint 3`. A goal and --for belong to /sprint on the phone.',
+  });
 }

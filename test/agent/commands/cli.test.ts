@@ -206,6 +206,27 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /no daemon answers/,
       hint: /npx wa-sync/,
     },
+    'a sprint has no tasks': {
+      args: ['sprint', '0'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /a sprint has 1 to 50 tasks, not 0/,
+      hint: /wa-sync sprint 3/,
+    },
+    'a sprint has fewer than none': {
+      args: ['sprint', '-1'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /1 to 50 tasks, not -1/,
+      hint: /wa-sync sprint 3/,
+    },
+    'a sprint is given a goal': {
+      args: ['sprint', 'abc'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /1 to 50 tasks, not abc/,
+      hint: /\/sprint on the phone/,
+    },
     'there is nothing to send': {
       args: ['send', '  '],
       code: 2,
