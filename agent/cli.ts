@@ -28,7 +28,7 @@ function createContext(): CommandContext {
 }
 
 /** Each command is loaded when it is used: `wa-sync status` must not load a Markdown parser. */
-function createProgram(context: CommandContext): Command {
+function createProgram(context: CommandContext, { hasDefault }: { hasDefault: boolean }): Command {
   const program = new Command('wa-sync')
     .description('The mailbox between your phone and the coding agent in your terminal.')
     .version(version, '-V, --version')
@@ -38,7 +38,7 @@ function createProgram(context: CommandContext): Command {
     .exitOverride();
 
   program
-    .command('start', { isDefault: true })
+    .command('start', { isDefault: hasDefault })
     .description('run the daemon in the foreground (the default command)')
     .option('-q, --quiet', 'do not repeat the log on stderr', false)
     .action(async (options) => (await import('./commands/start.ts')).startCommand(options, context));
@@ -175,16 +175,24 @@ function hooksAction() {
 }
 
 async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  // With a default command commander takes an unknown name for its argument.
+  const named = args.find((arg) => arg !== 'help');
+  const hasDefault = named === undefined || named.startsWith('-');
+  const program = createProgram(createContext(), { hasDefault });
+  const command = program.commands.find((each) => each.name() === named);
   // Whoever reads us may have read enough: `wa-sync status | grep -q polling` is no failure, and a daemon goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
-    await createProgram(createContext()).parseAsync();
+    // Alone, or commander shows the whole help instead of the mistake.
+    const isUnknown = !hasDefault && !command;
+    await program.parseAsync(isUnknown ? [named] : args, { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok;
       const problem = new WaError('bad_arguments', error.message.replace(/^error: /, '').replaceAll('\n', ' '), {
-        hint: 'See what is possible with `wa-sync --help`.',
+        hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
       });
       process.stderr.write(`${describeError(problem)}\n`);
       return exitCodes.usage;
