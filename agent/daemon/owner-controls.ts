@@ -2,7 +2,9 @@
 // at the desk. Each has its effect once.
 
 import { randomBytes } from 'node:crypto';
+import { WaError } from '../../protocol/errors.ts';
 import type { ControlRow } from '../../protocol/log.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
 import type { Guard } from '../approvals/guard.ts';
 import { readAnswer } from '../files/answers.ts';
 import type { Steering } from '../hook-server/turn-types.ts';
@@ -33,7 +35,7 @@ export interface OwnerControlsOptions {
 export interface OwnerControls {
   /** Answers what is open in the journal. Never rejects: what fails is tried again with the next call. */
   answer(): Promise<void>;
-  /** What the owner asks at the desk. Gives the words of the answer. */
+  /** What the owner asks at the desk. Gives the words of the answer. Errors: `sprint_running`. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
 }
 
@@ -78,7 +80,10 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
     }),
     async steer(action, args) {
       const id = `desk_${clock().toString(36)}_${randomBytes(4).toString('hex')}`;
-      if (action === 'sprint') return steering.sprint(id, args);
+      if (action === 'sprint') {
+        if (project.sprint) throw sprintRunning(project.sprint);
+        return steering.sprint(id, args);
+      }
       if (action === 'away') return steering.away(args);
       const at = clock();
       const seq = project.cursor + 1;
@@ -95,4 +100,10 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
       return text;
     },
   };
+}
+
+function sprintRunning({ done, tasks }: Sprint): WaError {
+  return new WaError('sprint_running', `a sprint runs already, ${done} of ${tasks} tasks done`, {
+    hint: 'End it with `wa-sync stop`, or wait until it is over.',
+  });
 }

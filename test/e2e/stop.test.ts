@@ -247,6 +247,11 @@ describe('the command line at the desk', () => {
     expect(await run('away', 'off')).toBe('Away is off.\n');
     expect(await run('sprint', '2')).toMatch(/^Sprint of at most 2 tasks: the agent is idle/);
     expect(await run('status')).toContain('sprint     0 of 2 tasks done');
+    expect(await ws.run('sprint', '3').exited).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/a sprint runs already, 0 of 2 tasks done \(sprint_running\)\n.*`wa-sync stop`/),
+    });
     await begin();
     expect(await run('stop')).toMatch(/^Stop requested/);
     expect((await tool()).additionalContext).toBe(signal);
