@@ -6,7 +6,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
-import { checkKeys } from './config-keys.ts';
+import { checkFile } from './config-check.ts';
 import { describeError, exitCodeOf, exitCodes } from './errors.ts';
 import { directories } from './paths.ts';
 import { version } from './version.ts';
@@ -19,7 +19,7 @@ function createContext(): CommandContext {
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
     loadConfig: () => {
       const config = loadConfig(world);
-      checkKeys(config.file);
+      checkFile(config.file);
       return config;
     },
     out: (line) => process.stdout.write(`${line}\n`),

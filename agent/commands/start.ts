@@ -1,6 +1,7 @@
 // `wa-sync` and `wa-sync start`: the daemon in the foreground, until Ctrl+C, `wa-sync down`, or another start takes over.
 
 import { WaError } from '../../protocol/errors.ts';
+import { configWarnings } from '../config-check.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
@@ -18,6 +19,7 @@ export async function startCommand(options: { quiet: boolean }, context: Command
       hint: 'Try it without an account: `npx wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN (README, "Your own relay").',
     });
   }
+  for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
   const clock = Date.now;
   const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);
   const client = createRelayClient(config.relay);

@@ -134,11 +134,25 @@ describe('a failure prints what happened, the command that repairs it, and no st
       hint: /possible here: relay, bindings/,
     },
     'config.json has a key that nobody knows inside another': {
-      prepare: () => config('{"redact":{"card":true}}'),
+      prepare: () => config('{"bindings":[{"dir":"/p","mailbox":"1","chat":"2"}]}'),
       code: 2,
       error: 'bad_config',
-      says: /there is no key "redact\.card"/,
-      hint: /possible here: secrets, cards/,
+      says: /there is no key "bindings\[0\]\.chat"/,
+      hint: /possible here: dir, mailbox, project/,
+    },
+    'a binding is relative': {
+      prepare: () => config('{"bindings":[{"dir":"rel/path","mailbox":"1"}]}'),
+      code: 2,
+      error: 'bad_config',
+      says: /"bindings\[0\]\.dir" must be an absolute path, found "rel\/path"/,
+      hint: /Correct "bindings\[0\]\.dir"/,
+    },
+    'a binding names no chat': {
+      prepare: () => config('{"bindings":[{"dir":"/p","mailbox":"abc"}]}'),
+      code: 2,
+      error: 'bad_config',
+      says: /"bindings\[0\]\.mailbox" must be a chat id, a number in quotes, found "abc"/,
+      hint: /Correct "bindings\[0\]\.mailbox"/,
     },
     'config.json has a pattern that is none': {
       prepare: () => config('{"redact":{"patterns":[{"name":"ticket","source":"("}]}}'),
@@ -370,6 +384,23 @@ describe('the daemon', () => {
     const { code, stderr } = await first.exited;
     expect(code).toBe(3);
     expect(stderr).toMatch(/wa-sync: another start of this daemon took over .*\(superseded\)\n.*wa-sync down/);
+  });
+
+  it('warns of a folder that is not there and of a token that others can read, and serves the rest', async () => {
+    const chat = String(far.sim.ownerId);
+    const gone = join(dir, 'gone');
+    const bindings = [
+      { dir: project, mailbox: chat },
+      { dir: gone, mailbox: chat, project: 7 },
+    ];
+    await config(JSON.stringify({ relay: { url: far.url, token: far.token }, bindings }));
+    await chmod(join(env.WA_CONFIG_DIR ?? '', 'config.json'), 0o644);
+    const started = await daemon({ WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
+    expect(started.stderr()).toMatch(
+      /config\.json holds a token and has mode 644: others can read it\. Run: chmod 600/,
+    );
+    expect(started.stderr()).toContain(`${gone} is no folder: nothing is served there until it is`);
+    expect(await readdir(dir)).not.toContain('gone');
   });
 
   it('does not repeat its log with --quiet, and never shows token or text', async () => {

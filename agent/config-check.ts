@@ -1,0 +1,92 @@
+// What a person is told about config.json beyond what makes it usable: mistyped keys, bindings that can serve nobody, a token
+// that others can read. Apart from config.ts, which the hook fallback bundles: a hook goes on with what it understands.
+
+import { readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { WaError } from '../protocol/errors.ts';
+import type { Config } from './config.ts';
+
+/** The keys of an object, or of each object of a list; `true` = the value is checked by `loadConfig`. */
+interface Keys {
+  readonly [key: string]: true | Keys;
+}
+
+const known: Keys = {
+  relay: { url: true, token: true },
+  bindings: { dir: true, mailbox: true, project: true },
+  summaryMaxChars: true,
+  redact: { secrets: true, cards: true, iban: true, ssn: true, patterns: { name: true, source: true, flags: true } },
+  hold: true,
+  nudge: true,
+  sprintText: true,
+};
+
+/** For a file that `loadConfig` could read. Errors: `bad_config` naming file and key. */
+export function checkFile(file: string): void {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+  } catch {
+    return;
+  }
+  checkKeys(content, known, '', file);
+  for (const [index, binding] of (content as { bindings?: Raw[] }).bindings?.entries() ?? [])
+    checkBinding(binding, `bindings[${index}]`, file);
+}
+
+interface Raw {
+  dir: string;
+  mailbox: string;
+}
+
+function checkBinding({ dir, mailbox }: Raw, key: string, file: string): void {
+  const wrong = (name: keyof Raw, expected: string, seen: string) =>
+    new WaError('bad_config', `${file}: "${key}.${name}" must be ${expected}, found "${seen}"`, {
+      hint: `Correct "${key}.${name}" in ${file}.`,
+    });
+  // Relative to what? The daemon and each hook are started somewhere else.
+  if (!isAbsolute(dir)) throw wrong('dir', 'an absolute path', dir);
+  if (!/^-?\d+$/.test(mailbox)) throw wrong('mailbox', 'a chat id, a number in quotes', mailbox);
+}
+
+/** What does not keep the daemon from starting; a line each. A folder may come back: it can lie on a disk that is not there yet. */
+export async function configWarnings({ file, bindings, relay }: Config, platform: NodeJS.Platform): Promise<string[]> {
+  const warnings: string[] = [];
+  const mode = await stat(file).then(
+    (info) => info.mode & 0o777,
+    () => 0,
+  );
+  if (relay?.from === 'config' && platform !== 'win32' && (mode & 0o077) !== 0) {
+    warnings.push(
+      `${file} holds a token and has mode ${mode.toString(8)}: others can read it. Run: chmod 600 "${file}"`,
+    );
+  }
+  for (const { dir } of bindings) {
+    const isFolder = await stat(dir).then(
+      (info) => info.isDirectory(),
+      () => false,
+    );
+    if (!isFolder)
+      warnings.push(`${dir} is no folder: nothing is served there until it is. Correct "bindings" in ${file}.`);
+  }
+  return warnings;
+}
+
+function checkKeys(value: unknown, keys: Keys, path: string, file: string): void {
+  if (Array.isArray(value)) {
+    for (const [index, each] of value.entries()) checkKeys(each, keys, `${path}[${index}]`, file);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const here = path === '' ? key : `${path}.${key}`;
+    const expected = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (expected === undefined) {
+      throw new WaError('bad_config', `${file}: there is no key "${here}"`, {
+        hint: `Correct or remove it; possible here: ${Object.keys(keys).join(', ')}.`,
+      });
+    }
+    if (expected !== true) checkKeys(inner, expected, here, file);
+  }
+}
