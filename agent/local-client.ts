@@ -38,7 +38,7 @@ export async function askDaemon(
   } catch (cause) {
     if (cause instanceof WaError) throw cause;
     throw new WaError('daemon_not_running', `no daemon answers in ${runtimeDir}`, {
-      hint: 'Start it with `npx wa-sync` (WA_RUNTIME_DIR must be the same for both).',
+      hint: 'Start it with `wa-sync` (WA_RUNTIME_DIR must be the same for both).',
       cause,
     });
   } finally {

@@ -102,7 +102,10 @@ it('without daemon, relay, perl, curl and Node hooks answer {}, gates deny, stat
     expect(await agent.hook('BeforeTool', tool)).toMatchObject({ decision: 'deny' });
     expect(timesIn(await agent.turn('By the files.'), 'keep me')).toBe(1);
     const down = await ws.run('status').exited;
-    expect([down.code, down.stderr]).toEqual([1, expect.stringMatching(/daemon_not_running[\s\S]*npx wa-sync/)]);
+    expect([down.code, down.stderr]).toEqual([
+      1,
+      expect.stringMatching(/daemon_not_running[\s\S]*Start it with `wa-sync`/),
+    ]);
 
     await ws.start();
     await until('status names the relay', async () =>

@@ -351,7 +351,7 @@ describe('what goes wrong', () => {
       ['telegram_send_typing', {}],
     ] as const) {
       const { text, isError } = await agent.call(tool, args);
-      expect([isError, text]).toEqual([true, expect.stringContaining('Start it with `npx wa-sync`')]);
+      expect([isError, text]).toEqual([true, expect.stringContaining('Start it with `wa-sync`')]);
     }
   });
 

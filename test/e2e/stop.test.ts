@@ -279,6 +279,6 @@ describe('the command line at the desk', () => {
   it('says how to start the daemon that it needs', async () => {
     const { code, stderr } = await ws.run('stop').exited;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/no daemon answers[\s\S]*npx wa-sync/);
+    expect(stderr).toMatch(/no daemon answers[\s\S]*Start it with `wa-sync`/);
   });
 });

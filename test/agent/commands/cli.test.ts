@@ -75,7 +75,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       code: 2,
       error: 'not_configured',
       says: /no relay is configured/,
-      hint: /npx wa-sync dev.*WA_RELAY_URL/,
+      hint: /`wa-sync dev.*WA_RELAY_URL/,
     },
     'half of the pair is set': {
       env: () => ({ WA_AGENT_TOKEN: '' }),
@@ -211,14 +211,14 @@ describe('a failure prints what happened, the command that repairs it, and no st
       code: 1,
       error: 'daemon_not_running',
       says: /no daemon answers/,
-      hint: /npx wa-sync/,
+      hint: /Start it with `wa-sync`/,
     },
     'down finds no daemon': {
       args: ['down'],
       code: 1,
       error: 'daemon_not_running',
       says: /no daemon answers/,
-      hint: /npx wa-sync/,
+      hint: /Start it with `wa-sync`/,
     },
     'a sprint has no tasks': {
       args: ['sprint', '0'],
