@@ -119,7 +119,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
         'where; without it install takes the extension, and uninstall removes every place',
       ).choices(['extension', 'project']),
     )
-    .option('--project <dir>', 'project for --scope project', context.cwd)
+    .option('--project <dir>', 'project for --scope project (default: the current folder)')
     .option('--json', 'one JSON object (list)', false)
     .action(async (action, options) =>
       (await import('./commands/hooks.ts')).hooksCommand(

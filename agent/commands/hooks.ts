@@ -1,6 +1,7 @@
 // `wa-sync hooks install|uninstall|list`: checks the arguments, calls the driver's installer, prints. Touches no file itself.
 
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
 import {
   type HookScope,
@@ -39,8 +40,24 @@ export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksC
   const dirs = { ...given, projectDir: resolve(args.project ?? given.projectDir) };
   switch (args.action) {
     case 'install': {
+      if (args.project !== undefined && scope !== 'project') {
+        throw new WaError(
+          'bad_arguments',
+          '--project counts only with --scope project: the extension is for all projects',
+          {
+            hint: `Run \`wa-sync hooks install --scope project --project ${args.project}\`, or leave --project away.`,
+          },
+        );
+      }
+      const before = listHooks(dirs);
       const status = installHooks(dirs, scope ?? 'extension');
-      print(args, out, status, [`installed  ${status.place}`, ...restart]);
+      const wasThere = before.some((each) => isDeepStrictEqual(each, status));
+      print(
+        args,
+        out,
+        status,
+        wasThere ? [`already installed  ${status.place}`] : [`installed  ${status.place}`, ...restart],
+      );
       return;
     }
     case 'uninstall': {

@@ -27,6 +27,7 @@ describe('wa-sync hooks', () => {
       `installed  ${entry}`,
       'Gemini CLI reads its hooks at start: restart a session that is open.',
     ]);
+    expect(await run({ action: 'install' })).toEqual([`already installed  ${entry}`]);
     expect(await run({ action: 'list', agent: 'gemini' })).toEqual([
       `gemini  extension  0.1.0  ${entry}`,
       `gemini  project    not installed  ${settings()}`,
@@ -48,6 +49,14 @@ describe('wa-sync hooks', () => {
     expect((await run({ action: 'list' })).at(-1)).toContain(
       'run `wa-sync hooks install --agent gemini --scope project`',
     );
+  });
+
+  it('refuses a project for the extension, which is for all of them', async () => {
+    await expect(run({ action: 'install', project: dirs.projectDir })).rejects.toMatchObject({
+      code: 'bad_arguments',
+      hint: expect.stringContaining('hooks install --scope project --project'),
+    });
+    expect(listHooks(dirs).some(({ installed }) => installed)).toBe(false);
   });
 
   it('refuses an agent or a scope that it does not know', async () => {
