@@ -34,7 +34,7 @@ export async function sendCommand(
   const projectDir = binding?.dir ?? config.mailboxDir;
   if (projectDir === undefined) {
     throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound to a chat`, {
-      hint: 'Run it below a bound folder (`wa-sync status` names them), or start `wa-sync` here first.',
+      hint: `Run it below a folder of "bindings" in ${config.file}, or start \`wa-sync\` here first.`,
     });
   }
   const place = await locateMailbox({ projectDir, override: config.mailboxDir });
@@ -43,11 +43,26 @@ export async function sendCommand(
   const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
   const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: message, sent: false };
   if (await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs }, entry)) {
-    context.out(`queued in ${place.outbox}; the daemon sends it`);
+    context.out(`queued in ${place.outbox}; ${await whenSent(config.dirs.runtime, binding)}`);
     return;
   }
   await leaveInSpool(spoolDirs(config.dirs), binding, { entry, outbox: place.outbox });
-  context.out(`queued, but not in ${place.outbox}, which is full of unsent texts; the daemon sends it after them`);
+  context.out(
+    `queued, but not in ${place.outbox}, which is full of unsent texts and goes first; ${await whenSent(config.dirs.runtime, binding)}`,
+  );
+}
+
+/** What must be for the queued text to go out. It is stored already: nothing here is an error. */
+async function whenSent(runtimeDir: string, binding: Binding | undefined): Promise<string> {
+  try {
+    const { projects } = (await askDaemon(runtimeDir, 'GET', '/status')) as {
+      projects: { dir: string; error?: string }[];
+    };
+    const error = projects.find(({ dir }) => dir === binding?.dir)?.error;
+    return error === undefined ? 'the daemon sends it' : `the daemon sends it when the relay takes it again (${error})`;
+  } catch {
+    return 'no daemon runs: it goes out when one starts, with `wa-sync start`';
+  }
 }
 
 /** Errors: `not_bound` where no daemon would know whose it is, `file_unusable`. */

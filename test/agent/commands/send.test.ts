@@ -24,7 +24,11 @@ it('a text sent in a sub-folder stands in the outbox of the project that the dae
   await mkdir(join(home.root, 'state'));
   const bindings = [{ dir: home.project, mailbox: '1000001', project: 0 }];
   await writeFile(join(home.root, 'state', 'bound.json'), JSON.stringify({ bindings }));
-  expect(await send('Tests pass', folder)).toMatchObject({ code: 0, stderr: '' });
+  expect(await send('Tests pass', folder)).toEqual({
+    code: 0,
+    stdout: `queued in ${join(home.project, '.gemini', 'wa_outbox.json')}; no daemon runs: it goes out when one starts, with \`wa-sync start\`\n`,
+    stderr: '',
+  });
   const { messages } = JSON.parse(await readFile(join(home.project, '.gemini', 'wa_outbox.json'), 'utf8'));
   expect(messages).toMatchObject([{ from: 'agent', text: 'Tests pass', sent: false }]);
   expect(existsSync(join(folder, '.gemini'))).toBe(false);
