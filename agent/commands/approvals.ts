@@ -41,15 +41,15 @@ export async function auditCommand(
   options: { since: string | undefined; json: boolean },
   context: CommandContext,
 ): Promise<void> {
+  const since = options.since === undefined ? 0 : Date.now() - durationMs(options.since);
   const config = context.loadConfig();
   const binding = await findServed(context.cwd, config);
   if (!binding) {
     throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound`, {
-      hint: 'Run it inside a folder that `wa-sync status` shows.',
+      hint: `Run it inside a folder of "bindings" in ${config.file}; a daemon started with \`wa-sync\` in this folder binds it as well.`,
     });
   }
   const place = await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir });
-  const since = options.since === undefined ? 0 : Date.now() - durationMs(options.since);
   for (const line of await readAudit(place.dir, since))
     context.out(options.json ? JSON.stringify(line) : lineText(line));
 }

@@ -25,7 +25,9 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
   }
   const config = context.loadConfig();
   if (!config.relay) {
-    throw new WaError('not_configured', 'no relay is configured', { hint: 'Set WA_RELAY_URL and WA_AGENT_TOKEN.' });
+    throw new WaError('not_configured', 'no relay is configured', {
+      hint: `Set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in ${config.file}.`,
+    });
   }
   const client = createRelayClient(config.relay);
   try {

@@ -16,7 +16,7 @@ export async function startCommand(options: { quiet: boolean }, context: Command
   const config = context.loadConfig();
   if (!config.relay) {
     throw new WaError('not_configured', 'no relay is configured', {
-      hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN (README, "Your own relay").',
+      hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (README, "Your own relay").',
     });
   }
   for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);

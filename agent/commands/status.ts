@@ -87,7 +87,8 @@ async function askRelay(
 }
 
 function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }: ProjectLine): string {
-  if (!relay) return 'unknown, this shell does not know the relay: set WA_RELAY_URL and WA_AGENT_TOKEN';
+  if (!relay)
+    return 'unknown, this shell does not know the relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json';
   if (relay instanceof WaError) return `unknown, the relay did not say (${relay.code})`;
   const found = relay.mailboxes
     .find((each) => each.mailbox === mailbox)

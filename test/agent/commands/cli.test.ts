@@ -241,6 +241,28 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /1 to 50 tasks, not abc/,
       hint: /\/sprint on the phone/,
     },
+    'audit is asked since no time': {
+      args: ['audit', '--since', 'yesterday'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /--since "yesterday" is no duration/,
+      hint: /--since 2h/,
+    },
+    'audit is asked in a folder that is not bound': {
+      args: ['audit'],
+      code: 2,
+      error: 'not_bound',
+      says: /lies in no folder that is bound/,
+      hint: /"bindings" in .*config\.json/,
+    },
+    'letters knows no relay': {
+      args: ['letters'],
+      env: () => ({ WA_RELAY_URL: '', WA_AGENT_TOKEN: '' }),
+      code: 2,
+      error: 'not_configured',
+      says: /no relay is configured/,
+      hint: /WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in .*config\.json/,
+    },
     'there is nothing to send': {
       args: ['send', '  '],
       code: 2,
@@ -339,7 +361,9 @@ describe('the daemon', () => {
     expect(shown).toMatch(/\n {2}messages {3}none in the last 24 hours\n$/);
     // Only the daemon's own shell knows the relay: what is not known is not called nothing.
     const elsewhere = await run(['status'], { WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
-    expect(elsewhere.stdout).toMatch(/\n {2}messages {3}unknown, .*WA_RELAY_URL and WA_AGENT_TOKEN\n$/);
+    expect(elsewhere.stdout).toMatch(
+      /\n {2}messages {3}unknown, .*WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config\.json\n$/,
+    );
     const second = await run(['start', '-q']);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(
@@ -415,10 +439,26 @@ describe('the daemon', () => {
 describe('send', () => {
   it('puts a text, or stdin, into the outbox, and the daemon sends it', async () => {
     await daemon();
-    expect(await run(['send', 'Tests pass.'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['send', 'Tests pass.'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/; the daemon sends it\n$/),
+      stderr: '',
+    });
     expect(await run(['send', '-'], {}, project, 'From\nstdin.\n')).toMatchObject({ code: 0, stderr: '' });
     const texts = () => far.sim.messages().map((message) => message.text);
     await until('both are on the phone', () => texts().includes('Tests pass.') && texts().includes('From\nstdin.'));
+  });
+});
+
+describe('send to a relay that does not answer', () => {
+  it('says what the text waits for', async () => {
+    await config(JSON.stringify({ bindings: [{ dir: project, mailbox: String(far.sim.ownerId), project: 0 }] }));
+    await daemon({ WA_RELAY_URL: 'http://127.0.0.1:9' });
+    await until('the daemon knows', async () => (await run(['status'])).stdout.includes('relay_unreachable'));
+    expect(await run(['send', 'Tests pass.'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/; the daemon sends it when the relay takes it again \(relay_unreachable\)\n$/),
+    });
   });
 });
 
