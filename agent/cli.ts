@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Help, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
@@ -33,6 +33,10 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .description('The mailbox between your phone and the coding agent in your terminal.')
     .version(version, '-V, --version')
     .helpOption('-h, --help')
+    .configureHelp({
+      // That a switch is off without it goes without saying.
+      optionDescription: (option) => (option.isBoolean() ? option.description : describeOption(option)),
+    })
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => {} })
     .exitOverride();
@@ -62,9 +66,11 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .action(() => steer('stop', ''));
   program
     .command('sprint')
-    .description('let the coding agent work through the next tasks by itself')
-    .argument('[tasks]', 'at most this many', '')
-    .action((tasks: string) => steer('sprint', tasks));
+    .description(
+      'let the coding agent work through the next tasks by itself (with a goal or --for: /sprint on the phone)',
+    )
+    .argument('[tasks]', 'at most this many, 1 to 50; 5 without it')
+    .action((tasks?: string) => steer('sprint', tasks ?? ''));
   program
     .command('away')
     .description('let the end of each turn wait for the phone, or not')
@@ -132,7 +138,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('dev')
     .description('relay, daemon and a phone in the browser, on this machine alone')
     .option('--port <number>', 'port of the phone page (0 = any free one)', '0')
-    .option('--project <dir>', 'the folder to serve', context.cwd)
+    .option('--project <dir>', 'the folder to serve (default: the current folder)')
     .addOption(
       new Option(
         '--telegram <mode>',
@@ -147,7 +153,9 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
         .default('echo'),
     )
     .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit', false)
-    .action(async (options) => (await import('./commands/dev.ts')).devCommand(options, context));
+    .action(async (options) =>
+      (await import('./commands/dev.ts')).devCommand({ ...options, project: options.project ?? context.cwd }, context),
+    );
 
   program
     .command('demo')
@@ -156,6 +164,8 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   return program;
 }
+
+const describeOption = (option: Option) => new Help().optionDescription(option);
 
 function installDirs({ env, platform, home, cwd, distDir }: CommandContext) {
   return {

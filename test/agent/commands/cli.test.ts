@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sprintLimits } from '../../../agent/turns/sprint.ts';
 import { type Running, runProgram, until } from '../../helpers/daemon.ts';
 import { type FarSide, startFarSide } from '../../helpers/stack.ts';
 
@@ -477,6 +478,11 @@ describe('help and version', () => {
     });
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['sprint', 'dev', 'hooks', 'start'])
+      expect((await run([command, '--help'])).stdout).not.toMatch(/default: (""|false|"\/)/);
+    expect((await run(['sprint', '--help'])).stdout).toContain(
+      `1 to ${sprintLimits.maxTasks}; ${sprintLimits.defaultTasks} without it`,
+    );
     for (const command of ['start', 'status', 'down', 'send', 'hooks', 'dev', 'demo'])
       expect(help.stdout).toContain(`  ${command}`);
   });
