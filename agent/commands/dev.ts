@@ -35,11 +35,14 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const runtimeDir = join(dirs.runtime, `dev-${name.slice(0, 6)}`);
   const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
   const lock = await lockFolder(baseDir, runtimeDir);
+  // Before anything is said to run.
+  let place: string | undefined;
   let poll: TelegramPoll | undefined;
   let stack: Stack | undefined;
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
+    if (options.agent === 'gemini') place = installGemini(context, projectDir);
     stack = await startStack({
       projectDir,
       baseDir,
@@ -58,7 +61,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
       poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });
     }
     for (const line of banner(options, stack, projectDir)) context.out(line);
-    if (options.agent === 'gemini') installGemini(context, stack, projectDir);
+    if (place !== undefined) for (const line of geminiLines(stack, projectDir, place)) context.out(line);
     const echo =
       options.agent === 'echo'
         ? runEcho(context, stack, projectDir, join(baseDir, 'echo'), stopping.signal)
@@ -134,7 +137,8 @@ function describeAgent(agent: DevOptions['agent']): string {
   return 'none: read and write the two files yourself';
 }
 
-function installGemini(context: CommandContext, stack: Stack, projectDir: string): void {
+/** Gives where they are. Errors: those of `installHooks`. */
+function installGemini(context: CommandContext, projectDir: string): string {
   const { home, env, platform, distDir } = context;
   const dirs = {
     home: env.GEMINI_CLI_HOME || home,
@@ -144,10 +148,24 @@ function installGemini(context: CommandContext, stack: Stack, projectDir: string
     version,
     platform,
   };
-  const { place } = installHooks(dirs, 'project');
-  context.out(`hooks      ${place} (remove them: wa-sync hooks uninstall --scope project)`);
-  context.out('In another terminal:');
-  context.out(`  cd ${quoted(projectDir)} && ${variablesText(stack.env)} gemini`);
+  try {
+    return installHooks(dirs, 'project').place;
+  } catch (cause) {
+    if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
+    throw new WaError('settings_unreadable', cause.message, {
+      hint: 'Repair that file. Or run `wa-sync hooks install`, then `wa-sync dev --agent none`, and start Gemini CLI with the variables that it prints.',
+      cause,
+    });
+  }
+}
+
+function geminiLines(stack: Stack, projectDir: string, place: string): string[] {
+  const project = quoted(projectDir);
+  return [
+    `hooks      ${place} (remove them: wa-sync hooks uninstall --scope project --project ${project})`,
+    'In another terminal:',
+    `  cd ${project} && ${variablesText(stack.env)} gemini`,
+  ];
 }
 
 /** Starts a turn whenever something unread stands in the inbox, as a person at the desk would. */

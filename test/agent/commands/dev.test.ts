@@ -1,6 +1,6 @@
 // `wa-sync dev` of the built program, started twice and started where it cannot work.
 
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,4 +48,12 @@ describe('wa-sync dev', () => {
     expect(await start(['down'], env).exited).toMatchObject({ code: 0, stderr: '' });
     expect((await first.exited).code).toBe(0);
   }, 90_000);
+
+  it('with Gemini CLI says first that its settings cannot be edited, and what works without them', async () => {
+    await mkdir(join(project, '.gemini'));
+    await writeFile(join(project, '.gemini', 'settings.json'), '{"hooks":');
+    const { code, stdout, stderr } = await start(['dev', '--agent', 'gemini']).exited;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/settings\.json cannot be edited: .*\(settings_unreadable\)\n.*`wa-sync dev --agent none`/);
+  });
 });
