@@ -3,7 +3,9 @@
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { Binding, Config } from '../config.ts';
+import { findServed } from '../files/served.ts';
 import type { RelayClient } from '../relay-client.ts';
 
 /** Errors: `not_bound` when the relay serves several chats and none was chosen, and those of `status()`. */
@@ -13,14 +15,23 @@ export async function resolveBindings(
   client: Pick<RelayClient, 'status'>,
 ): Promise<{ bindings: readonly Binding[]; automatic: boolean }> {
   if (config.bindings.length > 0) return { bindings: config.bindings, automatic: false };
-  const { mailboxes } = await client.status();
+  const dir = await projectRoot(cwd);
+  let mailboxes: StatusAnswer['mailboxes'];
+  try {
+    ({ mailboxes } = await client.status());
+  } catch (cause) {
+    // A laptop that starts without a network serves what it served before; only the first start needs the relay.
+    const served = await findServed(dir, config);
+    if (served?.dir !== dir || !(cause instanceof WaError) || cause.code !== 'relay_unreachable') throw cause;
+    return { bindings: [served], automatic: true };
+  }
   const [only] = mailboxes;
   if (!only || mailboxes.length > 1) {
     throw new WaError('not_bound', `no folder is bound and the relay serves ${mailboxes.length} chats`, {
       hint: `Add {"bindings":[{"dir":"${cwd}","mailbox":"<chat id>","project":0}]} to ${config.file}.`,
     });
   }
-  return { bindings: [{ dir: await projectRoot(cwd), mailbox: only.mailbox, project: 0 }], automatic: true };
+  return { bindings: [{ dir, mailbox: only.mailbox, project: 0 }], automatic: true };
 }
 
 /** The git root above `cwd`, else `cwd` itself. A worktree's `.git` is a file, and counts. */

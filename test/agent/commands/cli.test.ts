@@ -351,6 +351,18 @@ describe('the daemon', () => {
     expect(status.relay.mailboxes).toHaveLength(1);
   });
 
+  it('starts without a network in a folder that it served before', async () => {
+    await daemon();
+    expect((await run(['down'])).code).toBe(0);
+    await daemon({ WA_RELAY_URL: 'http://127.0.0.1:9' });
+    const { daemon: known } = JSON.parse((await run(['status', '--json'])).stdout);
+    expect(known.projects).toMatchObject([{ dir: project, mailbox: String(far.sim.ownerId), project: 0 }]);
+    expect((await run(['down'])).code).toBe(0);
+    const other = join(dir, 'other');
+    await mkdir(other);
+    expect(await run(['start', '-q'], { WA_RELAY_URL: 'http://127.0.0.1:9' }, other)).toMatchObject({ code: 1 });
+  });
+
   it('is shown by status, refuses a second one, and ends by down with exit code 0', async () => {
     const first = await daemon();
     await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
