@@ -62,7 +62,10 @@ export async function consumeSpool(
     } else {
       const { answer, replyTo } = record;
       const reply = typeof replyTo === 'string' ? { replyTo } : {};
-      lines.push({ t: 'entry', p, at, key: outboxKey(answer), answer, ...reply });
+      const key = outboxKey(answer);
+      lines.push({ t: 'entry', p, at, key, answer, ...reply });
+      if (!record.apart && record.startedAt === undefined && isToldAgain(journal.project(p), record))
+        lines.push({ t: 'key', p, at, key, state: 'sent' });
     }
     await journal.append(lines.filter((line) => !('ids' in line) || line.ids.length > 0));
     await removeSpooled(path);
@@ -70,6 +73,24 @@ export async function consumeSpool(
   }
   if (taken.length > 0) log('info', 'spool taken', { records: taken.length, at: clock() });
   return { taken, broken };
+}
+
+/** As hooks/without-daemon.ts sees it by the file, which a full disk may have kept from being written. */
+const toldWithinMs = 3_000;
+
+/** A hook that found the daemon too slow has told an answer that the daemon had told already. */
+function isToldAgain(
+  project: ProjectState,
+  { answer, at }: { answer: { id: string; text: string }; at: number },
+): boolean {
+  return [...project.outbox.values()].some(
+    ({ source, at: told }) =>
+      source.kind === 'file' &&
+      source.answer.text === answer.text &&
+      source.answer.id !== answer.id &&
+      told <= at &&
+      at - told < toldWithinMs,
+  );
 }
 
 /** Also those that the hook took for another program's: its view may be older than the file, as after a full disk. */

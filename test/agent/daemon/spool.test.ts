@@ -62,3 +62,15 @@ it('an answer that a daemon keeps there while it goes on trying is for the next 
   expect(sources).toEqual([{ kind: 'file', answer, replyTo: id }]);
   expect((await take(now + 1)).taken).toEqual([]);
 });
+
+it('an answer that the daemon told within three seconds before the hook did, alone, is told once; an older one again', async () => {
+  const dir = join(root, 'spool');
+  const answer = { id: 'resp_1', timestamp: '2026-02-15T14:30:15Z', text: 'done' };
+  await journal.append([{ t: 'entry', p, at: now, key: 'of the daemon', answer, replyTo: id }]);
+  await writeSpool([dir], { kind: 'answer', project: p, at: now + 2_999, answer: { ...answer, id: 'resp_2' } });
+  await writeSpool([dir], { kind: 'answer', project: p, at: now + 9_000, answer: { ...answer, id: 'resp_3' } });
+  await consumeSpool([dir], { journal, startedAt: now, clock: () => now, log: () => {} });
+  const project = journal.project(p);
+  const open = [...project.openKeys].map((key) => project.outbox.get(key)?.source);
+  expect(open).toMatchObject([{ answer: { id: 'resp_1' } }, { answer: { id: 'resp_3' } }]);
+});
