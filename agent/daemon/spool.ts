@@ -78,7 +78,7 @@ export async function consumeSpool(
 /** As hooks/without-daemon.ts sees it by the file, which a full disk may have kept from being written. */
 const toldWithinMs = 3_000;
 
-/** A hook that found the daemon too slow has told an answer that the daemon had told already. */
+/** A hook that found the daemon too slow has told an answer that the daemon had told already; perhaps with those before it in a chain. */
 function isToldAgain(
   project: ProjectState,
   { answer, at }: { answer: { id: string; text: string }; at: number },
@@ -86,7 +86,8 @@ function isToldAgain(
   return [...project.outbox.values()].some(
     ({ source, at: told }) =>
       source.kind === 'file' &&
-      source.answer.text === answer.text &&
+      `\n${answer.text}`.endsWith(`\n${source.answer.text}`) &&
+      source.answer.text !== '' &&
       source.answer.id !== answer.id &&
       told <= at &&
       at - told < toldWithinMs,

@@ -67,7 +67,12 @@ it('an answer that the daemon told within three seconds before the hook did, alo
   const dir = join(root, 'spool');
   const answer = { id: 'resp_1', timestamp: '2026-02-15T14:30:15Z', text: 'done' };
   await journal.append([{ t: 'entry', p, at: now, key: 'of the daemon', answer, replyTo: id }]);
-  await writeSpool([dir], { kind: 'answer', project: p, at: now + 2_999, answer: { ...answer, id: 'resp_2' } });
+  await writeSpool([dir], {
+    kind: 'answer',
+    project: p,
+    at: now + 2_999,
+    answer: { ...answer, id: 'resp_2', text: 'first\ndone' },
+  });
   await writeSpool([dir], { kind: 'answer', project: p, at: now + 9_000, answer: { ...answer, id: 'resp_3' } });
   await consumeSpool([dir], { journal, startedAt: now, clock: () => now, log: () => {} });
   const project = journal.project(p);
