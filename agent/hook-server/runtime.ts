@@ -1,6 +1,7 @@
 // What every part of the turn runtime of one project shares: its surroundings, its state, and the view that the rules get.
 
 import { randomBytes } from 'node:crypto';
+import { identityOf } from '../../protocol/files.ts';
 import type { TurnView, WaitingMessage } from '../turns/view.ts';
 import { currentStop } from './steering.ts';
 import { restoreState, type TurnState, toStoredView } from './turn-state.ts';
@@ -32,7 +33,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       now: clock(),
       bound,
       boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
-      waiting: messages,
+      waiting: messages.filter((message) => !isGiven(message)),
       further,
       carried: state.carried,
       turnRuns: state.turnRuns,
@@ -50,6 +51,11 @@ export function createRuntime(options: TurnsOptions): Runtime {
       },
       answeredAt: state.answeredAt,
     };
+  }
+
+  /** The file of another program's message is its only state, and a full disk keeps it unread. Ours are in the journal. */
+  function isGiven({ fromOwner, entry }: WaitingMessage): boolean {
+    return !fromOwner && (entry.attempt ?? 0) === 0 && state.handed.has(identityOf(entry));
   }
 
   return {

@@ -7,7 +7,7 @@ import type { TurnReport, Turns } from '../../../agent/hook-server/turn-types.ts
 import { createTurns } from '../../../agent/hook-server/turns.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { toEntry } from '../../../agent/sync/inbox-view.ts';
-import type { StoredView } from '../../../agent/turns/view.ts';
+import type { StoredView, WaitingMessage } from '../../../agent/turns/view.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 
 const p = '1000001.0';
@@ -17,6 +17,7 @@ const now = 1_790_000_000_000;
 let root: string;
 let journal: Journal;
 let diskIsFull: boolean;
+let foreign: WaitingMessage | undefined;
 let isNoted: { inFile: boolean; inView: boolean };
 let stored: StoredView | undefined;
 let beforeAppend: (() => Promise<void>) | undefined;
@@ -30,6 +31,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
   journal = await openJournal(join(root, 'journal.jsonl'), () => now);
   diskIsFull = false;
+  foreign = undefined;
   isNoted = { inFile: true, inView: true };
   stored = undefined;
   beforeAppend = undefined;
@@ -50,9 +52,11 @@ beforeEach(async () => {
     },
     inbox: {
       waiting: async () => ({
-        messages: [...project.waiting.values()]
-          .filter(({ parked }) => parked !== 'parked')
-          .map((message) => ({ entry: toEntry(message), at: message.row.at, fromOwner: true })),
+        messages: foreign
+          ? [foreign]
+          : [...project.waiting.values()]
+              .filter(({ parked }) => parked !== 'parked')
+              .map((message) => ({ entry: toEntry(message), at: message.row.at, fromOwner: true })),
         further: 0,
       }),
       markRead: async () => isNoted.inFile,
@@ -160,6 +164,15 @@ it('a turn that a hook alone began after one that it reported alone is reported 
   turns.adopt({ ...alone, kind: 'handed', ids: [], identities: [], ...given });
   await happens({ type: 'turnEnd', answer: 'Two.' });
   expect(reports.map(({ text }) => text)).toEqual(['Two.']);
+});
+
+it('a message of another program is given once, although a full disk keeps the file from saying so', async () => {
+  const entry = { id: 'in_1', timestamp: '2026-02-15T14:30:00Z', from: 'user', text: 'of a script', read: false };
+  foreign = { entry, at: now, fromOwner: false };
+  isNoted.inFile = false;
+  expect((await happens({ type: 'turnStart', prompt: 'go on' })).context).toContain('of a script');
+  expect(await happens({ type: 'turnEnd', answer: 'One.' })).toEqual({});
+  expect(await happens({ type: 'turnStart', prompt: 'go on' })).toEqual({});
 });
 
 it('an edit that is journalled while the old text is on its way follows as a correction', async () => {
