@@ -14,6 +14,7 @@ import { summarize } from '../agent/format/summary.ts';
 import type { PathsInput } from '../agent/paths.ts';
 import { isAlive } from '../agent/process.ts';
 import { decide } from '../agent/turns/rules.ts';
+import { toldWithinMs } from '../agent/turns/spooled.ts';
 import { stopOf } from '../agent/turns/stop.ts';
 import type { StopView, TurnPlace, WaitingMessage } from '../agent/turns/view.ts';
 import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
@@ -23,9 +24,6 @@ import type { HookCall } from '../protocol/turn-events.ts';
 import { type Alone, lookAround, spool, update } from './alone.ts';
 import { answerGate, lastAnswer } from './gate.ts';
 import { answerWith } from './hand-over.ts';
-
-/** From a report of the daemon to the hook that finds it dead; its time is cut to seconds. */
-const toldWithinMs = 3_000;
 
 /** Every hook reads the spool, so what also stands in the file is kept there only while there are few. */
 const spooledRecords = 50;

@@ -10,7 +10,7 @@ import { editsIn, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stopEntryId, toEntry } from '../sync/inbox-view.ts';
 import { outboxKey } from '../sync/outbox.ts';
-import { isSpooled, type SpoolRecord } from '../turns/spooled.ts';
+import { isSpooled, type SpoolRecord, toldWithinMs } from '../turns/spooled.ts';
 
 export interface TakenSpool {
   /** In order. */
@@ -75,10 +75,9 @@ export async function consumeSpool(
   return { taken, broken };
 }
 
-/** As hooks/without-daemon.ts sees it by the file, which a full disk may have kept from being written. */
-const toldWithinMs = 3_000;
-
-/** A hook that found the daemon too slow has told an answer that the daemon had told already; perhaps with those before it in a chain. */
+/**
+ * By the journal, as the hook itself looks in the file, which a full disk may have kept from being written: a hook that found the daemon too slow has told an answer that the daemon had told already; perhaps with those before it in a chain.
+ */
 function isToldAgain(
   project: ProjectState,
   { answer, at }: { answer: { id: string; text: string }; at: number },

@@ -37,6 +37,9 @@ export type SpoolRecord = Spooled &
       }
   );
 
+/** From a report of the daemon to that of the same answer by a hook that found it dead or too slow; times are cut to seconds. */
+export const toldWithinMs = 3_000;
+
 export function isSpooled(value: unknown): value is SpoolRecord {
   if (typeof value !== 'object' || value === null) return false;
   const record = value as Record<string, unknown>;
