@@ -13,6 +13,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  opendirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -34,6 +35,11 @@ export const copyFile = promised(copyFileSync);
 export const link = promised(linkSync);
 export const lstat = promised(lstatSync);
 export const mkdir = promised(mkdirSync);
+/** The part of a Dir that agent/files uses. */
+export const opendir = promised((path: string) => {
+  const folder = opendirSync(path);
+  return { read: promised(() => folder.readSync()), close: promised(() => folder.closeSync()) };
+});
 export const readdir = promised(readdirSync);
 export const readFile = promised(readFileSync);
 /** As in node:fs/promises, the system's own. */

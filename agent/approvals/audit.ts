@@ -1,9 +1,9 @@
 // `wa_audit.jsonl` beside the project's two files: one line per decision, STOP, tool call and turn. Append-only for this
 // user alone, rotated once; holds no text that the redaction would hide.
 
-import { constants } from 'node:fs';
-import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { appendBelow, readBelow } from '../files/below.ts';
 import type { Log } from '../log.ts';
 
 export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' } & Record<string, unknown>;
@@ -18,6 +18,8 @@ export interface Audit {
 const auditFileName = 'wa_audit.jsonl';
 
 const maxBytes = 5 * 1024 * 1024;
+/** A line more than that, and not what a cloned repository brought. */
+const maxReadBytes = 2 * maxBytes;
 
 export interface AuditOptions {
   dir: string;
@@ -35,17 +37,7 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
 
   async function append(text: string): Promise<void> {
     await prepare();
-    const size = (await stat(path).catch(() => undefined))?.size ?? 0;
-    if (size >= maxBytes) await rename(path, `${path}.1`);
-    // A link in its place is not followed.
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-    const handle = await open(path, flags, 0o600);
-    try {
-      await handle.chmod(0o600);
-      await handle.appendFile(text);
-    } finally {
-      await handle.close();
-    }
+    await appendBelow(path, text, { rotateBytes: maxBytes, isPrivate: true });
   }
 
   return {
@@ -71,10 +63,10 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
   };
 }
 
-/** Lines since a time, oldest first; unreadable ones are left out. */
+/** Lines since a time, oldest first; unreadable ones are left out. Errors: `outside_project`, `file_unusable`. */
 export async function readAudit(dir: string, since: number): Promise<Record<string, unknown>[]> {
   const path = join(dir, auditFileName);
-  const texts = await Promise.all([`${path}.1`, path].map((each) => readFile(each, 'utf8').catch(() => '')));
+  const texts = await Promise.all([`${path}.1`, path].map(readText));
   return texts
     .join('')
     .split('\n')
@@ -86,4 +78,12 @@ export async function readAudit(dir: string, since: number): Promise<Record<stri
         return [];
       }
     });
+}
+
+async function readText(path: string): Promise<string> {
+  const file = await readBelow(path, maxReadBytes);
+  if (!file?.oversized) return file?.bytes.toString('utf8') ?? '';
+  throw new WaError('file_unusable', `${path} has ${file.sizeBytes} bytes, more than wa-sync writes`, {
+    hint: `Move ${path} away.`,
+  });
 }

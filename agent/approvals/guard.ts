@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { pathBelow } from '../files/below.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
@@ -76,7 +77,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   async function policies(): Promise<Policies> {
     const paths = {
       user: join(options.configDir, userPolicyName),
-      project: join(options.dir, '.gemini', projectPolicyName),
+      project: await pathBelow(options.dir, '.gemini', projectPolicyName),
     };
     const read = await readPolicies(paths);
     for (const problem of read.problems) {

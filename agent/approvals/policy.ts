@@ -1,9 +1,11 @@
 // The policy of the user (`policy.json` beside config.json) and of a project (`.gemini/wa_policy.json`, which can only
 // tighten): schema and reading. Prose: docs/policy.md.
 
-import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
+import type { WaError } from '../../protocol/errors.ts';
+import { readBelow } from '../files/below.ts';
 import { lineOfMistake } from '../files/json-line.ts';
+import { type RawFile, readLinked } from '../files/raw-file.ts';
 import { builtinRules, neverAllowed } from './builtin.ts';
 import { keyWords, policyMistake } from './policy-words.ts';
 import { visible } from './visible.ts';
@@ -109,15 +111,21 @@ export interface Policies {
   userUnread?: boolean;
 }
 
+/** More than a person writes. */
+const maxPolicyBytes = 256 * 1024;
+
 /** It goes to the phone with each question. */
 const maxProblemChars = 400;
 
 export const userPolicyName = 'policy.json';
 export const projectPolicyName = 'wa_policy.json';
 
-/** A missing file is an empty policy. Never throws. */
+/** A missing file is an empty policy. That of the project comes from `pathBelow`; that of the user may be a link. Never throws. */
 export async function readPolicies(paths: { user: string; project: string }): Promise<Policies> {
-  const [user, project] = await Promise.all([read(paths.user, userPolicy), read(paths.project, projectPolicy)]);
+  const [user, project] = await Promise.all([
+    read(paths.user, userPolicy, readLinked),
+    read(paths.project, projectPolicy, readBelow),
+  ]);
   return {
     user: user.value,
     project: project.value,
@@ -129,15 +137,20 @@ export async function readPolicies(paths: { user: string; project: string }): Pr
 async function read<S extends typeof userPolicy | typeof projectPolicy>(
   path: string,
   schema: S,
+  open: (path: string, maxBytes: number) => Promise<RawFile | undefined>,
 ): Promise<{ value: v.InferOutput<S>; problems: string[] }> {
   const empty = v.parse(schema, {}) as v.InferOutput<S>;
-  let content: string;
+  let file: RawFile | undefined;
   try {
-    content = await readFile(path, 'utf8');
+    file = await open(path, maxPolicyBytes);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    return { value: empty, problems: code === 'ENOENT' ? [] : [`${path} cannot be read (${code})`] };
+    return { value: empty, problems: [oneLine(repairOf(cause))] };
   }
+  if (!file) return { value: empty, problems: [] };
+  if (file.oversized) {
+    return { value: empty, problems: [`${path} has ${file.sizeBytes} bytes, more than ${maxPolicyBytes}: shorten it`] };
+  }
+  const content = file.bytes.toString('utf8');
   let json: unknown;
   try {
     json = JSON.parse(content.replace(/^\uFEFF/, ''));
@@ -149,6 +162,11 @@ async function read<S extends typeof userPolicy | typeof projectPolicy>(
   const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
   if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
   return { value: empty, problems: [`${path}: ${oneLine(policyMistake(parsed.issues))}`] };
+}
+
+function repairOf(cause: unknown): string {
+  const { message, hint } = cause as WaError;
+  return hint === undefined ? message : `${message}. ${hint}`;
 }
 
 /** A key of a cloned repository's policy comes to the phone and to the terminal with it. */

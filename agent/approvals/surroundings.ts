@@ -1,7 +1,8 @@
 // Where the paths of a call really lead: links followed as far as the path exists. Reads the file system, changes nothing.
 
-import { readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { readLinked } from '../files/raw-file.ts';
 import { commandOf, pathArguments, pathWords, type Surroundings, type ToolCall } from './builtin.ts';
 import { withKnownFolders } from './paths.ts';
 
@@ -52,7 +53,6 @@ async function realPathOf(path: string): Promise<string> {
 export async function fileNow({ input }: ToolCall, cwd: string): Promise<string | undefined> {
   if (typeof input.file_path !== 'string' || typeof input.content !== 'string') return undefined;
   const path = resolve(cwd, input.file_path);
-  const info = await stat(path).catch(() => undefined);
-  if (!info?.isFile() || info.size > maxShownBytes) return undefined;
-  return readFile(path, 'utf8').catch(() => undefined);
+  const file = await readLinked(path, maxShownBytes).catch(() => undefined);
+  return file && !file.oversized ? file.bytes.toString('utf8') : undefined;
 }

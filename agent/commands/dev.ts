@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { watch } from 'node:fs';
-import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaError } from '../../protocol/errors.ts';
@@ -11,6 +11,7 @@ import { type Stack, type StackOptions, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
 import { devVariables, quoted, variablesText } from '../dev/variables.ts';
 import { installHooks } from '../drivers/gemini/install.ts';
+import { pathBelow, readBelow } from '../files/below.ts';
 import { acquireLock, type HeldLock } from '../files/lock.ts';
 import { fileLog } from '../log.ts';
 import { directories } from '../paths.ts';
@@ -178,9 +179,10 @@ async function runEcho(
 ): Promise<void> {
   const launcher = join(context.distDir, 'wa-hook');
   const agent = await startEchoAgent({ launcher, projectDir, workDir, env: stack.env });
-  const inbox = join(projectDir, '.gemini', 'wa_inbox.json');
+  const inbox = await pathBelow(projectDir, '.gemini', 'wa_inbox.json');
   while (!stopping.aborted) {
-    if (wantsTurn(await readFile(inbox, 'utf8').catch(() => ''))) await agent.turn('Look into the inbox.', echo);
+    const file = await readBelow(inbox).catch(() => undefined);
+    if (wantsTurn(file?.bytes.toString('utf8') ?? '')) await agent.turn('Look into the inbox.', echo);
     else await changed(join(inbox, '..'), stopping);
   }
 }

@@ -1,10 +1,10 @@
 // Which folders are served: those of config.json, or, when there are none, the one where wa-sync was started.
 
-import { access } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { Binding, Config } from '../config.ts';
+import { gitFolderAt } from '../files/git-folder.ts';
 import { findServed } from '../files/served.ts';
 import type { RelayClient } from '../relay-client.ts';
 
@@ -34,14 +34,10 @@ export async function resolveBindings(
   return { bindings: [{ dir, mailbox: only.mailbox, project: 0 }], automatic: true };
 }
 
-/** The git root above `cwd`, else `cwd` itself. A worktree's `.git` is a file, and counts. */
+/** The root of the git working tree above `cwd`, else `cwd` itself. */
 async function projectRoot(cwd: string): Promise<string> {
   for (let dir = cwd; ; dir = dirname(dir)) {
-    const found = await access(join(dir, '.git')).then(
-      () => true,
-      () => false,
-    );
-    if (found) return dir;
+    if ((await gitFolderAt(dir)) !== undefined) return dir;
     if (dirname(dir) === dir) return cwd;
   }
 }

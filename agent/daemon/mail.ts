@@ -62,6 +62,8 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
   const { config, journal, client, redact, takeSpool, clock, random, log } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
+  const refusedWorkflow = (why: Error) =>
+    log('warn', 'workflow not read', { project: project.key, error: why.message });
 
   const outbox = createOutbox({
     project,
@@ -100,7 +102,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     path: place.inbox,
     prepare,
     takeSpool,
-    expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir() }),
+    expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir(), onRefused: refusedWorkflow }),
     clock,
     relayNow: () => clock() + parts.relayOffsetMs(),
     log,

@@ -1,14 +1,15 @@
 // Replaces a file whole: temporary name in the same folder, fsync, rename, fsync of the folder. Readers see old or new, never half.
 
 import { constants } from 'node:fs';
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { randomHex } from '../crypto.ts';
-import { isAlive } from '../process.ts';
 
 const temporaryPrefix = '.wa-tmp-';
-const abandonedAfterMs = 3_600_000;
+
+/** What `temporaryPath` makes, and the tickets of lock-file.ts. The group is the writer's process id. */
+export const temporaryForm = /^\.wa-tmp-(?:(\d{1,10})-[0-9a-f]{12}|ticket-wa_\w+\.json\.lock-[\w.-]{1,64})$/;
 
 /** A name beside `path` that nobody else has. Not `wa_*.json.tmp`, which the scripts of others write. */
 export function temporaryPath(path: string): string {
@@ -84,19 +85,6 @@ export async function syncFolder(dir: string): Promise<void> {
     }
   } catch (cause) {
     if (!unsyncable.has((cause as NodeJS.ErrnoException).code ?? '')) throw cause;
-  }
-}
-
-/** Removes what writers that were killed left behind. */
-export async function sweepTemporary(dir: string, now: number): Promise<void> {
-  for (const name of await readdir(dir).catch(() => [])) {
-    if (!name.startsWith(temporaryPrefix)) continue;
-    // A writer that the machine's sleep stopped in the middle is old, and alive.
-    const pid = /^\d+/.exec(name.slice(temporaryPrefix.length))?.[0];
-    if (pid !== undefined && isAlive(Number(pid))) continue;
-    const path = join(dir, name);
-    const info = await stat(path).catch(() => undefined);
-    if (info && now - info.mtimeMs > abandonedAfterMs) await rm(path, { force: true }).catch(() => {});
   }
 }
 

@@ -23,7 +23,7 @@ export interface LockOwner {
 /**
  * When an owner that cannot be asked is given up. `short`: a writer needs milliseconds, so an old lock is stale whatever its
  * owner. `process`: held as long as its process lives; only a dead owner's is stale. `ticket`: as `process`, but old ones of
- * other machines are stale, since nobody could ever ask there.
+ * other machines are stale, since nobody could ever ask there, and those of an hour, since a ticket is held for a moment.
  */
 export type LockLife = 'short' | 'process' | 'ticket';
 
@@ -37,6 +37,8 @@ export interface SeenLock {
 
 export const shortStaleMs = 60_000;
 const unreadableStaleMs = 10_000;
+const ticketStaleMs = 3_600_000;
+const maxLockBytes = 4 * 1024;
 
 /** What a disk without hard links answers. */
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
@@ -54,7 +56,7 @@ export function newOwner(): LockOwner {
 
 /** Undefined = not locked. Errors: `file_unusable`. */
 export async function readLock(lockPath: string): Promise<SeenLock | undefined> {
-  const file = await readRaw(lockPath);
+  const file = await readRaw(lockPath, maxLockBytes);
   if (!file) return undefined;
   const owner = parseOwner(file.bytes.toString('utf8'));
   const { modifiedAtMs } = file;
@@ -114,12 +116,14 @@ export async function removeMarked(lockPath: string, mark: string): Promise<bool
 }
 
 function isStale({ owner, modifiedAtMs }: SeenLock, life: LockLife): boolean {
-  if (!owner) return Date.now() - modifiedAtMs > unreadableStaleMs;
-  const isOld = Date.now() - owner.at > shortStaleMs;
+  // A time in the future is as stale as an old one: the clock was set, or a cloned repository brought the lock.
+  const ageMs = Math.abs(Date.now() - (owner?.at ?? modifiedAtMs));
+  if (!owner) return ageMs > unreadableStaleMs;
+  const isOld = ageMs > shortStaleMs;
   const canBeAsked = owner.host === hostname() && owner.pidSpace === pidSpace();
   if (!canBeAsked) return isOld && life !== 'process';
   if (isOver(owner)) return true;
-  return isOld && life === 'short';
+  return life === 'ticket' ? ageMs > ticketStaleMs : isOld && life === 'short';
 }
 
 function parseOwner(text: string): LockOwner | undefined {

@@ -1,4 +1,5 @@
-// Reads a file that anybody may have put there: never follows a link, never waits for a pipe, never reads without bound.
+// Opens and reads a file that anybody may have put there: never follows a link, never waits for a pipe, never reads without
+// bound. Windows has no O_NOFOLLOW; there the look before the open is all there is.
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
@@ -10,27 +11,56 @@ export interface RawFile {
   /** Empty when `oversized`. */
   bytes: Buffer;
   sizeBytes: number;
-  /** Larger than `fileLimits.fileBytes`, so not read. */
+  /** Larger than the caller's bound, so not read. */
   oversized: boolean;
   mode: number;
   inode: number;
   modifiedAtMs: number;
 }
 
+const noFollow = constants.O_NOFOLLOW ?? 0;
+const noWait = constants.O_NONBLOCK ?? 0;
+const chunkBytes = 64 * 1024;
+
 /** Undefined = there is no such file. Errors: `file_unusable` for what exists and is no ordinary readable file. */
-export async function readRaw(path: string): Promise<RawFile | undefined> {
+export function readRaw(path: string, maxBytes: number = fileLimits.fileBytes): Promise<RawFile | undefined> {
+  return readOpened(path, maxBytes, () => openOrdinary(path, constants.O_RDONLY));
+}
+
+/** The same for a file of the user's own outside of every project, which may be a link. Errors: `file_unusable`. */
+export function readLinked(path: string, maxBytes: number): Promise<RawFile | undefined> {
+  return readOpened(path, maxBytes, async () => ordinary(path, await open(path, constants.O_RDONLY | noWait)));
+}
+
+/** Throws what the system says, and `file_unusable` for what is no ordinary file. */
+export async function openOrdinary(path: string, flags: number, mode?: number): Promise<FileHandle> {
+  if (constants.O_NOFOLLOW === undefined) {
+    const info = await lstat(path).catch(() => undefined);
+    if (info?.isSymbolicLink()) throw notOrdinary(path);
+  }
+  return ordinary(path, await open(path, flags | noFollow | noWait, mode));
+}
+
+async function ordinary(path: string, handle: FileHandle): Promise<FileHandle> {
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw notOrdinary(path);
+}
+
+async function readOpened(
+  path: string,
+  maxBytes: number,
+  openFile: () => Promise<FileHandle>,
+): Promise<RawFile | undefined> {
   let handle: FileHandle | undefined;
   try {
-    // Windows has no O_NOFOLLOW; there the look before the open must do.
-    if (constants.O_NOFOLLOW === undefined && (await lstat(path)).isSymbolicLink()) throw notOrdinary(path);
-    handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    handle = await openFile();
     const info = await handle.stat();
-    if (!info.isFile()) throw notOrdinary(path);
-    const oversized = info.size > fileLimits.fileBytes;
+    const bytes = info.size > maxBytes ? undefined : await readAtMost(handle, info.size, maxBytes);
     return {
-      bytes: oversized ? Buffer.alloc(0) : await handle.readFile(),
+      bytes: bytes ?? Buffer.alloc(0),
       sizeBytes: info.size,
-      oversized,
+      oversized: bytes === undefined,
       mode: info.mode & 0o777,
       inode: info.ino,
       modifiedAtMs: info.mtimeMs,
@@ -40,6 +70,20 @@ export async function readRaw(path: string): Promise<RawFile | undefined> {
     throw cause instanceof WaError ? cause : fileUnusable(path, cause);
   } finally {
     await handle?.close();
+  }
+}
+
+/** Undefined = there is more. The size is only a guess: files of the system say 0, and others grow. */
+async function readAtMost(handle: FileHandle, sizeBytes: number, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let room = Buffer.alloc(sizeBytes + 1);
+  for (let total = 0; ; ) {
+    const { bytesRead } = await handle.read(room, 0, room.length, null);
+    if (bytesRead === 0) return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+    total += bytesRead;
+    if (total > maxBytes) return undefined;
+    chunks.push(room.subarray(0, bytesRead));
+    room = bytesRead < room.length ? room.subarray(bytesRead) : Buffer.alloc(chunkBytes);
   }
 }
 

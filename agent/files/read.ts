@@ -1,9 +1,11 @@
 // Reads one of the two files without a lock, whatever lies in its place.
 
 import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isRealFolder, readBelow } from './below.ts';
 import type { Entry, MailboxKind } from './entry.ts';
 import { type ParsedMailbox, parseMailbox } from './mailbox-json.ts';
-import { type RawFile, readRaw } from './raw-file.ts';
+import type { RawFile } from './raw-file.ts';
 
 export interface MailboxRead<E> {
   state: 'missing' | ParsedMailbox['state'];
@@ -12,9 +14,9 @@ export interface MailboxRead<E> {
   incomplete: boolean;
 }
 
-/** Errors: `file_unusable` for what exists and is no ordinary readable file. */
+/** Errors: `outside_project`, `file_unusable` for what exists and is no ordinary readable file. */
 export async function readMailbox<E extends Entry>(path: string, kind: MailboxKind): Promise<MailboxRead<E>> {
-  const file = await readRaw(path);
+  const file = await readBelow(path);
   if (!file) return { state: 'missing', entries: [], incomplete: false };
   const { state, entries, incomplete } = parseFile(file, kind);
   return { state, entries: entries as E[], incomplete };
@@ -22,7 +24,8 @@ export async function readMailbox<E extends Entry>(path: string, kind: MailboxKi
 
 /** True = others may read it: an update restores the mode. Never throws. */
 export async function isExposedFile(path: string): Promise<boolean> {
-  const info = await lstat(path).catch(() => undefined);
+  const isThere = await isRealFolder(dirname(path)).catch(() => false);
+  const info = isThere ? await lstat(path).catch(() => undefined) : undefined;
   return info?.isFile() === true && isExposed(info.mode & 0o777);
 }
 

@@ -1,15 +1,16 @@
 // Changes one of the two files: under our lock against ourselves, by reading again right before the rename against others.
 
-import { chmod, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { keepAside } from './aside.ts';
 import { writeAtomic } from './atomic.ts';
+import { closeToOthers, isRealFolder, readBelow, removeBelow } from './below.ts';
 import type { Entry, MailboxKind } from './entry.ts';
 import { withFileLock } from './lock.ts';
 import { type ParsedMailbox, serialiseMailbox } from './mailbox-json.ts';
 import { mergeByIdentity } from './merge.ts';
-import { type RawFile, readRaw, sameContent } from './raw-file.ts';
+import { type RawFile, sameContent } from './raw-file.ts';
 import { isExposed, parseFile } from './read.ts';
 
 /** For whoever is not a hook: long enough for a loaded disk. */
@@ -50,13 +51,15 @@ const nothing: ParsedMailbox = {
 
 /**
  * `mutate` must be a pure function of what it is given (but for notes that each run makes anew): it runs again when another
- * program wrote in between; `modifiedAtMs` is when the file was written, 0 when it is missing. Writes nothing when nothing changes. Errors: `lock_timeout`, `file_unusable`; the file is as it was then.
+ * program wrote in between; `modifiedAtMs` is when the file was written, 0 when it is missing. Writes nothing when nothing changes. Errors: `lock_timeout`, `outside_project`, `file_unusable`; the file is as it was then.
  */
 export async function updateMailboxFile<E extends Entry = Entry>(
   options: UpdateOptions,
   mutate: (entries: readonly E[], state: FileState, modifiedAtMs: number) => readonly E[],
 ): Promise<UpdateResult<E>> {
   const { path, kind } = options;
+  // The lock is a file in the same folder.
+  await isRealFolder(dirname(path));
   return withFileLock(path, options.lockTimeoutMs ?? hookLimits.fileLockMs, async () => {
     let rescued: Rescued<E> | undefined;
     for (let round = 0; round < maxRounds; round += 1) {
@@ -100,7 +103,7 @@ function withRescued(found: ParsedMailbox, rescued: Rescued<Entry> | undefined, 
 }
 
 async function forget(rescued: Rescued<Entry> | undefined): Promise<undefined> {
-  if (rescued) await rm(rescued.aside, { force: true }).catch(() => {});
+  if (rescued) await removeBelow(rescued.aside).catch(() => {});
 }
 
 interface Replacement {
@@ -119,20 +122,20 @@ async function replace(
   try {
     const written = await writeAtomic(path, text, async () => {
       if (before && state === 'malformed') aside = await keepAside(path, before, now);
-      return sameContent(await readRaw(path), before);
+      return sameContent(await readBelow(path), before);
     });
     return { written, aside };
   } catch (cause) {
     // The content still stands in its place, and every further try would add a copy.
-    const current = await readRaw(path).catch(() => undefined);
-    if (aside && sameContent(current, before)) await rm(aside, { force: true }).catch(() => {});
+    const current = await readBelow(path).catch(() => undefined);
+    if (aside && sameContent(current, before)) await removeBelow(aside).catch(() => {});
     throw cause;
   }
 }
 
 async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | undefined> {
   for (let attempt = 0; ; attempt += 1) {
-    const file = await readRaw(path);
+    const file = await readBelow(path);
     const isFresh = file && Date.now() - file.modifiedAtMs < quietMs;
     if (!isFresh || attempt >= quietTries || parseFile(file, kind).state === 'ok') return file;
     await new Promise((resolve) => setTimeout(resolve, quietMs));
@@ -158,5 +161,5 @@ function refuseOversized(path: string, text: string): void {
 
 /** A foreign `mv` may leave the file readable for everybody. Of another user it stays as it is. */
 async function restoreMode(path: string, file: RawFile): Promise<void> {
-  if (isExposed(file.mode)) await chmod(path, 0o600).catch(() => {});
+  if (isExposed(file.mode)) await closeToOthers(path);
 }

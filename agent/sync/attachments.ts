@@ -1,12 +1,11 @@
 // Brings the files of a phone message into `<mailbox folder>/wa_files/` before the message may be seen. Never follows a link,
 // never overwrites, never takes a name from the phone as a path.
 
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileLimits, relayLimits } from '../../protocol/limits.ts';
 import type { PhoneFile } from '../../protocol/log.ts';
+import { createBelow, filesBelow, makeFolderBelow, removeBelow } from '../files/below.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { HeldMessage, ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
@@ -34,9 +33,13 @@ export interface AttachmentsOptions {
 export interface Attachments {
   /** Fetches what waits; resolves when nothing waits any more. Never rejects. */
   fetch(): Promise<void>;
+  /** Removes fetched files that are older than they are kept. Never rejects. */
   prune(): Promise<void>;
   stop(): void;
 }
+
+/** The names that `fetchMessage` makes; whatever else lies in the folder is somebody's. */
+const fetchedForm = /^msg_[a-z0-9]{1,32}_[a-z0-9]{1,11}_[a-z0-9]{1,11}-/;
 
 /** A message must not wait for ever for its picture. */
 const giveUpAfterMs = 10 * 60_000;
@@ -94,12 +97,8 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
   async function fetchFile(file: PhoneFile, name: string): Promise<void> {
     await makeFolder();
     const path = join(options.dir, name);
-    // Left by a fetch that was cut: its name is ours alone.
-    await rm(path, { force: true });
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-    const handle = await open(path, flags, 0o600).catch((cause) => {
-      throw unusable(path, cause);
-    });
+    // What a fetch left that was cut goes: its name is ours alone.
+    const handle = await createBelow(path);
     let bytes = 0;
     try {
       for await (const chunk of await options.client.download(options.address, file.id)) {
@@ -116,7 +115,7 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
       }
       await handle.sync();
     } catch (cause) {
-      await rm(path, { force: true });
+      await removeBelow(path);
       throw cause instanceof WaError ? cause : new WaError('relay_unreachable', 'the file was cut', { cause });
     } finally {
       await handle.close();
@@ -125,24 +124,19 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
 
   async function makeFolder(): Promise<void> {
     await options.prepare();
-    await mkdir(options.dir, { mode: 0o700 }).catch((cause) => {
-      if (cause.code !== 'EEXIST') throw unusable(options.dir, cause);
-    });
-    if (!(await lstat(options.dir)).isDirectory()) {
-      throw new WaError('outside_project', `${options.dir} is a link, not a folder`, {
-        hint: `Remove ${options.dir}.`,
-      });
-    }
+    await makeFolderBelow(options.dir);
   }
 
   return {
     fetch,
     stop: () => stopping.abort(),
     async prune() {
-      for (const name of await readdir(options.dir).catch(() => [])) {
-        const path = join(options.dir, name);
-        const info = await stat(path).catch(() => undefined);
-        if (info?.isFile() && clock() - info.mtimeMs > fileLimits.filesKeptMs) await rm(path, { force: true });
+      try {
+        for (const { name, modifiedAtMs } of await filesBelow(options.dir, (each) => fetchedForm.test(each))) {
+          if (clock() - modifiedAtMs > fileLimits.filesKeptMs) await removeBelow(join(options.dir, name));
+        }
+      } catch (cause) {
+        log('warn', 'old files not removed', { project: project.key, error: (cause as Error).message });
       }
     },
   };

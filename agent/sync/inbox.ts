@@ -59,6 +59,8 @@ export interface InboxSync {
 export function createInbox(options: InboxOptions): InboxSync {
   const { project, journal, clock, log } = options;
   let trouble: string | undefined;
+  /** Why there was nothing to read at the last look. */
+  let unreadable: string | undefined;
   let hasLooked = false;
   /** Not to be marked by a refresh: who marks them first is what `claim` asks. */
   const claiming = new Set<string>();
@@ -136,6 +138,7 @@ export function createInbox(options: InboxOptions): InboxSync {
   async function readEntries(): Promise<readonly InboxEntry[]> {
     try {
       const file = await readMailbox<InboxEntry>(options.path, 'inbox');
+      unreadable = undefined;
       if (!file.incomplete) return file.entries;
       const { entries } = await updateMailboxFile<InboxEntry>(
         { path: options.path, kind: 'inbox', now: clock },
@@ -143,7 +146,9 @@ export function createInbox(options: InboxOptions): InboxSync {
       );
       return entries;
     } catch (cause) {
-      log('warn', 'inbox not read', { project: project.key, error: (cause as Error).message });
+      const message = troubleOf(cause as Error);
+      if (message !== unreadable) log('warn', 'inbox not read', { project: project.key, error: message });
+      unreadable = message;
       return [];
     }
   }
@@ -192,7 +197,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       clearTimeout(waited);
       return refresh();
     },
-    trouble: () => trouble,
+    trouble: () => trouble ?? unreadable,
     async waiting() {
       await expire();
       const order = orderAt(clock());

@@ -2,7 +2,7 @@
 // (network file systems and replaced folders tell nothing).
 
 import { type FSWatcher, watch } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 export interface FileWatch {
@@ -55,15 +55,15 @@ export function watchFiles(paths: readonly string[], onChange: (path: string) =>
 
   async function check(): Promise<void> {
     for (const [dir, files] of byDirectory) {
-      const folder = await stat(dir).catch(() => undefined);
-      const folderMark = folder ? `${folder.dev}:${folder.ino}` : '';
+      const folder = await lstat(dir).catch(() => undefined);
+      const folderMark = folder?.isDirectory() ? `${folder.dev}:${folder.ino}` : '';
       if (seen.get(dir) !== folderMark) drop(dir);
       seen.set(dir, folderMark);
       if (stopped) return;
-      if (folder) hint(dir, files);
+      if (folder?.isDirectory()) hint(dir, files);
       else awaitFolder(dir);
       for (const path of files) {
-        const info = await stat(path).catch(() => undefined);
+        const info = await lstat(path).catch(() => undefined);
         const mark = info ? `${info.ino}:${info.size}:${info.mtimeMs}` : '';
         if (seen.has(path) && seen.get(path) !== mark && !stopped) onChange(path);
         seen.set(path, mark);

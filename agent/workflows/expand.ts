@@ -1,9 +1,13 @@
 // A slash text of the phone that names a workflow, custom command or skill of the project becomes that text for the model.
-// Reads files below the project and the home; runs nothing: `!{…}` and `@{…}` are left to the coding agent, so approvals hold.
+// Below the project it follows no link out of the folder of workflows; the home's links are the user's own. Runs nothing: `!{…}`
+// and `@{…}` are left to the coding agent, so approvals hold.
 
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
+import { WaError } from '../../protocol/errors.ts';
+import { namesBelow, readBelow } from '../files/below.ts';
+import { readLinked } from '../files/raw-file.ts';
 
 export interface Expansion {
   name: string;
@@ -13,10 +17,14 @@ export interface Expansion {
 export interface WorkflowDirs {
   project: string;
   home: string;
+  /** A file of this name is there and may not be used. */
+  onRefused?(why: Error): void;
 }
 
 interface Source {
   dir: string;
+  /** The folder that the source may not leave. Undefined = what lies there is the user's own. */
+  within?: string;
   kind: 'markdown' | 'toml' | 'skill';
 }
 
@@ -25,19 +33,25 @@ const maxWorkflowBytes = 256 * 1024;
 
 /** In order of preference: the project's own before the user's. */
 function sources({ project, home }: WorkflowDirs): Source[] {
+  const ofProject: [Source['kind'], ...string[]][] = [
+    ['markdown', '.agents', 'workflows'],
+    ['markdown', '.agent', 'workflows'],
+    ['toml', '.gemini', 'commands'],
+    ['markdown', '.claude', 'commands'],
+    ['skill', '.agents', 'skills'],
+    ['skill', '.gemini', 'skills'],
+    ['skill', '.claude', 'skills'],
+  ];
+  const ofHome: [Source['kind'], ...string[]][] = [
+    ['markdown', '.gemini', 'antigravity', 'global_workflows'],
+    ['toml', '.gemini', 'commands'],
+    ['markdown', '.claude', 'commands'],
+    ['skill', '.gemini', 'skills'],
+    ['skill', '.claude', 'skills'],
+  ];
   return [
-    { dir: join(project, '.agents', 'workflows'), kind: 'markdown' },
-    { dir: join(project, '.agent', 'workflows'), kind: 'markdown' },
-    { dir: join(project, '.gemini', 'commands'), kind: 'toml' },
-    { dir: join(project, '.claude', 'commands'), kind: 'markdown' },
-    { dir: join(project, '.agents', 'skills'), kind: 'skill' },
-    { dir: join(project, '.gemini', 'skills'), kind: 'skill' },
-    { dir: join(project, '.claude', 'skills'), kind: 'skill' },
-    { dir: join(home, '.gemini', 'antigravity', 'global_workflows'), kind: 'markdown' },
-    { dir: join(home, '.gemini', 'commands'), kind: 'toml' },
-    { dir: join(home, '.claude', 'commands'), kind: 'markdown' },
-    { dir: join(home, '.gemini', 'skills'), kind: 'skill' },
-    { dir: join(home, '.claude', 'skills'), kind: 'skill' },
+    ...ofProject.map(([kind, ...names]) => ({ kind, dir: join(project, ...names), within: project })),
+    ...ofHome.map(([kind, ...names]) => ({ kind, dir: join(home, ...names) })),
   ];
 }
 
@@ -46,8 +60,8 @@ export async function expandSlashText(text: string, dirs: WorkflowDirs): Promise
   const call = parseSlash(text);
   if (!call) return undefined;
   for (const source of sources(dirs)) {
-    const found = await readWorkflow(source, call.path);
-    const body = found === undefined ? undefined : expandBody(source.kind, found, call.args);
+    const found = await readWorkflow(source, call.path).catch((why) => dirs.onRefused?.(why));
+    const body = typeof found !== 'string' ? undefined : expandBody(source.kind, found, call.args);
     if (body !== undefined) return { name: `/${call.name}`, text: body };
   }
   return undefined;
@@ -62,32 +76,46 @@ function parseSlash(text: string): { name: string; path: string[]; args: string 
   return { name: match[1], path: match[1].split(':'), args: match[2]?.trim() ?? '' };
 }
 
-async function readWorkflow({ dir, kind }: Source, path: string[]): Promise<string | undefined> {
-  if (kind === 'skill') return readSmall(join(dir, ...path, 'SKILL.md'));
-  const extension = kind === 'toml' ? '.toml' : '.md';
-  return (
-    (await readSmall(`${join(dir, ...path)}${extension}`)) ??
-    // Phones capitalise the first word of a message.
-    (await readIgnoringCase(dir, path, extension))
-  );
-}
-
-async function readIgnoringCase(dir: string, path: string[], extension: string): Promise<string | undefined> {
-  const folder = join(dir, ...path.slice(0, -1));
+/** Undefined = nothing of that name. Errors: `outside_project`, `file_unusable`. */
+async function readWorkflow(source: Source, path: string[]): Promise<string | undefined> {
+  const dir = await folderOf(source);
+  if (dir === undefined) return undefined;
+  const read = source.within === undefined ? readLinked : readBelow;
+  if (source.kind === 'skill') return readSmall(join(dir, ...path, 'SKILL.md'), read);
+  const extension = source.kind === 'toml' ? '.toml' : '.md';
+  const found = await readSmall(`${join(dir, ...path)}${extension}`, read);
+  if (found !== undefined) return found;
+  // Phones capitalise the first word of a message.
   const wanted = `${path.at(-1)}${extension}`.toLowerCase();
-  const names = await readdir(folder).catch(() => []);
-  const name = names.find((each) => each.toLowerCase() === wanted);
-  return name === undefined ? undefined : readSmall(join(folder, name));
+  const folder =
+    source.within === undefined ? await realFolder(join(dir, ...path.slice(0, -1))) : join(dir, ...path.slice(0, -1));
+  const [name] = folder === undefined ? [] : await namesBelow(folder, (each) => each.toLowerCase() === wanted);
+  return name === undefined || folder === undefined ? undefined : readSmall(join(folder, name), read);
 }
 
-async function readSmall(file: string): Promise<string | undefined> {
-  try {
-    const info = await stat(file);
-    if (!info.isFile() || info.size > maxWorkflowBytes) return undefined;
-    return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
-  } catch {
-    return undefined;
+/** By its real name. Errors: `outside_project` when a link leads out of the project. */
+async function folderOf({ dir, within }: Source): Promise<string | undefined> {
+  const real = await realFolder(dir);
+  const root = within === undefined ? undefined : await realFolder(within);
+  if (real === undefined || root === undefined || `${real}${sep}`.startsWith(root.endsWith(sep) ? root : root + sep)) {
+    return real;
   }
+  throw new WaError('outside_project', `${dir} is a link that leaves the project, to ${real}`, {
+    hint: `Replace the link ${dir} by a folder.`,
+  });
+}
+
+function realFolder(dir: string): Promise<string | undefined> {
+  return realpath(dir).catch(() => undefined);
+}
+
+async function readSmall(path: string, read: typeof readBelow | typeof readLinked): Promise<string | undefined> {
+  const file = await read(path, maxWorkflowBytes);
+  if (!file) return undefined;
+  if (!file.oversized) return file.bytes.toString('utf8').replace(/^\uFEFF/, '');
+  throw new WaError('file_unusable', `${path} has ${file.sizeBytes} bytes, a workflow at most ${maxWorkflowBytes}`, {
+    hint: `Shorten ${path}.`,
+  });
 }
 
 function expandBody(kind: Source['kind'], content: string, args: string): string | undefined {

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../agent/config.ts';
+import { type Binding, loadConfig } from '../../agent/config.ts';
 import { type Daemon, startDaemon } from '../../agent/daemon/daemon.ts';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
 import { createRelayClient } from '../../agent/relay-client.ts';
@@ -31,6 +31,8 @@ export interface Workstation {
     clock?: () => number;
     /** The coding agents of this test are terminals of a person. */
     interactive?: boolean;
+    /** Default: the project alone. */
+    bindings?: readonly Binding[];
   }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
@@ -68,8 +70,8 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
   await mkdir(project);
   await mkdir(home);
   await mkdir(env.WA_CONFIG_DIR);
-  const bindings = [{ dir: project, mailbox: chat.mailbox, project: 0 }];
-  await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
+  const own = [{ dir: project, mailbox: chat.mailbox, project: 0 }];
+  await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings: own }), { mode: 0o600 });
   const inboxFile = join(project, '.gemini', 'wa_inbox.json');
   const outboxFile = join(project, '.gemini', 'wa_outbox.json');
   const log: Workstation['log'] = [];
@@ -89,7 +91,7 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
     runtimeDir: env.WA_RUNTIME_DIR,
     env,
     log,
-    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false } = {}) {
+    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false, bindings = own } = {}) {
       const config = loadConfig({ env: { ...env, WA_AGENT_TOKEN: token }, platform: process.platform, home });
       const client = createRelayClient({ url: far.url, token });
       undo.push(() => client.close());

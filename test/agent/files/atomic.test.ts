@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sweepTemporary, writeAtomic } from '../../../agent/files/atomic.ts';
+import { writeAtomic } from '../../../agent/files/atomic.ts';
+import { sweepTemporary } from '../../../agent/files/sweep.ts';
 import { updateMailboxFile } from '../../../agent/files/update.ts';
 import { inboxEntry, temporaryFolders } from './temporary.ts';
 
@@ -66,15 +67,22 @@ test('leftovers of dead writers are swept after an hour; young ones and those of
     writeFileSync(join(dir, name), '');
     utimesSync(join(dir, name), (now - ageMs) / 1000, (now - ageMs) / 1000);
   };
-  leave(`.wa-tmp-${dead}-old`, 2 * hourMs);
-  leave(`.wa-tmp-${dead}-young`, hourMs / 2);
-  leave(`.wa-tmp-${process.pid}-alive`, 2 * hourMs);
+  leave(`.wa-tmp-${dead}-000000000001`, 2 * hourMs);
+  leave(`.wa-tmp-${dead}-000000000002`, hourMs / 2);
+  leave(`.wa-tmp-${process.pid}-000000000003`, 2 * hourMs);
   leave('.wa-tmp-ticket-wa_inbox.json.lock-0123456789abcdef', 2 * hourMs);
+  leave('.wa-tmp-1-notes-of-mine', 2 * hourMs);
   leave('wa_inbox.json', 2 * hourMs);
   leave('settings.json', 2 * hourMs);
   await sweepTemporary(dir, now);
   expect(readdirSync(dir).sort()).toEqual(
-    [`.wa-tmp-${dead}-young`, `.wa-tmp-${process.pid}-alive`, 'settings.json', 'wa_inbox.json'].sort(),
+    [
+      '.wa-tmp-1-notes-of-mine',
+      `.wa-tmp-${dead}-000000000002`,
+      `.wa-tmp-${process.pid}-000000000003`,
+      'settings.json',
+      'wa_inbox.json',
+    ].sort(),
   );
   await sweepTemporary(join(dir, 'none'), now);
 });

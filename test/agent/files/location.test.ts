@@ -5,13 +5,17 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { gitFolderAt } from '../../../agent/files/git-folder.ts';
 import { ensureMailbox, locateMailbox, tidyMailbox } from '../../../agent/files/location.ts';
+import { readMailbox } from '../../../agent/files/read.ts';
+import { updateMailboxFile } from '../../../agent/files/update.ts';
 import { temporaryFolders } from './temporary.ts';
 
 const makeFolder = temporaryFolders();
@@ -74,32 +78,34 @@ describe('the place of the two files', () => {
     ['to another folder', (project: string) => join(project, '..', 'elsewhere')],
     ['to a folder whose name begins with the project', (project: string) => `${project}-2`],
     ['to nowhere', (project: string) => join(project, 'nothing')],
-  ])('is refused when .gemini is a link out of the project: %s', async (_name, target) => {
+    ['to itself', (project: string) => join(project, '.gemini')],
+    ['that stays in the project, where git would not ignore the files', (project: string) => join(project, 'config')],
+  ])('is refused when .gemini is a link %s', async (_name, target) => {
     const project = join(folder(), 'project');
-    mkdirSync(project);
+    mkdirSync(join(project, 'config'), { recursive: true });
     mkdirSync(`${project}-2`);
     mkdirSync(join(project, '..', 'elsewhere'));
     symlinkSync(target(project), join(project, '.gemini'));
-    await expect(locateMailbox({ projectDir: project, override })).rejects.toMatchObject({
+    const place = await locateMailbox({ projectDir: project, override });
+    const refused = {
       code: 'outside_project',
       hint: `Remove the link ${join(project, '.gemini')}, or set WA_MAILBOX_DIR to the folder that you want.`,
-    });
+    };
+    await expect(ensureMailbox(place, project)).rejects.toMatchObject(refused);
+    await expect(readMailbox(place.inbox, 'inbox')).rejects.toMatchObject(refused);
+    const update = { path: place.outbox, kind: 'outbox', now: Date.now } as const;
+    await expect(updateMailboxFile(update, () => [])).rejects.toMatchObject(refused);
   });
 
-  test('is refused when the link came after it was found', async () => {
-    const project = folder();
-    const place = await locateMailbox({ projectDir: project, override });
-    symlinkSync(folder(), place.dir);
-    await expect(ensureMailbox(place, project)).rejects.toMatchObject({ code: 'outside_project' });
-  });
-
-  test('may be a link that stays in the project, in a project that is reached by a link', async () => {
+  test('may be reached by links of the user’s own: above the project, and to WA_MAILBOX_DIR', async () => {
     const [real, links] = [folder(), folder()];
-    mkdirSync(join(real, 'config'));
-    symlinkSync('config', join(real, '.gemini'));
     symlinkSync(real, join(links, 'project'));
     const project = join(links, 'project');
-    await ensureMailbox(await locateMailbox({ projectDir: project, override }), project);
+    const place = await locateMailbox({ projectDir: project, override });
+    await ensureMailbox(place, project);
+    expect(place.dir).toBe(join(real, '.gemini'));
+    expect((await readMailbox(place.inbox, 'inbox')).state).toBe('missing');
+    expect((await locateMailbox({ projectDir: real, override: join(project, 'box') })).dir).toBe(join(real, 'box'));
   });
 
   test('is not made in a project that is gone, and the error says where its place is written', async () => {
@@ -182,5 +188,42 @@ describe('git', () => {
     const place = await locateMailbox({ projectDir: project, override: folder() });
     await tidyMailbox(place, project, Date.now());
     expect(readFileSync(exclude, 'utf8')).toBe('');
+  });
+
+  test.each([
+    ['an empty folder', (path: string) => mkdirSync(path)],
+    ['a folder whose HEAD is another folder', (path: string) => mkdirSync(join(path, 'HEAD'), { recursive: true })],
+    [
+      'a file that names another folder',
+      (path: string) => writeFileSync(path, `gitdir: ${join(path, '..', 'victim')}\n`),
+    ],
+    ['a link to another folder', (path: string) => symlinkSync(join(path, '..', 'victim'), path)],
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+  ])('is not told in what it would not take for a repository: %s', async (_name, plant) => {
+    const project = folder();
+    const victim = join(project, 'victim');
+    mkdirSync(join(victim, 'info'), { recursive: true });
+    writeFileSync(join(victim, 'info', 'exclude'), 'mine\n');
+    plant(join(project, '.git'));
+    await prepare(project);
+    expect(await gitFolderAt(project)).toBeUndefined();
+    expect(readFileSync(join(victim, 'info', 'exclude'), 'utf8')).toBe('mine\n');
+  });
+
+  test.each([
+    ['info/exclude', 'bashrc'],
+    ['info', 'folder'],
+  ])('is not told through a link in place of its %s', async (name, target) => {
+    const project = folder();
+    git(project, 'init', '-q');
+    const outside = folder();
+    mkdirSync(join(outside, 'folder'));
+    writeFileSync(join(outside, 'folder', 'exclude'), 'mine\n');
+    writeFileSync(join(outside, 'bashrc'), 'mine\n');
+    rmSync(join(project, '.git', name), { recursive: true });
+    symlinkSync(join(outside, target), join(project, '.git', name));
+    await prepare(project);
+    expect(readFileSync(join(outside, 'bashrc'), 'utf8')).toBe('mine\n');
+    expect(readFileSync(join(outside, 'folder', 'exclude'), 'utf8')).toBe('mine\n');
   });
 });

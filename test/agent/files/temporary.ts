@@ -1,6 +1,6 @@
 // A folder of its own for one test file, and the entries that the tests of the two files speak of.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -8,7 +8,7 @@ import type { InboxEntry, OutboxEntry } from '../../../protocol/files.ts';
 
 /** Makes a new folder at each call; all are removed when the test file ends. */
 export function temporaryFolders(): () => string {
-  const root = mkdtempSync(join(tmpdir(), 'wa-files-'));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'wa-files-')));
   let number = 0;
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   return () => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ let attachments: Attachments;
 let clock = now;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'wa-attach-'));
+  root = await realpath(await mkdtemp(join(tmpdir(), 'wa-attach-')));
   dir = join(root, 'wa_files');
   clock = now;
   answers = [];
@@ -167,6 +167,43 @@ describe('a message with files', () => {
     answers = [() => ({ status: 200, body: 'JPEG' })];
     await receive(photo);
     expect(await readFile(victim, 'utf8')).toBe('mine');
+  });
+});
+
+describe('an old file', () => {
+  const tenDaysAgo = now / 1000 - 10 * 24 * 3600;
+  const leave = async (folder: string, ...names: string[]) => {
+    await mkdir(folder, { recursive: true });
+    for (const name of names) {
+      await writeFile(join(folder, name), 'x');
+      await utimes(join(folder, name), tenDaysAgo, tenDaysAgo);
+    }
+  };
+
+  it('of the phone goes after a week; what is not named as we name it stays', async () => {
+    await leave(dir, `${id}-photo.jpg`, `${id}-2-notes.txt`, 'thesis.txt', 'msg_of_mine.txt', `${id}`);
+    await writeFile(join(dir, `${id}-young.jpg`), 'x');
+    await utimes(join(dir, `${id}-young.jpg`), now / 1000, now / 1000);
+    await attachments.prune();
+    expect((await readdir(dir)).sort()).toEqual([id, `${id}-young.jpg`, 'msg_of_mine.txt', 'thesis.txt'].sort());
+  });
+
+  it('is not looked for through a link in place of the folder, whatever its name', async () => {
+    const outside = join(root, 'outside');
+    await leave(outside, 'thesis.txt', `${id}-photo.jpg`);
+    await symlink(outside, dir);
+    await attachments.prune();
+    expect((await readdir(outside)).sort()).toEqual([`${id}-photo.jpg`, 'thesis.txt']);
+  });
+
+  it('that is a link or a folder stays, and so does what it leads to', async () => {
+    const outside = join(root, 'outside');
+    await leave(outside, 'thesis.txt');
+    await leave(join(dir, `${id}-folder`), 'kept.txt');
+    await symlink(join(outside, 'thesis.txt'), join(dir, `${id}-link.txt`));
+    await attachments.prune();
+    expect(await readdir(outside)).toEqual(['thesis.txt']);
+    expect((await readdir(dir)).sort()).toEqual([`${id}-folder`, `${id}-link.txt`]);
   });
 });
 

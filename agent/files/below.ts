@@ -1,0 +1,157 @@
+// The one way to anything below a project, where a cloned repository or another program may have put anything: through no link,
+// ordinary files only, never more than the caller's bound, and removing only names of the caller's own form.
+// A program of this user that changes a folder between the look and the use is not kept out.
+
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { fileUnusable } from './atomic.ts';
+import { notOrdinary, openOrdinary, type RawFile, readRaw } from './raw-file.ts';
+
+/** More than any folder of ours holds. */
+const maxNames = 10_000;
+
+/**
+ * The path of what lies in this folder of the user's, by its real name: the links above are the user's own. Below it each name
+ * must be its own real one, so whoever finds a real name that differs has found a link that somebody else may have put there.
+ */
+export async function pathBelow(folder: string, ...names: string[]): Promise<string> {
+  return join(await realName(folder), ...names);
+}
+
+/** Of the deepest part that exists, and the rest as written. */
+async function realName(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  const parent = dirname(path);
+  return real ?? (parent === path ? path : join(await realName(parent), basename(path)));
+}
+
+/** `dir` comes from `pathBelow`. False = there is no such folder. Errors: `outside_project` for a link, `file_unusable`. */
+export async function isRealFolder(dir: string): Promise<boolean> {
+  let real: string | undefined;
+  try {
+    real = await realpath(dir);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ELOOP') throw fileUnusable(dir, cause);
+    if (code === 'ENOENT' && !(await lstat(dir).catch(() => undefined))) return false;
+  }
+  if (real !== undefined && sameName(real, dir)) return true;
+  throw new WaError('outside_project', `${dir} is a link, to ${real ?? 'nowhere'}, and links are not followed here`, {
+    hint: `Remove the link ${dir}, or set WA_MAILBOX_DIR to the folder that you want.`,
+  });
+}
+
+/** Where the system does not tell upper from lower case, it gives the name as it was made. */
+function sameName(a: string, b: string): boolean {
+  if (process.platform !== 'win32' && process.platform !== 'darwin') return a === b;
+  return a.normalize().toLowerCase() === b.normalize().toLowerCase();
+}
+
+/** Undefined = there is no such file. Errors: `outside_project`, `file_unusable`. */
+export async function readBelow(path: string, maxBytes?: number): Promise<RawFile | undefined> {
+  return (await isRealFolder(dirname(path))) ? readRaw(path, maxBytes) : undefined;
+}
+
+export interface Appending {
+  /** A file of this size is first moved to `<path>.1`. */
+  rotateBytes?: number;
+  /** Kept for its owner alone. */
+  isPrivate?: boolean;
+}
+
+/** Errors: `outside_project`, `file_unusable`. */
+export async function appendBelow(path: string, text: string, { rotateBytes, isPrivate }: Appending): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+  await isRealFolder(dirname(path));
+  try {
+    const info = rotateBytes === undefined ? undefined : await lstat(path).catch(() => undefined);
+    if (info?.isFile() && info.size >= (rotateBytes ?? 0)) await rename(path, `${path}.1`);
+    const handle = await openOrdinary(path, flags, isPrivate ? 0o600 : 0o644);
+    try {
+      if (isPrivate) await handle.chmod(0o600);
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw cause instanceof WaError ? cause : fileUnusable(path, cause);
+  }
+}
+
+/** A file that nobody else has, of mode 600; what stood there under this name of ours goes. Errors: `outside_project`, `file_unusable`. */
+export async function createBelow(path: string): Promise<FileHandle> {
+  await isRealFolder(dirname(path));
+  try {
+    await removeBelow(path);
+    return await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  } catch (cause) {
+    throw fileUnusable(path, cause);
+  }
+}
+
+/** A folder of this mode, unless it is there. Errors: `outside_project`, `file_unusable`. */
+export async function makeFolderBelow(dir: string, mode = 0o700): Promise<void> {
+  if (!(await isRealFolder(dir))) {
+    await mkdir(dir, { recursive: true, mode }).catch((cause) => {
+      throw fileUnusable(dir, cause);
+    });
+  }
+  if (!(await lstat(dir)).isDirectory()) {
+    throw new WaError('file_unusable', `${dir} is not a folder`, { hint: `Move ${dir} away.` });
+  }
+}
+
+/** For its owner alone. Throws nothing: of another user it stays as it is. */
+export async function closeToOthers(path: string): Promise<void> {
+  try {
+    await isRealFolder(dirname(path));
+    const handle = await openOrdinary(path, constants.O_RDONLY);
+    await handle.chmod(0o600).finally(() => handle.close());
+  } catch {
+    // It stands there as it did.
+  }
+}
+
+export interface FoundFile {
+  name: string;
+  modifiedAtMs: number;
+}
+
+/** The ordinary files of one form, in no order. None when there is no such folder. Errors: `outside_project`, `file_unusable`. */
+export async function filesBelow(dir: string, isOurs: (name: string) => boolean): Promise<FoundFile[]> {
+  const found: FoundFile[] = [];
+  for (const name of await namesBelow(dir, isOurs)) {
+    const info = await lstat(join(dir, name)).catch(() => undefined);
+    if (info?.isFile()) found.push({ name, modifiedAtMs: info.mtimeMs });
+  }
+  return found;
+}
+
+export async function namesBelow(dir: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  if (!(await isRealFolder(dir))) return [];
+  const names: string[] = [];
+  try {
+    const folder = await opendir(dir);
+    try {
+      for (let entry = await folder.read(); entry && names.length < maxNames; entry = await folder.read()) {
+        if (isWanted(entry.name)) names.push(entry.name);
+      }
+    } finally {
+      await folder.close();
+    }
+  } catch (cause) {
+    throw fileUnusable(dir, cause);
+  }
+  return names;
+}
+
+/** Removes this name: a file, or a link itself. Nothing when it is not there. Throws what the system says. */
+export async function removeBelow(path: string): Promise<void> {
+  if (!(await isRealFolder(dirname(path)))) return;
+  const info = await lstat(path).catch(() => undefined);
+  if (!info) return;
+  if (!info.isFile() && !info.isSymbolicLink()) throw notOrdinary(path);
+  await unlink(path);
+}
