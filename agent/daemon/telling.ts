@@ -28,9 +28,12 @@ export interface Telling {
   report(report: TurnReport): Promise<void>;
   /** A note; the same `about` is told once. `replyTo` = a message's id. */
   tell(about: string, text: string, replyTo?: string): Promise<void>;
-  /** A file of the mailbox was malformed and lies aside. */
+  /** A file of the mailbox was malformed and lies aside. Told once in `asideEveryMs` for each file, with the number of times. */
   quarantined(aside: { path: string; salvaged: number }): void;
 }
+
+/** A program that goes on writing malformed files must not fill the phone. */
+const asideEveryMs = 3_600_000;
 
 /** What the platform takes in one message, less what rendering may add. */
 const noteChars = 4_000;
@@ -41,6 +44,8 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
     const item: OutboxItem = { key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] };
     return outbox.send(replyTo === undefined ? item : { ...item, replyTo });
   }
+
+  const lastAside = new Map<string, { at: number; untold: number }>();
 
   return {
     async report({ text, failed, replyTo, lead }) {
@@ -59,8 +64,16 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
     tell: (about, text, replyTo) => note('note', about, redact(text).slice(0, noteChars), replyTo),
     quarantined({ path, salvaged }) {
       const name = basename(path);
+      const file = name.replace(/\.corrupt-.*/, '');
       log('error', 'malformed file moved aside', { project: key, name, salvaged });
-      const text = `Another program left a malformed ${name.replace(/\.corrupt-.*/, '')}. It lies aside as ${name}; ${salvaged} of its entries were recovered, and no message of yours is lost.`;
+      const last = lastAside.get(file);
+      if (last && clock() - last.at < asideEveryMs) {
+        last.untold += 1;
+        return;
+      }
+      lastAside.set(file, { at: clock(), untold: 0 });
+      const since = last?.untold ? ` Since the last note it did so ${last.untold} more times.` : '';
+      const text = `Another program left a malformed ${file}. It lies aside as ${name}; ${salvaged} of its entries were recovered, and no message of yours is lost.${since}`;
       note('aside', path, text).catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
     },
   };

@@ -6,6 +6,7 @@ import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { WaError } from '../../protocol/errors.ts';
+import { fileUnusable } from '../files/atomic.ts';
 import { namesBelow, readBelow } from '../files/below.ts';
 import { readLinked } from '../files/raw-file.ts';
 
@@ -106,7 +107,10 @@ async function folderOf({ dir, within }: Source): Promise<string | undefined> {
 }
 
 function realFolder(dir: string): Promise<string | undefined> {
-  return realpath(dir).catch(() => undefined);
+  return realpath(dir).catch((cause) => {
+    if (cause.code === 'ENOENT' || cause.code === 'ELOOP') return undefined;
+    throw fileUnusable(dir, cause);
+  });
 }
 
 async function readSmall(path: string, read: typeof readBelow | typeof readLinked): Promise<string | undefined> {

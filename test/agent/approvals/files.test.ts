@@ -1,5 +1,6 @@
 // What approvals leave on the disk: closed gates, the audit file, the policies that are read.
 
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,6 +112,51 @@ describe('the audit file', () => {
     audit.write({ kind: 'turn' });
     await audit.flush();
     expect([await readFile(join(dir, 'victim'), 'utf8'), log]).toEqual(['', ['audit not written']]);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('in place of a file', () => {
+  const plants: [string, (path: string) => unknown, RegExp][] = [
+    ['a link', (path) => symlink(join(dir, 'victim'), path), /is a link, which is never followed/],
+    ['a link to a device without an end', (path) => symlink('/dev/zero', path), /is a link, which is never followed/],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), /Move .* away|must be an ordinary file/],
+    ['a folder', (path) => mkdir(path), /Move .* away|must be an ordinary file/],
+  ];
+
+  it.each(plants)('of a project %s is a problem of its policy, with its repair', async (_, plant, says) => {
+    await writeFile(join(dir, 'victim'), '{"rules":[{"do":"deny"}]}');
+    await plant(join(dir, 'wa_policy.json'));
+    const { project, problems } = await readPolicies({
+      user: join(dir, 'policy.json'),
+      project: join(dir, 'wa_policy.json'),
+    });
+    expect([project.rules, problems]).toEqual([[], [expect.stringMatching(says)]]);
+  });
+
+  it.each(plants)('of the audit %s is an error of who reads it', async (_, plant) => {
+    await plant(join(dir, 'wa_audit.jsonl'));
+    await expect(readAudit(dir, 0)).rejects.toMatchObject({ code: 'file_unusable', hint: expect.any(String) });
+  });
+
+  it('a policy that is larger than a person writes is a problem, and is not read', async () => {
+    for (const name of ['policy.json', 'wa_policy.json']) await writeFile(join(dir, name), ' '.repeat(256 * 1024 + 1));
+    const { problems } = await readPolicies({ user: join(dir, 'policy.json'), project: join(dir, 'wa_policy.json') });
+    expect(problems).toEqual([
+      `${join(dir, 'policy.json')} has 262145 bytes, more than 262144: shorten it`,
+      `${join(dir, 'wa_policy.json')} has 262145 bytes, more than 262144: shorten it`,
+    ]);
+  });
+
+  it('the user’s own policy may be a link, to an ordinary file', async () => {
+    const paths = { user: join(dir, 'policy.json'), project: join(dir, 'none.json') };
+    await writeFile(join(dir, 'dotfiles.json'), '{"onTimeout":"desk"}');
+    await symlink(join(dir, 'dotfiles.json'), paths.user);
+    expect((await readPolicies(paths)).user.onTimeout).toBe('desk');
+    await rm(paths.user);
+    await symlink('/dev/zero', paths.user);
+    expect((await readPolicies(paths)).problems).toEqual([
+      `${paths.user} is not an ordinary file. Move ${paths.user} away.`,
+    ]);
   });
 });
 

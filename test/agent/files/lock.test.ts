@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -124,6 +124,12 @@ describe('a lock left behind', () => {
     ['of a living process, one minute old', { at: Date.now() - minuteMs - 1 }, { short: true, process: false }],
     ['of a living process, young', {}, { short: false, process: false }],
     ['of another machine, young', { host: 'elsewhere', pid: deadPid }, { short: false, process: false }],
+    [
+      'of another machine, from the future',
+      { host: 'elsewhere', at: 9_999_999_999_999 },
+      { short: true, process: false },
+    ],
+    ['of a living process, from the future', { at: 9_999_999_999_999 }, { short: true, process: false }],
     ['of another container, young', { pidSpace: 'pid:[1]', pid: deadPid }, { short: false, process: false }],
     [
       'of another machine, one minute old',
@@ -146,6 +152,7 @@ describe('a lock left behind', () => {
     ['torn', '{"pid":1,"ho'],
     ['of another form', '{"pid":"x"}'],
     ['with a nonce that is a path', JSON.stringify({ ...newOwner(), nonce: '../../x', pid: deadPid })],
+    ['larger than any lock', ' '.repeat(5000)],
   ])('that is %s is taken over after ten seconds and not before', async (_name, content) => {
     const path = target();
     writeFileSync(`${path}.lock`, content);
@@ -153,6 +160,26 @@ describe('a lock left behind', () => {
     const elevenSecondsAgo = Date.now() / 1000 - 11;
     utimesSync(`${path}.lock`, elevenSecondsAgo, elevenSecondsAgo);
     expect(await isTaken(path, true)).toBe(true);
+  });
+
+  test('that is torn and of the future is taken over at once', async () => {
+    const path = target();
+    writeFileSync(`${path}.lock`, '');
+    utimesSync(`${path}.lock`, 4e9, 4e9);
+    expect(await isTaken(path, true)).toBe(true);
+  });
+
+  test.each([
+    ['a link', (path: string) => symlinkSync('/dev/zero', path), /is a link, which is never followed/],
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path]), /Move .*\.lock away/],
+    ['a folder', (path: string) => mkdirSync(path), /Move .*\.lock away/],
+  ])('in whose place stands %s is an error that says the repair', async (_name, plant, hint) => {
+    const path = target();
+    plant(`${path}.lock`);
+    await expect(acquireLock(path, atOnce)).rejects.toMatchObject({
+      code: 'file_unusable',
+      hint: expect.stringMatching(hint),
+    });
   });
 });
 
@@ -186,6 +213,17 @@ describe('stealing', () => {
     const dead = stale();
     await placeLock(`${path}.lock`, dead);
     await placeLock(join(path, '..', `.wa-tmp-ticket-wa_inbox.json.lock-${dead.nonce}`), stale());
+    const lock = await acquireLock(path, { timeoutMs: minuteMs, short: false });
+    await lock.release();
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  });
+
+  test('goes on after a stealer that seems to hold its ticket for hours: a cloned repository may bring one', async () => {
+    const path = target();
+    const dead = stale();
+    await placeLock(`${path}.lock`, dead);
+    const ticket = { ...newOwner(), pid: 1, started: '', at: 9_999_999_999_999 };
+    await placeLock(join(path, '..', `.wa-tmp-ticket-wa_inbox.json.lock-${dead.nonce}`), ticket);
     const lock = await acquireLock(path, { timeoutMs: minuteMs, short: false });
     await lock.release();
     expect(readdirSync(join(path, '..'))).toEqual([]);

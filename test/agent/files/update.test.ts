@@ -194,6 +194,32 @@ describe('malformed content', () => {
     ]);
   });
 
+  test('leaves five copies at most of each file, the newest, whatever else has such a name', async () => {
+    const path = target();
+    const at = (second: number) => `wa_inbox.json.corrupt-2026-02-15T14-59-0${second}-000Z`;
+    const others = ['wa_inbox.json.corrupt-notes', 'wa_outbox.json.corrupt-2020-01-01T00-00-00-000Z'];
+    for (const name of [...[1, 2, 3, 4, 5, 6].map(at), ...others]) writeFileSync(join(path, '..', name), name);
+    mkdirSync(join(path, '..', 'wa_inbox.json.corrupt-2020-01-01T00-00-00-000Z'));
+    symlinkSync(path, join(path, '..', 'wa_inbox.json.corrupt-2020-01-01T00-00-01-000Z'));
+    const before = filesBeside(path);
+    for (const content of ['one', 'two']) {
+      leave(path, content);
+      await updateMailboxFile(optionsOf(path), (entries) => entries);
+    }
+    const gone = [1, 2, 3].map(at);
+    const kept = [...before.filter((name) => !gone.includes(name)), 'wa_inbox.json', asideName, `${asideName}-1`];
+    expect(filesBeside(path)).toEqual(kept.sort());
+  });
+
+  test('that claims to be of the future does not push out the copy that was made just now', async () => {
+    const path = target();
+    const planted = [1, 2, 3, 4, 5].map((second) => `wa_inbox.json.corrupt-9999-01-01T00-00-0${second}-000Z`);
+    for (const name of planted) writeFileSync(join(path, '..', name), '');
+    leave(path, 'one');
+    await updateMailboxFile(optionsOf(path), (entries) => entries);
+    expect(filesBeside(path)).toEqual(['wa_inbox.json', asideName, ...planted.slice(1)]);
+  });
+
   test('is what a file above the size limit is, without being read', async () => {
     const path = target();
     leave(path, Buffer.alloc(fileLimits.fileBytes + 1, ' '));

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -102,5 +103,71 @@ describe('a slash text', () => {
   it('reads no folder and nothing huge', async () => {
     await files({ 'project/.agents/workflows/dir.md/x': '', 'project/.agents/workflows/huge.md': 'x'.repeat(300_000) });
     expect([await expand('/dir'), await expand('/huge')]).toEqual([undefined, undefined]);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a workflow of a cloned repository', () => {
+  const sources: [string, string, string][] = [
+    ['.agents/workflows', 'deploy.md', 'A SECRET'],
+    ['.agent/workflows', 'deploy.md', 'A SECRET'],
+    ['.gemini/commands', 'deploy.toml', 'prompt = "A SECRET"'],
+    ['.claude/commands', 'deploy.md', 'A SECRET'],
+    ['.agents/skills', 'deploy/SKILL.md', 'A SECRET'],
+    ['.gemini/skills', 'deploy/SKILL.md', 'A SECRET'],
+    ['.claude/skills', 'deploy/SKILL.md', 'A SECRET'],
+  ];
+  /** What is planted in place of a path, which would lead to a file with this content if it were followed. */
+  const plants: Record<string, (path: string, outside: string) => Promise<unknown> | unknown> = {
+    'a link out of the project': (path, outside) => symlink(outside, path),
+    'a link to nothing': (path) => symlink(join(root, 'nothing'), path),
+    'a link to itself': (path) => symlink(path, path),
+    'a pipe': (path) => execFileSync('mkfifo', [path]),
+    'a link to a device without an end': (path) => symlink('/dev/zero', path),
+    'a folder': (path) => mkdir(path),
+  };
+  /** Each part of the path of each source, with what it would be in the folder outside. */
+  const places = sources.flatMap(([dir, file, content]) => {
+    const parts = `${dir}/${file}`.split('/');
+    return parts.map((_, at) => ({ place: parts.slice(0, at + 1).join('/'), rest: parts.slice(at + 1), content }));
+  });
+
+  it.each(places.flatMap((each) => Object.keys(plants).map((plant) => [each.place, plant, each] as const)))(
+    'in which %s is %s gives the agent nothing of it',
+    async (place, plant, { rest, content }) => {
+      const outside = join(root, 'outside');
+      await files({ [join('outside', ...rest)]: content });
+      const path = join(dirs.project, place);
+      await mkdir(dirname(path), { recursive: true });
+      await plants[plant]?.(path, outside);
+      const refused: string[] = [];
+      const expansion = await expandSlashText('/deploy', { ...dirs, onRefused: (why) => refused.push(why.message) });
+      expect(expansion).toBeUndefined();
+      // A folder, or nothing behind a link, is as good as no file in the middle of a path.
+      const isEmpty = rest.length > 0 && ['a folder', 'a link to nothing', 'a link to itself'].includes(plant);
+      if (!isEmpty) expect(refused.join()).toContain(place);
+    },
+  );
+
+  it('may come from a source that is a link within the project, and from no file that is one', async () => {
+    await files({ 'project/.agents/workflows/deploy.md': 'Deploy.', 'project/.env': 'TOKEN=1' });
+    await mkdir(join(dirs.project, '.claude'));
+    await symlink('../.agents/workflows', join(dirs.project, '.claude', 'commands'));
+    await rm(join(dirs.project, '.agents', 'workflows', 'deploy.md'));
+    await files({ 'project/.agents/workflows/commit.md': 'Commit.' });
+    expect(await expand('/commit')).toBe('Commit.');
+    await symlink('../../.env', join(dirs.project, '.agents', 'workflows', 'leak.md'));
+    expect(await expand('/leak')).toBeUndefined();
+  });
+
+  it('is looked for in the home only behind the user’s own links, and never in a pipe', async () => {
+    await files({ 'dotfiles/commit.md': 'Commit.', 'home/.claude/commands/x': '' });
+    await symlink(join(root, 'dotfiles', 'commit.md'), join(dirs.home, '.claude', 'commands', 'commit.md'));
+    execFileSync('mkfifo', [join(dirs.home, '.claude', 'commands', 'pipe.md')]);
+    await symlink('/dev/zero', join(dirs.home, '.claude', 'commands', 'zero.md'));
+    expect([await expand('/commit'), await expand('/pipe'), await expand('/zero')]).toEqual([
+      'Commit.',
+      undefined,
+      undefined,
+    ]);
   });
 });
