@@ -53,7 +53,9 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
             trouble = false;
           },
           (cause) => {
-            if (!trouble) log('error', 'audit not written', { error: (cause as Error).message });
+            const { message, hint } = cause as WaError;
+            if (!trouble)
+              log('error', 'audit not written', { error: hint === undefined ? message : `${message}. ${hint}` });
             trouble = true;
           },
         ),

@@ -67,7 +67,11 @@ export async function appendBelow(path: string, text: string, { rotateBytes, isP
   await isRealFolder(dirname(path));
   try {
     const info = rotateBytes === undefined ? undefined : await lstat(path).catch(() => undefined);
-    if (info?.isFile() && info.size >= (rotateBytes ?? 0)) await rename(path, `${path}.1`);
+    if (info?.isFile() && info.size >= (rotateBytes ?? 0)) {
+      await rename(path, `${path}.1`).catch((cause) => {
+        throw fileUnusable(`${path}.1`, cause);
+      });
+    }
     const handle = await openOrdinary(path, flags, isPrivate ? 0o600 : 0o644);
     try {
       if (isPrivate) await handle.chmod(0o600);
