@@ -56,7 +56,7 @@ const tickMs = 2_000;
 /** A tick that comes this much too late means that the machine slept or its clock was set. */
 const jumpMs = 10_000;
 
-/** Errors: `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`, `outside_project`. */
+/** Errors: `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, client, clock, log } = options;
   const files = stateFiles(config.dirs.state);

@@ -78,7 +78,9 @@ describe('a cloned repository', () => {
     const outside = join(ws.root, 'outside');
     await mkdir(outside);
     await symlink(outside, join(ws.project, '.gemini'));
-    await expect(ws.start()).rejects.toMatchObject({ code: 'outside_project' });
+    const daemon = await ws.start();
+    await ws.chat.say(phoneText);
+    await until('the message is refused a place', () => JSON.stringify(daemon.status()).includes('Remove the link'));
     expect(await readdir(outside)).toEqual([]);
   });
 

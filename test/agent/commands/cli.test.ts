@@ -1,5 +1,6 @@
 // The built program as people run it: what it prints, its exit codes, and never a stack.
 
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,8 @@ afterAll(() => far.close());
 beforeEach(async () => {
   dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-cli-')));
   project = join(dir, 'project');
-  await mkdir(join(project, '.git'), { recursive: true });
+  await mkdir(project);
+  execFileSync('git', ['init', '-q', project]);
   env = {
     HOME: dir,
     WA_CONFIG_DIR: join(dir, 'config'),
@@ -200,11 +202,15 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /ENOTDIR|EEXIST/,
       hint: /./,
     },
-    '.gemini leaves the project by a link': {
-      prepare: () => symlink(tmpdir(), join(project, '.gemini')),
+    '.gemini is a link': {
+      prepare: async () => {
+        await config(JSON.stringify({ bindings: [{ dir: project, mailbox: '1', project: 0 }] }));
+        await symlink(tmpdir(), join(project, '.gemini'));
+      },
+      args: ['audit'],
       code: 1,
       error: 'outside_project',
-      says: /is a link that leaves the project/,
+      says: /\.gemini is a link, to .*, and links are not followed here/,
       hint: /WA_MAILBOX_DIR/,
     },
     'status finds no daemon': {
@@ -341,6 +347,9 @@ describe('the daemon', () => {
   it('without a config serves the git root of where it was started for the only chat, and says so', async () => {
     const inside = join(project, 'src', 'deep');
     await mkdir(inside, { recursive: true });
+    // Git takes none of these for a repository.
+    await mkdir(join(inside, '.git'));
+    await writeFile(join(project, 'src', '.git'), 'gitdir: /tmp\n');
     const started = await daemon({}, inside);
     const chat = String(far.sim.ownerId);
     expect(started.stdout().split('\n')[0]).toBe(

@@ -1,0 +1,62 @@
+// Below a project a cloned repository may have put anything, so only agent/files/ opens what lies there (agent/files/below.ts).
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+/** Each file outside of agent/files/ that asks the file system itself, with the place that it touches. */
+const others: Record<string, string> = {
+  'agent/approvals/gate-files.ts': 'config and runtime directory',
+  'agent/approvals/surroundings.ts': 'where paths lead, without opening them',
+  'agent/binding.ts': 'where paths lead, without opening them',
+  'agent/commands/demo.ts': 'a folder that it has made itself',
+  'agent/commands/dev.ts': 'the folder of dev; watches the mailbox',
+  'agent/config-check.ts': 'config directory',
+  'agent/config.ts': 'config directory',
+  'agent/crypto.ts': '/dev/urandom',
+  'agent/daemon/daemon-id.ts': 'config directory',
+  'agent/daemon/daemon.ts': 'state and runtime directory',
+  'agent/daemon/guarding.ts': 'session file of the coding agent',
+  'agent/daemon/view-file.ts': 'state and runtime directory',
+  'agent/dev/echo-agent.ts': 'the folder of dev',
+  'agent/dev/embedded-relay.ts': 'the folder of dev',
+  'agent/dev/phone-assets.ts': 'our own package',
+  'agent/dev/stack.ts': 'the folder of dev',
+  'agent/dev/toolchain.ts': 'cache directory',
+  'agent/drivers/gemini/install-extension.ts': 'extensions of the coding agent',
+  'agent/drivers/gemini/install-files.ts': 'settings of the coding agent, also those of a project',
+  'agent/drivers/gemini/install-project.ts': 'settings of a project',
+  'agent/drivers/gemini/install.ts': 'our own package',
+  'agent/drivers/gemini/nudge.ts': '/proc',
+  'agent/drivers/gemini/session-compression.ts': 'session file of the coding agent',
+  'agent/hook-server/settlement.ts': 'session file of the coding agent',
+  'agent/hook-server/socket.ts': 'runtime directory',
+  'agent/journal/journal.ts': 'state directory',
+  'agent/local-client.ts': 'runtime directory',
+  'agent/log.ts': 'state directory',
+  'agent/process.ts': '/proc',
+  'agent/sync/documents.ts': 'state directory, and the file that the user names',
+  'agent/sync/watch.ts': 'watches the mailbox, without opening it',
+  'agent/terminal.ts': '/proc',
+  'agent/workflows/expand.ts': 'where paths lead, without opening them',
+  'hooks/fallback.ts': 'stdin and stdout',
+  'hooks/fs-promises.ts': 'stands in for node:fs/promises',
+  'hooks/gate.ts': 'config and runtime directory',
+  'hooks/hand-over.ts': 'session file of the coding agent',
+  'hooks/socket.ts': 'runtime directory',
+  'hooks/without-daemon.ts': 'session file of the coding agent',
+};
+
+it('nothing outside of agent/files/ asks the file system but what is listed here with its place, so that nothing else opens what lies below a project', () => {
+  const sources = ['agent', 'hooks'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('agent/files/')),
+  );
+  const asking = sources.filter((name) =>
+    /['"](?:node:)?fs(?:\/promises)?['"]/.test(readFileSync(join(root, name), 'utf8')),
+  );
+  expect(asking.sort()).toEqual(Object.keys(others).sort());
+});
