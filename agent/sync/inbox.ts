@@ -115,6 +115,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       },
     );
     hasLooked = true;
+    unreadable = undefined;
     look(written as InboxEntry[]);
     if (quarantined) options.onQuarantined(quarantined);
     const at = clock();

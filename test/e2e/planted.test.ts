@@ -15,7 +15,6 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import type { AgentProcess } from '../helpers/launcher.ts';
 import { eachTest, type Scene } from '../helpers/scene.ts';
 
 const tenDaysAgo = Date.now() / 1000 - 10 * 24 * 3600;
@@ -149,6 +148,7 @@ function lookAt(dir: string): Record<string, string> {
 
 let scene: Scene;
 let ws: Workstation;
+let agents = 0;
 eachTest((each) => {
   scene = each;
   ({ ws } = each);
@@ -157,13 +157,13 @@ eachTest((each) => {
 describe.skipIf(process.platform === 'win32')('in place of a file or folder that wa-sync knows', () => {
   const clones = (plant: Plant) => places.map((place, at) => makeClone(ws.root, at + 1, place, plant));
 
+  /** A turn in each, which finds a message of another program where it may read one. */
   async function turns(all: readonly Clone[]): Promise<void> {
-    const agents: AgentProcess[] = [];
     const queue = [...all];
     const work = async () => {
       for (let clone = queue.shift(); clone; clone = queue.shift()) {
-        const agent = await scene.newAgent(`agent-${clone.dir.split('-').at(-1)}-${agents.length}`, clone.dir);
-        agents.push(agent);
+        agents += 1;
+        const agent = await scene.newAgent(`agent-${agents}`, clone.dir);
         // Rejects when the launcher prints no answer.
         await agent.hook('BeforeAgent', { prompt: 'go on' });
         await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Done.' });
@@ -178,7 +178,7 @@ describe.skipIf(process.platform === 'win32')('in place of a file or folder that
   }
 
   it.each(everything)(
-    '%s does not make the daemon touch what lies outside, wait, or stop serving; and what is wrong is named',
+    '%s does not make the daemon, nor a hook without it, touch what lies outside or wait; it serves on and names what is wrong',
     async (plant) => {
       const all = clones(plant);
       // What they tell would keep the answer of the last project waiting, at the pace of a chat.
@@ -197,18 +197,20 @@ describe.skipIf(process.platform === 'win32')('in place of a file or folder that
       // The project in which nothing is planted.
       await scene.arrives('still there?');
       const agent = await scene.newAgent();
-      expect(await agent.turn('Yes.')).toContain('still there?');
+      // On a busy machine a hook may answer without a word, and the message comes with the next turn.
+      await until('a turn is given it', async () => (await agent.turn('Yes.'))?.includes('still there?'));
       await until('the answer is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Yes.'));
       await daemon.stop();
       expectUntouched(all);
+
+      for (const { dir, planted } of all) {
+        const inbox = join(dir, '.gemini', 'wa_inbox.json');
+        const isPlanted = planted === inbox || planted === dirname(inbox);
+        if (!isPlanted) writeFileSync(inbox, JSON.stringify({ messages: [{ ...message, id: 'in_2' }] }));
+      }
+      writeFileSync(join(ws.env.WA_CONFIG_DIR ?? '', 'config.json'), JSON.stringify({ bindings }));
+      await turns(all);
+      expectUntouched(all);
     },
   );
-
-  it.each(everything)('%s does not make a hook without the daemon touch what lies outside, or wait', async (plant) => {
-    const all = clones(plant);
-    const bindings = all.map(({ dir }, at) => ({ dir, mailbox: ws.chat.mailbox, project: at + 1 }));
-    writeFileSync(join(ws.env.WA_CONFIG_DIR ?? '', 'config.json'), JSON.stringify({ bindings }));
-    await turns(all);
-    expectUntouched(all);
-  });
 });

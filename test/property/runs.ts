@@ -1,6 +1,6 @@
 // How long the properties are tried, and where their files lie.
 
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
 /** `WA_PROPERTY_RUNS=20` tries twenty times as much, for a night. */
@@ -10,5 +10,5 @@ export function runs(usual: number): number {
 
 /** In memory where the system has such a folder: what is tried here is order, and thousands of fsyncs only cost time. */
 export function quickFolder(): string {
-  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  return existsSync('/dev/shm') ? '/dev/shm' : realpathSync(tmpdir());
 }

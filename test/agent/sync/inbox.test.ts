@@ -1,6 +1,6 @@
 // The inbox file follows the journal: where it could not be written for a while, and in the owner's order.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ let dir: string;
 let path: string;
 let journal: Journal;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'wa-inbox-'));
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-inbox-')));
   path = join(dir, 'wa_inbox.json');
   journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
 });

@@ -1,6 +1,6 @@
 // A poll and a hook that found the daemon too slow take the same message in the same moment: who marked the file first has it.
 
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ let dir: string;
 let path: string;
 let journal: Journal;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'wa-leases-'));
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-leases-')));
   await mkdir(join(dir, 'project'));
   path = join(dir, 'project', 'wa_inbox.json');
   journal = await openJournal(join(dir, 'journal.jsonl'), () => now);

@@ -1,6 +1,6 @@
 // Answers that no place can take for a while.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -14,7 +14,7 @@ const p = '1.0';
 const now = Date.parse('2026-02-15T14:30:00Z');
 
 it('answers given while the disk is full lie in the spool of another disk, and in the journal, in order, as soon as it has room', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'wa-outbox-'));
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-outbox-')));
   const path = join(dir, 'journal.jsonl');
   const elsewhere = join(dir, 'elsewhere');
   const journal = await openJournal(path, () => now);

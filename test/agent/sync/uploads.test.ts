@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ let answers: (() => Promise<'sent'>)[];
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  root = await mkdtemp(join(tmpdir(), 'wa-uploads-'));
+  root = await realpath(await mkdtemp(join(tmpdir(), 'wa-uploads-')));
   journal = await openJournal(join(root, 'journal.jsonl'), () => now);
   stopping = new AbortController();
   asked = [];
