@@ -8,7 +8,7 @@ import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile } from './config-check.ts';
 import { describeError, exitCodeOf, exitCodes } from './errors.ts';
-import { directories } from './paths.ts';
+import { directories, hookDirectories } from './paths.ts';
 import { version } from './version.ts';
 
 function createContext(): CommandContext {
@@ -175,6 +175,7 @@ function installDirs({ env, platform, home, cwd, distDir }: CommandContext) {
     packageDir: distDir,
     version,
     platform,
+    directories: hookDirectories({ env, platform, home }),
   };
 }
 

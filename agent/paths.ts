@@ -1,14 +1,14 @@
 // Where wa-sync keeps things on each OS, decided in this one place. Computes names; creates nothing.
 // The launcher (hooks/wa-hook) repeats only the rule for `runtime`, because a shell cannot import it.
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 export interface Directories {
   /** config.json, daemon.id */
   config: string;
   /** journal, view, answers, log, lock, spool */
   state: string;
-  /** hook socket, gates; mode 0700, of this user, never below /tmp */
+  /** hook socket, gates; the daemon refuses one that is not of this user and makes it 0700. Below /tmp only where a variable names such a place */
   runtime: string;
   /** installed hooks, extension */
   data: string;
@@ -61,6 +61,25 @@ function windowsBase(env: PathsInput['env'], home: string): Base {
   const roaming = env.APPDATA || join(home, 'AppData', 'Roaming');
   const local = env.LOCALAPPDATA || join(home, 'AppData', 'Local');
   return { config: roaming, state: local, data: local, cache: join(local, 'Cache') };
+}
+
+/**
+ * What an installed hook's command line names, in this order; the last one only where it was set. With them a hook reads no
+ * variable of its environment, which a project's `.env` can reach.
+ */
+const hookVariables = ['WA_RUNTIME_DIR', 'WA_CONFIG_DIR', 'WA_STATE_DIR', 'WA_MAILBOX_DIR'] as const;
+
+/** The directories for the command line of a hook, absolute. */
+export function hookDirectories(world: PathsInput): string[] {
+  const { runtime, config, state } = directories(world);
+  const { WA_MAILBOX_DIR: mailbox } = world.env;
+  return [runtime, config, state, ...(mailbox ? [mailbox] : [])].map((dir) => resolve(dir));
+}
+
+/** The world of a hook that was given `dirs`; one that was called by hand has the environment. */
+export function hookWorld(world: PathsInput, dirs: readonly string[]): PathsInput {
+  if (dirs.length < hookVariables.length - 1 || dirs.includes('')) return world;
+  return { ...world, env: Object.fromEntries(hookVariables.map((name, index) => [name, dirs[index]])) };
 }
 
 /** Files inside the state directory. `key` is `projectKey()`: state belongs to mailbox and project, not to a path. */

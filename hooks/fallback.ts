@@ -1,9 +1,10 @@
-// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds> <socketTried> <pid>`, payload on stdin;
-// pid = the coding agent's, when a launcher stands between.
+// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds> <socketTried> <pid> [<runtime> <config> <state> [<mailbox>]]`,
+// payload on stdin; pid = the coding agent's, when a launcher stands between, else 0; directories as the installer wrote them.
 // Tries the socket where the launcher could not, then works on the files alone. Prints one JSON object, exits 0, always.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { hookWorld } from '../agent/paths.ts';
 import { hookJson, isHookEvent, isTool, mayHold, type Tool } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
@@ -17,8 +18,8 @@ const deadlineMs = 400;
 const turnEndDeadlineMs = 5_000;
 const turnEnds = ['AfterAgent', 'Stop'];
 
-const world = { env: process.env, platform: process.platform, home: homedir() };
-const [tool = '', event = '', maxSeconds = '60', socketTried = '0', parent] = process.argv.slice(2);
+const [tool = '', event = '', maxSeconds = '60', socketTried = '0', parent, ...dirs] = process.argv.slice(2);
+const world = hookWorld({ env: process.env, platform: process.platform, home: homedir() }, dirs);
 const pid = Number(parent) || process.ppid;
 
 function finish(answer: string): void {

@@ -14,7 +14,7 @@ import { installHooks } from '../drivers/gemini/install.ts';
 import { pathBelow, readBelow } from '../files/below.ts';
 import { acquireLock, type HeldLock } from '../files/lock.ts';
 import { fileLog } from '../log.ts';
-import { directories } from '../paths.ts';
+import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 
@@ -43,7 +43,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
-    if (options.agent === 'gemini') place = installGemini(context, projectDir);
+    if (options.agent === 'gemini') place = installGemini(context, projectDir, devVariables(baseDir, runtimeDir));
     stack = await startStack({
       projectDir,
       baseDir,
@@ -139,7 +139,7 @@ function describeAgent(agent: DevOptions['agent']): string {
 }
 
 /** Gives where they are. Errors: those of `installHooks`. */
-function installGemini(context: CommandContext, projectDir: string): string {
+function installGemini(context: CommandContext, projectDir: string, variables: Record<string, string>): string {
   const { home, env, platform, distDir } = context;
   const dirs = {
     home: env.GEMINI_CLI_HOME || home,
@@ -148,13 +148,14 @@ function installGemini(context: CommandContext, projectDir: string): string {
     packageDir: distDir,
     version,
     platform,
+    directories: hookDirectories({ env: variables, platform, home }),
   };
   try {
     return installHooks(dirs, 'project').place;
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
     throw new WaError('settings_unreadable', cause.message, {
-      hint: 'Repair that file. Or run `wa-sync hooks install`, then `wa-sync dev --agent none`, and start Gemini CLI with the variables that it prints.',
+      hint: `Repair that file. Or run \`wa-sync dev --agent none\`, and in another terminal \`${variablesText(variables)} wa-sync hooks install\`: then the extension serves this folder, until you run \`wa-sync hooks install\` again without the variables.`,
       cause,
     });
   }

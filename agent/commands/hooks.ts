@@ -89,10 +89,21 @@ function hookScope(value: string | undefined): HookScope | undefined {
 function describe(status: HookStatus): string[] {
   const head = `${status.agent}  ${status.scope.padEnd('extension'.length)}  `;
   if (!status.installed) return [`${head}not installed  ${status.place}`];
-  const lines = [`${head}${status.version ?? 'unknown version'}  ${status.place}`];
+  const trouble = hookTrouble(status);
+  return [
+    `${head}${status.version ?? 'unknown version'}  ${status.place}`,
+    ...(trouble === undefined ? [] : [`  ${trouble}`]),
+  ];
+}
+
+/** What is wrong with installed hooks and the command that repairs it; undefined = nothing. */
+export function hookTrouble(status: HookStatus): string | undefined {
   const repair = `run \`wa-sync hooks install --agent ${status.agent} --scope ${status.scope}\``;
-  if (!status.launcherExists)
-    lines.push(`  the launcher is missing (${status.launcher ?? 'no command of ours'}): ${repair}`);
-  else if (!status.current) lines.push(`  not what this version installs: ${repair}`);
-  return lines;
+  if (!status.installed) return undefined;
+  if (!status.launcherExists) return `the launcher is missing (${status.launcher ?? 'no command of ours'}): ${repair}`;
+  if (status.current) return undefined;
+  const { served } = status;
+  if (served === 'older') return `installed by an older version, a project's .env can move them: ${repair}`;
+  if (served === 'other') return `installed for other directories (${status.directories.join(', ')}): ${repair}`;
+  return `not what this version installs: ${repair}`;
 }

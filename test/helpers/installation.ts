@@ -32,6 +32,7 @@ export function eachInstallation(take: (ground: Ground) => void): (name: string)
       packageDir,
       version: '0.1.0',
       platform: 'linux',
+      directories: ['run', 'config', 'state'].map((name) => join(place.root, name)),
     };
     take({ place, dirs });
   }
@@ -50,7 +51,7 @@ export function projectSettings({ projectDir }: InstallDirs): string {
 }
 
 /** What stands under `hooks` where this version is installed and nobody else has any. */
-export function expectedHooks({ dataDir, platform, version }: InstallDirs) {
-  const from = { dir: join(dataDir, 'hooks', version), platform };
+export function expectedHooks({ dataDir, platform, version, directories }: InstallDirs) {
+  const from = { dir: join(dataDir, 'hooks', version), platform, directories };
   return Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, from)]]));
 }

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import type { Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
 import { eachTest } from '../helpers/scene.ts';
+import { dist } from '../helpers/stack.ts';
+import { printed, run } from './launcher-run.ts';
 
 let ws: Workstation;
 let agent: AgentProcess;
@@ -57,6 +59,27 @@ describe('without a daemon', () => {
   it.each(['', '{"mode":', '{}', 'null'])('a tool is denied where the mode cannot be read: %s', async (text) => {
     await mode(text);
     expect(await call()).toEqual(denied);
+  });
+
+  it('a tool is denied where they are on, whatever the environment says of an installed hook', async () => {
+    await mode('{"mode":"all"}');
+    const nowhere = join(ws.root, 'nowhere');
+    const env = {
+      PATH: process.env.PATH ?? '',
+      ...Object.fromEntries(
+        ['WA_RUNTIME_DIR', 'WA_CONFIG_DIR', 'WA_STATE_DIR', 'WA_MAILBOX_DIR', 'XDG_CONFIG_HOME', 'HOME'].map((name) => [
+          name,
+          nowhere,
+        ]),
+      ),
+      WA_RELAY_URL: 'nonsense',
+    };
+    const payload = { session_id: 's', cwd: ws.project, tool_name: 'run_shell_command', tool_input: { command: 'ls' } };
+    const installed = [ws.runtimeDir, join(ws.root, 'config'), ws.stateDir];
+    const launch = async (dirs: string[]) =>
+      run(join(dist, 'wa-hook'), ['gemini', 'BeforeTool', '60', ...dirs], env, JSON.stringify(payload));
+    expect(JSON.parse((await launch(installed)).stdout)).toEqual(denied);
+    expect(await launch([])).toEqual(printed('{}\n'));
   });
 
   it('a tool of a folder that is not ours runs', async () => {

@@ -300,6 +300,64 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
     }
   });
 
+  describe('with the directories that the installer wrote', () => {
+    const foreign = () => ({ WA_RUNTIME_DIR: '/nonexistent', XDG_RUNTIME_DIR: '/nonexistent', HOME: '/nonexistent' });
+    const installed = (...event: string[]) => [
+      ...event,
+      bench.runtime,
+      join(bench.dir, 'config'),
+      join(bench.dir, 'state'),
+    ];
+
+    it('finds socket and gate there, whatever the environment says', async () => {
+      const line = '{"decision":"deny"}';
+      await mkdir(join(bench.runtime, 'gate'));
+      await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), `${line}\n`);
+      const gate = { args: installed('gemini', 'BeforeTool', '300'), env: foreign() };
+      expect(await launch(gate)).toEqual(printed(`${line}\n`));
+      await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
+      expect(await launch(gate)).toEqual(printed('{"a":1}\n'));
+    });
+
+    it('hands them to the fallback, and nothing that makes Node, Perl or curl load something else', async () => {
+      const evil = join(bench.dir, 'evil');
+      await writeFile(`${evil}.cjs`, `require('fs').writeFileSync(${JSON.stringify(`${evil}.ran`)}, '')`);
+      await writeFile(`${evil}.pm`, `package evil; open my $f, '>', '${evil}.ran'; 1;\n`);
+      await bench.addFallback('console.log(JSON.stringify({ args: process.argv.slice(7) }))');
+      const env = {
+        ...foreign(),
+        NODE_OPTIONS: `--require=${evil}.cjs`,
+        NODE_CHANNEL_FD: '1',
+        PERL5OPT: '-Mevil',
+        PERL5LIB: bench.dir,
+        PERL_UNICODE: 'SD',
+        ENV: `${evil}.cjs`,
+      };
+      const args = installed('gemini', 'BeforeAgent', '60');
+      expect(await launch({ args, env })).toEqual(printed(`${JSON.stringify({ args: args.slice(3) })}\n`));
+      const withMailbox = [...args, `${bench.dir}/mail box`];
+      expect(await launch({ args: withMailbox, env })).toEqual(
+        printed(`${JSON.stringify({ args: withMailbox.slice(3) })}\n`),
+      );
+      await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
+      expect(await launch({ args, env })).toEqual(printed('{"a":1}\n'));
+      expect(readdirSync(bench.dir).includes('evil.ran')).toBe(false);
+    });
+
+    it.each(["it's", '$(touch x)`id`', '-n', ' * ', '\n', '"{"', '\\', '/proc/self/mem', '..'])(
+      'prints one object and says nothing on stderr when one of them is %j',
+      async (odd) => {
+        await bench.addFallback('process.stdin.resume(); console.log(JSON.stringify({ args: process.argv.slice(7) }))');
+        for (const args of [[odd, odd, odd, odd], [bench.runtime, odd, odd], [odd], [odd, '', odd]]) {
+          const passed = args.length >= 3 && !args.includes('') ? args : [];
+          expect(await launch({ args: ['gemini', 'BeforeAgent', '60', ...args] })).toEqual(
+            printed(`${JSON.stringify({ args: passed })}\n`),
+          );
+        }
+      },
+    );
+  });
+
   it('obeys neither ~/.curlrc nor a proxy variable', async () => {
     await writeFile(join(bench.dir, '.curlrc'), 'proxy = "http://127.0.0.1:1"\nuser-agent = "rc"\n');
     const proxy = 'http://127.0.0.1:1';

@@ -51,6 +51,8 @@ export interface HookGroup {
 export interface LauncherPlace {
   dir: string;
   platform: NodeJS.Platform;
+  /** What the hooks serve, as `hookDirectories` gives it: it stands in their command line. */
+  directories: readonly string[];
 }
 
 export const launcherName = 'wa-hook';
@@ -85,14 +87,20 @@ export function hookGroup(row: HookRow, place: LauncherPlace): HookGroup {
 }
 
 // A missing program exits 127, which Gemini CLI takes as a deny: hence the guard. `exec`, so that a signal reaches the launcher.
-function hookCommand(row: HookRow, { dir, platform }: LauncherPlace): string {
+function hookCommand(row: HookRow, { dir, platform, directories }: LauncherPlace): string {
   const words = `gemini ${row.event} ${row.timeoutMs / 1000}`;
   if (platform === 'win32') {
-    const file = `'${`${dir}\\${fallbackName}`.replaceAll("'", "''")}'`;
-    return `if (Test-Path -LiteralPath ${file}) { node ${file} ${words} 0 2>$null }; exit 0`;
+    const file = quoteWindows(`${dir}\\${fallbackName}`);
+    const dirs = directories.map(quoteWindows).join(' ');
+    return `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} ${words} 0 0 ${dirs} 2>$null }; exit 0`;
   }
   const file = quote(`${dir}/${launcherName}`);
-  return `[ -x ${file} ] || exit 0; exec ${file} ${words}`;
+  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${directories.map(quote).join(' ')}`;
+}
+
+// PowerShell takes the curly single quotes for plain ones, and each is said twice.
+function quoteWindows(path: string): string {
+  return `'${path.replace(/['\u2018-\u201b]/g, (mark) => mark + mark)}'`;
 }
 
 // Gemini CLI replaces $NAME and ${NAME} in every string before a shell sees it; `$''` is the same word to the shell only.
@@ -101,9 +109,35 @@ function quote(path: string): string {
   return `'${path.replaceAll("'", () => `'\\''`).replaceAll('$', () => `$''`)}'`;
 }
 
-/** The launcher (on Windows: fallback) file that a command of ours runs, or undefined for a command that is not of our shape. */
-export function commandTarget(command: string): string | undefined {
-  const posix = /^\[ -x '.*' \] \|\| exit 0; exec '(.*)' gemini \w+ \d+$/s.exec(command)?.[1];
-  if (posix !== undefined) return posix.replaceAll(`$''`, () => '$').replaceAll(`'\\''`, "'");
-  return /^if \(Test-Path -LiteralPath '(.*)'\) \{ node /s.exec(command)?.[1]?.replaceAll("''", "'");
+export interface ParsedCommand {
+  /** The launcher (on Windows: fallback) file that the command runs. */
+  target: string;
+  /** Empty = of a version that wrote none. */
+  directories: string[];
+}
+
+/** Undefined for a command that is not of our shape, in whatever version. */
+export function parseCommand(command: string): ParsedCommand | undefined {
+  const posix = /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+((?: (?:'[^']*'|\\')+)*)$/.exec(
+    command,
+  );
+  if (posix) {
+    const [target = '', ...directories] = `${posix[1]}${posix[2]}`.match(/(?:'[^']*'|\\')+/g) ?? [];
+    return { target: unquote(target), directories: directories.map(unquote) };
+  }
+  const windows =
+    /^if \(Test-Path -LiteralPath ('(?:[^']|'')*')\) \{ (?:Remove-Item [\w:, -]+; )?node \1 gemini \w+ \d+ 0(?: 0)?((?: '(?:[^']|'')*')*) 2>\$null \}; exit 0$/.exec(
+      command,
+    );
+  if (!windows) return undefined;
+  const [target = '', ...directories] = `${windows[1]}${windows[2]}`.match(/'(?:[^']|'')*'/g) ?? [];
+  return { target: unquoteWindows(target), directories: directories.map(unquoteWindows) };
+}
+
+function unquote(word: string): string {
+  return word.replace(/'([^']*)'|\\'/g, (_, text?: string) => text ?? "'");
+}
+
+function unquoteWindows(word: string): string {
+  return word.slice(1, -1).replace(/(['\u2018-\u201b])\1/g, '$1');
 }

@@ -19,12 +19,13 @@ import { entriesInProject, installInProject, projectFile, uninstallFromProject }
 import { type InstallRecord, readRecord, removeRecord, writeRecord } from './install-record.ts';
 import type { OwnEntry } from './install-settings.ts';
 import {
-  commandTarget,
   fallbackName,
   hookEntry,
   hookTable,
   type LauncherPlace,
   launcherName,
+  type ParsedCommand,
+  parseCommand,
   programName,
 } from './install-table.ts';
 
@@ -39,6 +40,8 @@ export interface InstallDirs {
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;
+  /** `hookDirectories`: what the hooks serve, whatever their environment says. */
+  directories: readonly string[];
 }
 
 export type HookScope = 'extension' | 'project';
@@ -54,6 +57,10 @@ export interface HookStatus {
   version: string | undefined;
   launcher: string | undefined;
   launcherExists: boolean;
+  /** What the entries serve; of one that serves something else, if there is one. */
+  directories: string[];
+  /** `these`: what this command would install. `older`: the environment decides. */
+  served: 'these' | 'other' | 'older';
   /** Every event, and in the extension also server and skill, is there exactly as this version would install it. */
   current: boolean;
 }
@@ -127,6 +134,12 @@ export function listHooks(dirs: InstallDirs): HookStatus[] {
 
 const programOf = ({ packageDir }: InstallDirs) => join(packageDir, programName);
 
+const placeOf = (dirs: InstallDirs): LauncherPlace => ({
+  dir: join(hooksDir(dirs), dirs.version),
+  platform: dirs.platform,
+  directories: dirs.directories,
+});
+
 const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, 'hooks');
 
 function copyLauncher(dirs: InstallDirs): LauncherPlace {
@@ -137,7 +150,7 @@ function copyLauncher(dirs: InstallDirs): LauncherPlace {
   ].map((file) => ({ ...file, bytes: packaged(dirs, file.name) }));
   makeFolder(dir);
   for (const { name, mode, bytes } of files) ensureFile(join(dir, name), bytes, mode);
-  return { dir, platform: dirs.platform };
+  return placeOf(dirs);
 }
 
 function packaged({ packageDir }: InstallDirs, name: string): Buffer {
@@ -158,7 +171,7 @@ function knownProjects({ projectDir }: InstallDirs, record: InstallRecord): stri
 function versionsInUse(dirs: InstallDirs, record: InstallRecord): Set<string> {
   const entries = knownProjects(dirs, record).flatMap(entriesInProject);
   entries.push(...(installedExtension(dirs)?.entries ?? []));
-  const targets = entries.flatMap(({ entry }) => commandTarget(entry.command ?? '') ?? []);
+  const targets = entries.flatMap(({ entry }) => parseCommand(entry.command ?? '')?.target ?? []);
   return new Set(
     targets.filter((file) => dirname(dirname(file)) === hooksDir(dirs)).map((file) => basename(dirname(file))),
   );
@@ -175,8 +188,7 @@ function tidy(dirs: InstallDirs, record: InstallRecord, alsoInUse: ReadonlySet<s
 
 function extensionStatus(dirs: InstallDirs): HookStatus {
   const found = status(dirs, 'extension', extensionDir(dirs.home), installedExtension(dirs)?.entries ?? []);
-  const place = { dir: join(hooksDir(dirs), dirs.version), platform: dirs.platform };
-  return { ...found, current: isCurrentExtension(dirs.home, dirs.version, place, programOf(dirs)) };
+  return { ...found, current: isCurrentExtension(dirs.home, dirs.version, placeOf(dirs), programOf(dirs)) };
 }
 
 function projectStatus(dirs: InstallDirs, project: string): HookStatus {
@@ -184,8 +196,11 @@ function projectStatus(dirs: InstallDirs, project: string): HookStatus {
 }
 
 function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntry[]): HookStatus {
-  const launcher = own.flatMap(({ entry }) => commandTarget(entry.command ?? '') ?? [])[0];
-  const here = { dir: join(hooksDir(dirs), dirs.version), platform: dirs.platform };
+  const commands = own.flatMap(({ entry }) => parseCommand(entry.command ?? '') ?? []);
+  const launcher = commands[0]?.target;
+  const here = placeOf(dirs);
+  const isOther = ({ directories }: ParsedCommand) => !isDeepStrictEqual(directories, dirs.directories);
+  const served = (commands.find(isOther) ?? commands[0])?.directories ?? [];
   const wanted = hookTable.map((row) => {
     const entry = hookEntry(row, here);
     const event: string = row.event;
@@ -200,6 +215,8 @@ function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntr
     version: launcher && basename(dirname(launcher)),
     launcher,
     launcherExists: launcher !== undefined && existsSync(launcher),
+    directories: [...served],
+    served: isDeepStrictEqual(served, dirs.directories) ? 'these' : served.length === 0 ? 'older' : 'other',
     current: isDeepStrictEqual([...own].sort(byEvent), [...wanted].sort(byEvent)),
   };
 }

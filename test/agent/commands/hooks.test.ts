@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hooksCommand } from '../../../agent/commands/hooks.ts';
@@ -49,6 +49,19 @@ describe('wa-sync hooks', () => {
     expect((await run({ action: 'list' })).at(-1)).toContain(
       'run `wa-sync hooks install --agent gemini --scope project`',
     );
+  });
+
+  it('says in the list that hooks of an older version, or of other directories, must be installed anew', async () => {
+    await run({ action: 'install', scope: 'project' });
+    const installed = await readFile(settings(), 'utf8');
+    await writeFile(settings(), installed.replaceAll(/( gemini \w+ \d+) [^"]*/g, '$1'));
+    expect((await run({ action: 'list' })).at(-1)).toMatch(
+      /installed by an older version.*: run `wa-sync hooks install --agent gemini --scope project`$/,
+    );
+    await writeFile(settings(), installed.replaceAll(String(dirs.directories[0]), '/elsewhere'));
+    expect((await run({ action: 'list' })).at(-1)).toContain('installed for other directories (/elsewhere, ');
+    await run({ action: 'install', scope: 'project' });
+    expect((await run({ action: 'list' })).at(-1)).not.toContain('run `');
   });
 
   it('refuses a project for the extension, which is for all of them', async () => {

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type InstallDirs, installHooks } from '../../../../agent/drivers/gemini/install.ts';
-import { commandTarget, hookEntry, hookTable } from '../../../../agent/drivers/gemini/install-table.ts';
+import { hookEntry, hookTable, parseCommand } from '../../../../agent/drivers/gemini/install-table.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, launcher, projectSettings } from '../../../helpers/installation.ts';
 
@@ -47,7 +47,7 @@ describe('the installed command', () => {
           scope === 'project' ? settings() : join(dirs.dataDir, 'gemini-extension', '0.1.0', 'hooks', 'hooks.json');
         const { command } = JSON.parse(readFileSync(hooksFile, 'utf8')).hooks.BeforeAgent[0].hooks[0];
         const target = join(dirs.dataDir, 'hooks', '0.1.0', 'wa-hook');
-        expect(commandTarget(command)).toBe(target);
+        expect(parseCommand(command)).toEqual({ target, directories: dirs.directories });
         expect(await runs(expand(command))).toEqual({ code: 0, stdout: '{"from":"fallback"}\n', stderr: '' });
         await rm(target);
         expect(await runs(expand(command))).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -59,11 +59,11 @@ describe('the installed command', () => {
 
   it('has a timeout that Gemini CLI can count, and tells the launcher the same', () => {
     for (const row of hookTable) {
-      const entry = hookEntry(row, { dir: '/d', platform: 'linux' });
+      const entry = hookEntry(row, { dir: '/d', platform: 'linux', directories: ['/r', '/c', "/it's"] });
       expect(entry).toEqual({
         type: 'command',
         name: `wa-sync-${row.event}`,
-        command: `[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini ${row.event} ${row.timeoutMs / 1000}`,
+        command: `[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini ${row.event} ${row.timeoutMs / 1000} '/r' '/c' '/it'\\''s'`,
         timeout: row.timeoutMs,
       });
       expect(row.timeoutMs).toBeLessThan(2 ** 31);
@@ -77,10 +77,21 @@ describe('the installed command', () => {
 
   it('runs the fallback by itself on Windows and ends well in any case', () => {
     const row = { event: 'BeforeAgent', timeoutMs: 60_000, mayHold: false } as const;
-    const { command } = hookEntry(row, { dir: "C:\\it's", platform: 'win32' });
+    const directories = ['C:\\a b\\run', 'C:\\\u2019s', "C:\\it's"];
+    const { command } = hookEntry(row, { dir: "C:\\it's", platform: 'win32', directories });
+    const file = "'C:\\it''s\\wa-hook-fallback.cjs'";
     expect(command).toBe(
-      "if (Test-Path -LiteralPath 'C:\\it''s\\wa-hook-fallback.cjs') { node 'C:\\it''s\\wa-hook-fallback.cjs' gemini BeforeAgent 60 0 2>$null }; exit 0",
+      `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} gemini BeforeAgent 60 0 0 'C:\\a b\\run' 'C:\\\u2019\u2019s' 'C:\\it''s' 2>$null }; exit 0`,
     );
-    expect(commandTarget(command)).toBe("C:\\it's\\wa-hook-fallback.cjs");
+    expect(parseCommand(command)).toEqual({ target: "C:\\it's\\wa-hook-fallback.cjs", directories });
+  });
+
+  it('of an older version is known, and names no directories', () => {
+    const posix = "[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini BeforeTool 86400";
+    expect(parseCommand(posix)).toEqual({ target: '/d/wa-hook', directories: [] });
+    const windows =
+      "if (Test-Path -LiteralPath 'C:\\d.cjs') { node 'C:\\d.cjs' gemini BeforeTool 86400 0 2>$null }; exit 0";
+    expect(parseCommand(windows)).toEqual({ target: 'C:\\d.cjs', directories: [] });
+    expect(parseCommand('echo of another')).toBeUndefined();
   });
 });
