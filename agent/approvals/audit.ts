@@ -6,7 +6,10 @@ import { WaError } from '../../protocol/errors.ts';
 import { appendBelow, readBelow } from '../files/below.ts';
 import type { Log } from '../log.ts';
 
-export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' } & Record<string, unknown>;
+export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' | 'ungated' } & Record<
+  string,
+  unknown
+>;
 
 export interface Audit {
   /** In the order of the calls; a line that cannot be written is logged, once until one can. */

@@ -19,6 +19,8 @@ import { afterCommands } from './judge.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
 import { makeCheckpoint } from './run.ts';
+import { createSwitches } from './switches.ts';
+import { createUngated, type RanTool, type ToolOfCall } from './ungated.ts';
 import { visible } from './visible.ts';
 
 export interface GuardOptions {
@@ -43,11 +45,20 @@ export interface GuardOptions {
   tokensOf(transcript: string): Promise<number | undefined>;
   /** Gives a look at whether the running turn was cancelled at the desk since now, by the session file. */
   watchCancel(transcript: string): Promise<() => Promise<boolean>>;
+  /** Tools that a session file says have run, from `offset` bytes on, and where it ended. Rejects when it cannot be read. */
+  toolsIn(transcript: string, offset: number): Promise<{ tools: RanTool[]; end: number }>;
+  sizeOf(transcript: string): Promise<number>;
+  /** What keeps the coding agent from running our hooks in this project, a sentence each. Never rejects. */
+  switches(): Promise<string[]>;
   clock: () => number;
   log: Log;
 }
 
 export interface Guard {
+  /** Every call, before anything is decided about it. */
+  sees(call: HookCall): void;
+  /** The gate of this call is about to be answered with yes. */
+  passes(call: HookCall, answer: TurnAnswer): void;
   /** Refused before anything else sees the call: a budget is used up. */
   admit(call: HookCall): Promise<TurnAnswer | undefined>;
   /** True = something runs after this tool, for which its hook should be kept waiting. Never rejects. */
@@ -126,14 +137,31 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
         .catch((cause) => log('warn', 'output not told', { project: project.key, error: (cause as Error).message })),
     clock,
   });
+  const note = (key: string, text: string) => {
+    options
+      .send({ key, class: 'answer', parts: [{ text, entities: [] }] })
+      .catch((cause) => log('error', 'phone not told', { project: project.key, error: (cause as Error).message }));
+  };
+  const ungated = createUngated({
+    ...options,
+    mode: () => approvals.mode(),
+    tell: note,
+    audit: (line) => audit.write({ kind: 'ungated', ...line }),
+    describe,
+  });
+  const switches = createSwitches({ look: options.switches, tell: note, clock, log });
   const stops = new Set<string>();
   let stopInFile: string | undefined;
 
-  function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
-    const { tool, server, input } = call.event;
+  function describe({ tool, server, input }: ToolOfCall): string {
     // Redacted before it is cut: half a secret is no pattern's.
     const shown = commandOf({ tool, server, input }) ?? String(input.file_path ?? '');
-    const text = visible(redact(shown)).slice(0, shownChars);
+    return visible(redact(shown)).slice(0, shownChars);
+  }
+
+  function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
+    const { tool, input } = call.event;
+    const text = describe(call.event);
     audit.write({ kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input), text });
     return after.run(call, host);
   }
@@ -148,6 +176,16 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   }
 
   return {
+    sees(call) {
+      try {
+        ungated.sees(call);
+      } catch (cause) {
+        log('error', 'guard failed', { project: project.key, event: call.event.type, error: (cause as Error).message });
+      }
+    },
+    passes({ session, event }, { input }) {
+      if (event.type === 'gate') ungated.passed(session, { ...event, input: input ?? event.input });
+    },
     admit: (call) => budgets.admit(call),
     async runsAfter(call) {
       const { event } = call;
@@ -198,11 +236,19 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       after.hurry();
       await approvals.stopAll('file');
     },
-    tick: () => approvals.tick(),
+    async tick() {
+      await approvals.tick();
+      await ungated.look();
+      if (approvals.mode() !== 'off') await switches.look();
+    },
     async readPolicies() {
       await policies();
     },
-    status: () => ({ mode: approvals.mode(), asked: approvals.waiting(), problems }),
+    status: () => ({
+      mode: approvals.mode(),
+      asked: approvals.waiting(),
+      problems: [...problems, ...switches.problems()],
+    }),
     async stop() {
       await after.stop();
       await audit.flush();

@@ -6,7 +6,9 @@ import { projectKey } from '../../protocol/ids.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createGuard, type Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
+import { hookSwitches } from '../drivers/gemini/hook-switches.ts';
 import { readTurn } from '../drivers/gemini/session-log.ts';
+import { readTools } from '../drivers/gemini/session-tools.ts';
 import { readTokens } from '../drivers/gemini/session-usage.ts';
 import type { MailboxPlace } from '../files/location.ts';
 import { readFrom } from '../files/tail.ts';
@@ -45,9 +47,20 @@ export async function guardProject(
     isInteractive,
     watchCancel,
     tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
+    sizeOf,
+    toolsIn,
+    switches: () => hookSwitches(binding.dir, homedir()),
     clock,
     log,
   });
+}
+
+async function toolsIn(transcript: string, offset: number) {
+  const text = await readFrom(transcript, offset);
+  // A line that is still being written is read with the next look.
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const size = await sizeOf(transcript);
+  return { tools: readTools(whole), end: Math.max(0, Math.min(size, offset + Buffer.byteLength(whole))) };
 }
 
 async function watchCancel(transcript: string): Promise<() => Promise<boolean>> {

@@ -43,6 +43,7 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
         .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
     }
     const { guard, turns } = project;
+    guard.sees(call);
     const until = clock() + hookLimits.answerMs;
     // What a policy runs after a tool takes its time, where the client waits.
     const { hold } = run;
@@ -85,7 +86,9 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
       const ended: TurnAnswer = more.deny !== undefined && isGate(tool, event) ? await turns.handle(call, host) : {};
       if (ended.halt !== undefined) return io.writeAnswer(event, ended);
       const context = [turn.context, more.context].filter((text) => text !== undefined).join('\n\n');
-      return io.writeAnswer(event, { ...turn, ...more, ...(context === '' ? {} : { context }) });
+      const said: TurnAnswer = { ...turn, ...more, ...(context === '' ? {} : { context }) };
+      if (said.deny === undefined && said.halt === undefined) guard.passes(call, said);
+      return io.writeAnswer(event, said);
     } finally {
       deadline.clear();
     }

@@ -1,0 +1,228 @@
+// Tools that ran without a gate that let them through, while approvals are on: known by their ends, or by the session file of a
+// turn that shows neither gates nor ends. Tells the phone; holds nothing up and decides nothing.
+
+import { createHash } from 'node:crypto';
+import type { HookCall } from '../../protocol/turn-events.ts';
+import type { ApprovalMode } from '../journal/approvals.ts';
+
+/** A tool that the session file says has run. */
+export interface RanTool {
+  id: string;
+  tool: string;
+  input: Record<string, unknown>;
+  /** When its result was there, in epoch milliseconds. */
+  at: number;
+}
+
+export interface UngatedOptions {
+  mode(): ApprovalMode;
+  /** Tells the phone; never rejects. */
+  tell(key: string, text: string): void;
+  audit(line: { tool: string; session: string; text: string }): void;
+  /** What a person reads of a call. */
+  describe(call: ToolOfCall): string;
+  sizeOf(transcript: string): Promise<number>;
+  /** From `offset` on, and where the file ended then. */
+  toolsIn(transcript: string, offset: number): Promise<{ tools: RanTool[]; end: number }>;
+  clock: () => number;
+}
+
+export interface ToolOfCall {
+  tool: string;
+  server?: string | undefined;
+  input: Record<string, unknown>;
+}
+
+export interface Ungated {
+  /** Every call of a hook, before anything is decided about it. */
+  sees(call: HookCall): void;
+  /** The gate of this call was answered with yes, whatever the mode. */
+  passed(session: string, call: ToolOfCall): void;
+  /** Looks at the session files that have grown without an event. Never rejects. */
+  look(): Promise<void>;
+}
+
+interface Session {
+  /**
+   * Set by an event at which none of its tools runs, while approvals are on: the gates of all that ends from then on are ours, and
+   * nobody said yes but this daemon. `request`: in the middle of a turn, where the agent of an agent's tool may have asked.
+   */
+  watched: 'no' | 'request' | 'turn';
+  passed: { hash: string; tool: string }[];
+  /** The running turn has shown a gate or a tool's end, so the host runs these hooks. */
+  showsTools: boolean;
+  /** Since when what the session file says counts. */
+  since: number;
+  file: { transcript: string; offset: number } | undefined;
+  /** Of the session file, told or counted. */
+  known: Set<string>;
+  /** In this turn. */
+  told: number;
+  untold: number;
+  reading: Promise<void>;
+}
+
+const maxSessions = 50;
+/** A call that passed and never ended was cancelled. */
+const maxPassed = 500;
+/** One by one in a turn; the rest is counted at its end. */
+const maxTold = 5;
+/** Runs an agent that makes requests and runs tools in the same session. */
+const agentTool = 'invoke_agent';
+/** Arguments that Gemini CLI itself writes into a call while it runs. */
+const addedByHost: Record<string, string> = { grep_search: 'context', search_file_content: 'context' };
+
+export function createUngated(options: UngatedOptions): Ungated {
+  const { clock } = options;
+  const sessions = new Map<string, Session>();
+  let count = 0;
+
+  function sessionOf(id: string): Session {
+    const known = sessions.get(id);
+    if (known) return known;
+    const made: Session = {
+      watched: 'no',
+      passed: [],
+      showsTools: false,
+      since: clock(),
+      file: undefined,
+      known: new Set(),
+      told: 0,
+      untold: 0,
+      reading: Promise.resolve(),
+    };
+    sessions.set(id, made);
+    for (const oldest of sessions.keys()) if (sessions.size > maxSessions) sessions.delete(oldest);
+    return made;
+  }
+
+  function tell(id: string, session: Session, call: ToolOfCall, how: string): void {
+    const text = options.describe(call);
+    options.audit({ tool: call.tool, session: id, text });
+    if (session.told >= maxTold) {
+      session.untold += 1;
+      return;
+    }
+    session.told += 1;
+    say(id, `⚠ ${call.tool} ran ${how}${text === '' ? '.' : `: ${text}`}\n${whatToDo}`);
+  }
+
+  function say(id: string, text: string): void {
+    count += 1;
+    options.tell(`ungated_${id.slice(0, 40)}_${clock().toString(36)}_${count}`, text);
+  }
+
+  function ended(id: string, session: Session, call: ToolOfCall): void {
+    const hash = hashOf(call);
+    const same = session.passed.findIndex((each) => each.hash === hash);
+    const asked = same === -1 ? session.passed.findIndex((each) => each.tool === call.tool) : same;
+    if (asked !== -1) session.passed.splice(asked, 1);
+    if (same !== -1 || session.watched === 'no' || options.mode() === 'off') return;
+    if (session.watched === 'request' && call.tool === agentTool) return;
+    tell(
+      id,
+      session,
+      call,
+      asked === -1
+        ? 'without being asked'
+        : 'with other arguments than were asked (changed at the desk, or by another hook)',
+    );
+  }
+
+  /** Nothing of this session runs now. */
+  function quiet(id: string, session: Session, { event, transcript }: HookCall): void {
+    const isBoundary = event.type !== 'modelRequest';
+    if (options.mode() === 'off') {
+      session.watched = 'no';
+      session.file = undefined;
+      return;
+    }
+    read(id, session, transcript, session.showsTools);
+    if (isBoundary || session.watched === 'no') session.since = clock();
+    if (isBoundary) {
+      session.showsTools = false;
+      if (session.untold > 0) {
+        const { untold } = session;
+        // What the session file still says of this turn is counted with the next one.
+        say(id, `⚠ ${untold} more ${untold === 1 ? 'tool' : 'tools'} ran without being asked in this turn.`);
+      }
+      session.told = 0;
+      session.untold = 0;
+    }
+    if (isBoundary || session.watched === 'no') session.watched = isBoundary ? 'turn' : 'request';
+  }
+
+  /** `passes`: what is new in the file came by way of hooks. */
+  function read(id: string, session: Session, transcript: string | undefined, passes: boolean): void {
+    if (transcript === undefined) return;
+    const { since, watched } = session;
+    session.reading = session.reading
+      .then(async () => {
+        const { file } = session;
+        const isNew = file?.transcript !== transcript;
+        if (isNew || passes) {
+          session.file = { transcript, offset: await options.sizeOf(transcript) };
+          return;
+        }
+        if ((await options.sizeOf(transcript)) === file.offset) return;
+        const { tools, end } = await options.toolsIn(transcript, file.offset);
+        session.file = { transcript, offset: end };
+        for (const ran of tools) {
+          if (ran.at < since || session.known.has(ran.id) || session.showsTools) continue;
+          if (watched === 'request' && ran.tool === agentTool) continue;
+          session.known.add(ran.id);
+          tell(id, session, ran, 'without being asked');
+        }
+      })
+      .catch(() => {});
+  }
+
+  return {
+    sees(call) {
+      const { event } = call;
+      const session = sessionOf(call.session);
+      switch (event.type) {
+        case 'gate':
+          session.showsTools = true;
+          return;
+        case 'toolEnd':
+          session.showsTools = true;
+          return ended(call.session, session, event);
+        case 'turnStart':
+        case 'turnEnd':
+        case 'modelRequest':
+          return quiet(call.session, session, call);
+        case 'sessionEnd':
+          if (options.mode() !== 'off') read(call.session, session, call.transcript, session.showsTools);
+          return;
+        default:
+          return;
+      }
+    },
+    passed(id, call) {
+      const { passed } = sessionOf(id);
+      passed.push({ hash: hashOf(call), tool: call.tool });
+      if (passed.length > maxPassed) passed.shift();
+    },
+    async look() {
+      if (options.mode() === 'off') return;
+      for (const [id, session] of sessions) {
+        if (session.watched !== 'no' && !session.showsTools) read(id, session, session.file?.transcript, false);
+      }
+      await Promise.all([...sessions.values()].map(({ reading }) => reading));
+    },
+  };
+}
+
+const whatToDo =
+  'Approvals are on, but Gemini CLI did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.';
+
+/** Of tool, server and arguments, whatever the order of these. */
+function hashOf({ tool, server, input }: ToolOfCall): string {
+  const members = Object.entries(input)
+    .filter(([name]) => name !== addedByHost[tool])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([tool, server ?? null, members]))
+    .digest('hex');
+}

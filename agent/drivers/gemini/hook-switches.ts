@@ -1,0 +1,70 @@
+// What keeps Gemini CLI from running our hooks in a project, as far as files say. Reads only, never through a link of the project, never more
+// than a settings file has.
+
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRaw } from '../../files/raw-file.ts';
+import { isObject } from './install-record.ts';
+import { launcherName, ownNamePrefix } from './install-table.ts';
+
+const maxBytes = 1024 * 1024;
+
+/** One sentence for each thing that switches a hook off, or runs before it; empty = nothing seen. Never rejects. */
+export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
+  // The user's own may well be a link.
+  const own = join(home, '.gemini', 'settings.json');
+  const settings = [join(projectDir, '.gemini', 'settings.json'), await realpath(own).catch(() => own)];
+  const variables = [join(projectDir, '.gemini', '.env'), join(projectDir, '.env')];
+  const found = await Promise.all([
+    ...[...new Set(settings)].map((path) => look(path, inSettings)),
+    ...variables.map((path) => look(path, inVariables)),
+  ]);
+  return found.flat();
+}
+
+async function look(path: string, read: (text: string) => string[]): Promise<string[]> {
+  try {
+    const file = await readRaw(path);
+    if (!file) return [];
+    if (file.oversized || file.sizeBytes > maxBytes) return [`${path} is too large to be looked at`];
+    return read(file.bytes.toString('utf8')).map((what) => `${path} ${what}`);
+  } catch {
+    return [`${path} cannot be looked at: it is a link, or no ordinary file that you may read`];
+  }
+}
+
+function inSettings(text: string): string[] {
+  let settings: unknown;
+  try {
+    settings = JSON.parse(withoutComments(text.replace(/^\ufeff/, '')));
+  } catch {
+    // Gemini CLI does not start with it.
+    return [];
+  }
+  const config = isObject(settings) ? settings.hooksConfig : undefined;
+  if (!isObject(config)) return [];
+  const { enabled, disabled } = config;
+  if (enabled !== undefined && enabled !== true) return ['switches all hooks off (hooksConfig.enabled)'];
+  const names = (Array.isArray(disabled) ? disabled : []).filter(
+    (name): name is string =>
+      typeof name === 'string' && (name.startsWith(ownNamePrefix) || name.includes(launcherName)),
+  );
+  return names.length === 0
+    ? []
+    : [`switches hooks of wa-sync off (hooksConfig.disabled: ${names.join(', ').slice(0, 300)})`];
+}
+
+/** As Gemini CLI reads its settings. Every alternative ends with the text at the latest, so that the work is linear. */
+function withoutComments(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\[\s\S])*\\?(?:"|$)|\/\/[^\n\r]*|\/\*[\s\S]*?(?:\*\/|$)/g, (part) =>
+    part.startsWith('"') ? part : ' ',
+  );
+}
+
+/** Gemini CLI gives them to the shell that it runs a hook with, and the shell or its loader obeys them before our first line. */
+function inVariables(text: string): string[] {
+  const names = [
+    ...text.matchAll(/^[\t ]*(?:export[\t ]+)?(BASH_ENV|SHELLOPTS|BASHOPTS|LD_\w+|DYLD_\w+)[\t ]*[=:]/gm),
+  ].map(([, name]) => name);
+  return names.length === 0 ? [] : [`sets ${[...new Set(names)].join(', ')}, which act before a hook does`];
+}

@@ -1,0 +1,206 @@
+// Tools that ran without a gate that let them through.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createUngated, type RanTool, type Ungated } from '../../../agent/approvals/ungated.ts';
+import type { ApprovalMode } from '../../../agent/journal/approvals.ts';
+import type { TurnEvent } from '../../../protocol/turn-events.ts';
+
+let mode: ApprovalMode;
+let told: string[];
+let audited: string[];
+let file: RanTool[];
+let now: number;
+let ungated: Ungated;
+beforeEach(() => {
+  mode = 'all';
+  told = [];
+  audited = [];
+  file = [];
+  now = 1000;
+  ungated = create();
+});
+
+/** As a daemon does that has just started. */
+function create(): Ungated {
+  return createUngated({
+    mode: () => mode,
+    tell: (_, text) => told.push(text.split('\n')[0] ?? ''),
+    audit: ({ tool }) => audited.push(tool),
+    describe: ({ input }) => String(input.command ?? ''),
+    sizeOf: async () => file.length,
+    toolsIn: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
+    clock: () => now++,
+  });
+}
+
+const see = (event: TurnEvent, session = 's') => ungated.sees({ session, transcript: '/t', cwd: '/p', event });
+const start = () => see({ type: 'turnStart', prompt: 'go' });
+const request = () => see({ type: 'modelRequest', texts: [] });
+const end = () => see({ type: 'turnEnd', answer: 'done' });
+const shell = (command: string, tool = 'run_shell_command') => ({ tool, server: undefined, input: { command } });
+function gate(command: string, yes = true): void {
+  see({ type: 'gate', ...shell(command) });
+  if (yes) ungated.passed('s', shell(command));
+}
+const ended = (command: string, tool?: string) => see({ type: 'toolEnd', ...shell(command, tool) });
+const ran = (id: string, tool = 'run_shell_command') => file.push({ id, tool, input: { command: id }, at: now++ });
+/** What is in the file is looked at. */
+const looked = () => ungated.look();
+
+const without = (command: string) => `⚠ run_shell_command ran without being asked: ${command}`;
+
+describe('a tool that ended', () => {
+  it('is told when no gate let it through, at once', () => {
+    start();
+    ended('touch x');
+    expect([told, audited]).toEqual([[without('touch x')], ['run_shell_command']]);
+  });
+
+  it('is not told when its gate said yes, also when several run at once', () => {
+    start();
+    for (const command of ['a', 'b', 'a']) gate(command);
+    for (const command of ['b', 'a', 'a']) ended(command);
+    expect(told).toEqual([]);
+  });
+
+  it('is told when its gate said no, or said nothing yet because its launcher was killed', () => {
+    start();
+    gate('touch x', false);
+    ended('touch x');
+    expect(told).toEqual([without('touch x')]);
+  });
+
+  it('needs a yes of its own each time, and one of its own session', () => {
+    start();
+    gate('a');
+    ended('a');
+    ended('a');
+    ungated.passed('another', shell('b'));
+    ended('b');
+    expect(told).toEqual([without('a'), without('b')]);
+  });
+
+  it('is told when it ran with other arguments than its gate saw', () => {
+    start();
+    gate('ls');
+    ended('rm -rf .');
+    expect(told).toEqual([
+      '⚠ run_shell_command ran with other arguments than were asked (changed at the desk, or by another hook): rm -rf .',
+    ]);
+  });
+
+  it('is not told for arguments in another order, nor for what the host itself adds while it runs', () => {
+    start();
+    ungated.passed('s', { tool: 'grep_search', input: { pattern: 'x', dir_path: '.' } });
+    see({ type: 'toolEnd', tool: 'grep_search', input: { dir_path: '.', pattern: 'x', context: 3 } });
+    expect(told).toEqual([]);
+  });
+
+  it('is told while approvals are on only', () => {
+    mode = 'off';
+    start();
+    ended('a');
+    mode = 'risky';
+    start();
+    ended('b');
+    mode = 'off';
+    ended('c');
+    expect(told).toEqual([without('b')]);
+  });
+
+  it('whose gate may have been answered before approvals were on, or by a daemon before this one, is not told', () => {
+    ended('of the daemon before');
+    mode = 'off';
+    start();
+    gate('asked while off');
+    mode = 'all';
+    ended('asked while off');
+    ended('answered without the daemon');
+    expect(told).toEqual([]);
+    request();
+    ended('after the next request');
+    expect(told).toEqual([without('after the next request')]);
+  });
+
+  it('of an agent that asks the model in between is not told after a start in the middle of its turn', () => {
+    request();
+    ended('', 'invoke_agent');
+    ended('', 'other');
+    expect(told).toEqual(['⚠ other ran without being asked.']);
+  });
+
+  it('is told one by one five times in a turn; the rest is counted at its end', () => {
+    start();
+    for (let index = 0; index < 1000; index++) ended(`c${index}`);
+    expect(told).toHaveLength(5);
+    end();
+    expect(told.slice(5)).toEqual(['⚠ 995 more tools ran without being asked in this turn.']);
+    start();
+    ended('next');
+    expect(told.at(-1)).toBe(without('next'));
+  });
+
+  it('is known in a thousand sessions, and memory is bounded', () => {
+    for (let index = 0; index < 1000; index++) ungated.passed(`s${index}`, shell('x'));
+    for (let index = 0; index < 10_000; index++) ungated.passed('s', shell(`x${index}`));
+    start();
+    ended('x9999');
+    expect(told).toEqual([]);
+  });
+});
+
+describe('a session file', () => {
+  it('tells of tools in a turn that shows neither gates nor ends, once each', async () => {
+    start();
+    await looked();
+    ran('touch x');
+    request();
+    await looked();
+    expect(told).toEqual([without('touch x')]);
+    await looked();
+    end();
+    await looked();
+    expect(told).toHaveLength(1);
+  });
+
+  it('tells of them without any event, once it has grown', async () => {
+    start();
+    await looked();
+    ran('touch x');
+    await looked();
+    expect(told).toEqual([without('touch x')]);
+  });
+
+  it('says nothing where gates are seen, nor in the turns after', async () => {
+    start();
+    await looked();
+    gate('a');
+    ran('a');
+    ended('a');
+    request();
+    end();
+    await looked();
+    start();
+    request();
+    end();
+    await looked();
+    expect(told).toEqual([]);
+  });
+
+  it('says nothing of what ran before approvals were on', async () => {
+    mode = 'off';
+    start();
+    ran('before');
+    await looked();
+    mode = 'all';
+    request();
+    await looked();
+    const [before] = file;
+    // Written once more, as the host does with a message that changed.
+    if (before) file.push(before);
+    ran('after');
+    end();
+    await looked();
+    expect(told).toEqual([without('after')]);
+  });
+});
