@@ -4,10 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookIoOf } from '../agent/drivers/hook-io.ts';
 import { configFiles, directories, type PathsInput } from '../agent/paths.ts';
-import { emptyAnswer, gateFileName, type Tool } from '../protocol/hook.ts';
+import { emptyAnswer, gateFileName, type Tool, wayOut } from '../protocol/hook.ts';
 
-const closedText =
-  'Approvals are on and the daemon of wa-sync does not run, so nobody could approve this. Start it with `wa-sync start`.';
+const closedText = `Approvals are on and the daemon of wa-sync does not run, so nobody could approve this. Start it with \`wa-sync start\`. ${wayOut}`;
 
 /** The line that the daemon left for this gate; undefined = approvals are off everywhere. */
 function gateLine(world: PathsInput, tool: string, event: string): string | undefined {

@@ -112,6 +112,10 @@ export function isToolEnd(tool: Tool, event: string): boolean {
   return toolEndEvents[tool].includes(event);
 }
 
+/** Ends the reason of a gate that is closed because nobody can be asked. The gate asks about these commands itself. */
+export const wayOut =
+  'A person can also end the coding agent and run `wa-sync hooks uninstall` in a terminal of their own.';
+
 /** What a hook prints when it has nothing to say. */
 export const emptyAnswer = '{}';
 

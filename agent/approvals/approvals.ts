@@ -11,7 +11,14 @@ import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-no
 import { readMode } from './modes.ts';
 import type { Policies } from './policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question.ts';
-import { createQuestions, type Decision, type GateHost, type Question, type QuestionsOptions } from './questions.ts';
+import {
+  brokenText,
+  createQuestions,
+  type Decision,
+  type GateHost,
+  type Question,
+  type QuestionsOptions,
+} from './questions.ts';
 import { visible } from './visible.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
@@ -191,7 +198,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       } catch (cause) {
         log('error', 'gate failed', { project: project.key, error: (cause as Error).message });
         if (project.approvals.mode === 'off') return {};
-        return { deny: 'wa-sync could not ask the owner, so this was denied. See its log.' };
+        return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
       }
     },
     async answer({ id, control }) {

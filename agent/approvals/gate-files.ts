@@ -4,7 +4,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
-import { gateFileName, gatesOf, hookJson, tools } from '../../protocol/hook.ts';
+import { gateFileName, gatesOf, hookJson, tools, wayOut } from '../../protocol/hook.ts';
 import { hookIoOf } from '../drivers/hook-io.ts';
 import { fileUnusable, replaceFile, writeAtomic } from '../files/atomic.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
@@ -21,8 +21,7 @@ export interface Gates {
   closed(): boolean;
 }
 
-export const closedText =
-  'Approvals are on and the daemon of wa-sync does not answer, so nobody could approve this. Start it with `wa-sync start`.';
+export const closedText = `Approvals are on and the daemon of wa-sync does not answer, so nobody could approve this. See \`wa-sync status\`, start it with \`wa-sync start\`. ${wayOut}`;
 
 export function createGates(dirs: { runtime: string; config: string }): Gates {
   const modes = new Map<string, ApprovalMode>();

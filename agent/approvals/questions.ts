@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { durationText } from '../../protocol/duration.ts';
+import { wayOut } from '../../protocol/hook.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
@@ -95,6 +96,10 @@ export interface HowSettled {
   hash?: string;
 }
 
+const unreachedText = `The question has not reached the phone in time, because the relay or Telegram cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
+/** The journal or the outbox failed. */
+export const brokenText = `The log of wa-sync says why: most often its disk is full. ${wayOut}`;
+
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
 
@@ -116,7 +121,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
     } catch (cause) {
       log('error', 'verdict not kept', { project: project.key, id, error: (cause as Error).message });
       waiting.delete(id);
-      question.resolve({ deny: 'wa-sync could not keep the verdict of the owner, so this was denied.' });
+      question.resolve({ deny: `wa-sync could not keep the verdict of the owner, so this was denied. ${brokenText}` });
       return true;
     }
     waiting.delete(id);
@@ -138,6 +143,8 @@ export function createQuestions(options: QuestionsOptions): Questions {
     }
     const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid));
     if (atDesk) await settle(question, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
+    // Still open in the outbox: it never was on the phone.
+    else if (project.openKeys.has(questionKey(question.id))) await settle(question, 'timeout', { deny: unreachedText });
     else await settle(question, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
   }
 
@@ -146,7 +153,10 @@ export function createQuestions(options: QuestionsOptions): Questions {
       const { call, hash, judgement, host } = asked;
       const id = randomBytes(6).toString('hex');
       const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
-      if (waitMs <= 0) return { deny: 'The coding agent does not wait long enough for an answer of the owner.' };
+      if (waitMs <= 0)
+        return {
+          deny: `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
+        };
       const expiresAt = clock() + waitMs;
       const { onTimeout } = user;
       const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
@@ -173,7 +183,9 @@ export function createQuestions(options: QuestionsOptions): Questions {
         log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
         const question = waiting.get(id);
         if (question)
-          await settle(question, 'withdrawn', { deny: 'wa-sync could not ask the owner, so this was denied.' });
+          await settle(question, 'withdrawn', {
+            deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}`,
+          });
       }
       return verdict;
     },

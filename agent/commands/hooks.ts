@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
+import { hookSwitches } from '../drivers/gemini/hook-switches.ts';
 import {
   type HookScope,
   type HookStatus,
@@ -68,7 +69,8 @@ export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksC
     }
     case 'list': {
       const all = listHooks(dirs);
-      print(args, out, all, all.flatMap(describe));
+      const switches = await hookSwitches(dirs.projectDir, dirs.home);
+      print(args, out, all, [...all.flatMap(describe), ...switches.map((what) => `⚠ ${what}`)]);
     }
   }
 }

@@ -3,6 +3,7 @@
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Daemon } from '../../agent/daemon/daemon.ts';
 import { eachGate } from '../helpers/approvals.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
@@ -16,14 +17,17 @@ const { shell, questions, question, shows, tap, gateFile, exists, policy, audit,
 });
 const denied = (words: string) => ({ decision: 'deny', reason: expect.stringContaining(words) });
 
+const unsent = (daemon: Daemon) => (daemon.status() as { projects: { unsent: number }[] }).projects[0]?.unsent;
+
 describe('a fault', () => {
   it('of time denies: nobody answers', async () => {
     let now = Date.now();
     await policy({ timeoutSeconds: 20 });
-    await ws.start({ clock: () => now });
+    const daemon = await ws.start({ clock: () => now });
     await switchOn();
     const answer = shell('npm run slow');
     const asked = await question('npm run slow');
+    await until('the daemon knows that the phone has it', () => unsent(daemon) === 0);
     now += 21_000;
     expect(await answer).toEqual(denied('did not answer in time'));
     await shows('⌛ Too late, denied');
@@ -42,7 +46,8 @@ describe('a fault', () => {
         (await readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8')).includes('"asked"'),
       );
       now += 31_000;
-      expect(await answer).toEqual(denied('did not answer in time'));
+      const reason = 'the relay or Telegram cannot be reached, so this was denied. See `wa-sync status`. A person can';
+      expect(await answer).toEqual(denied(reason));
     } finally {
       await far.startRelay();
     }

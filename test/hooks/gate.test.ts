@@ -35,6 +35,13 @@ async function gateFile(): Promise<void> {
 const call = (cwd = ws.project) =>
   agent.hook('BeforeTool', { cwd, tool_name: 'run_shell_command', tool_input: { command: 'ls' } });
 
+it('the reason of a closed gate names what a person can do', async () => {
+  await mode('{"mode":"all"}');
+  const { reason } = (await call()) as { reason: string };
+  expect(reason).toContain('Start it with `wa-sync start`.');
+  expect(reason).toContain('end the coding agent and run `wa-sync hooks uninstall` in a terminal of their own');
+});
+
 describe('without a daemon', () => {
   it('a tool runs where approvals were never on', async () => {
     expect(await call()).toEqual({});

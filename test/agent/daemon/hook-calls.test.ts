@@ -17,6 +17,7 @@ it('a result that a filter withheld stays withheld when the turn rules fail on a
     binding: { dir, mailbox: '1000001', project: 0 },
     guard: {
       admit: async () => undefined,
+      sees: () => {},
       runsAfter: async () => true,
       follow: async () => ({ deny: 'withheld' }),
     },
