@@ -8,7 +8,6 @@ import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile } from './config-check.ts';
 import { describeError, exitCodeOf, exitCodes } from './errors.ts';
-import { directories, hookDirectories } from './paths.ts';
 import { version } from './version.ts';
 
 function createContext(): CommandContext {
@@ -127,12 +126,10 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     )
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
     .option('--json', 'one JSON object (list)', false)
-    .action(async (action, options) =>
-      (await import('./commands/hooks.ts')).hooksCommand(
-        { action, ...options },
-        { dirs: installDirs(context), out: context.out },
-      ),
-    );
+    .action(async (action, options) => {
+      const { hooksCommand, installDirs } = await import('./commands/hooks.ts');
+      await hooksCommand({ action, ...options }, { dirs: installDirs(context), out: context.out });
+    });
 
   program
     .command('dev')
@@ -166,18 +163,6 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 }
 
 const describeOption = (option: Option) => new Help().optionDescription(option);
-
-function installDirs({ env, platform, home, cwd, distDir }: CommandContext) {
-  return {
-    home: env.GEMINI_CLI_HOME || home,
-    dataDir: directories({ env, platform, home }).data,
-    projectDir: cwd,
-    packageDir: distDir,
-    version,
-    platform,
-    directories: hookDirectories({ env, platform, home }),
-  };
-}
 
 function hooksAction() {
   return new Command()

@@ -12,6 +12,9 @@ import {
   listHooks,
   uninstallHooks,
 } from '../drivers/gemini/install.ts';
+import { directories, hookDirectories } from '../paths.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './context.ts';
 
 export interface HooksArgs {
   action: 'install' | 'uninstall' | 'list';
@@ -28,6 +31,34 @@ export interface HooksContext {
   dirs: InstallDirs;
   /** Prints one line. */
   out: (line: string) => void;
+}
+
+export function installDirs({ env, platform, home, cwd, distDir }: CommandContext): InstallDirs {
+  return {
+    home: env.GEMINI_CLI_HOME || home,
+    dataDir: directories({ env, platform, home }).data,
+    projectDir: cwd,
+    packageDir: distDir,
+    version,
+    platform,
+    directories: hookDirectories({ env, platform, home }),
+  };
+}
+
+/** What is wrong with the hooks that are installed, for somebody who asked for something else. Never throws. */
+export function installedTroubles(context: CommandContext): string[] {
+  try {
+    const all = listHooks(installDirs(context)).filter(({ installed }) => installed);
+    const isServed = all.some(({ served }) => served === 'these');
+    return all.flatMap((status) => {
+      // Those of `wa-sync dev`, or of the real daemon while `dev` is asked.
+      if (status.served === 'other' && isServed) return [];
+      const trouble = hookTrouble(status);
+      return trouble === undefined ? [] : [`${status.place}: ${trouble}`];
+    });
+  } catch {
+    return [];
+  }
 }
 
 /** Errors: `bad_arguments`, and those of the installer. */

@@ -10,6 +10,7 @@ import { stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay-client.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
+import { installedTroubles } from './hooks.ts';
 
 /** Errors: `not_configured`, `superseded`, those of `resolveBindings` and `startDaemon`. */
 export async function startCommand(options: { quiet: boolean }, context: CommandContext): Promise<void> {
@@ -20,6 +21,7 @@ export async function startCommand(options: { quiet: boolean }, context: Command
     });
   }
   for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
+  for (const trouble of installedTroubles(context)) context.note(`wa-sync: hooks ${trouble}`);
   const clock = Date.now;
   const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);
   const client = createRelayClient(config.relay);

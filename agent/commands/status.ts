@@ -9,6 +9,7 @@ import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay-client.ts';
 import type { CommandContext } from './context.ts';
 import { holder } from './held.ts';
+import { installedTroubles } from './hooks.ts';
 
 interface ProjectLine {
   dir: string;
@@ -47,6 +48,7 @@ export async function statusCommand(options: { json: boolean }, context: Command
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);
+  for (const trouble of installedTroubles(context)) context.out(`hooks ${trouble}`);
   for (const project of daemon.projects) {
     context.out(`${project.dir} (chat ${project.mailbox}, project ${project.project})`);
     context.out(`  relay      ${project.relay}${project.error ? `: ${project.error}` : ''}`);

@@ -30,7 +30,7 @@ export async function prepareSocket(runtimeDir: string, platform: NodeJS.Platfor
       'socket_path_too_long',
       `the socket path ${address} has ${bytes} bytes, at most ${maxSocketPathBytes} work`,
       {
-        hint: 'Set WA_RUNTIME_DIR to a shorter directory of yours, for the daemon and for the coding agent.',
+        hint: 'Set WA_RUNTIME_DIR to a shorter directory of yours for the daemon, and run `wa-sync hooks install` with it.',
       },
     );
   }

@@ -49,6 +49,19 @@ describe('wa-sync dev', () => {
     expect((await first.exited).code).toBe(0);
   }, 90_000);
 
+  it('with Gemini CLI installs hooks that serve its own directories, whatever their environment says', async () => {
+    const first = start(['dev', '--agent', 'gemini']);
+    await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const { hooks } = JSON.parse(await readFile(join(project, '.gemini', 'settings.json'), 'utf8'));
+    const { command } = hooks.BeforeTool[0].hooks[0];
+    const [, variables = ''] = /\n {2}export (.*)\n/.exec(first.stdout()) ?? [];
+    const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=')));
+    expect(command.endsWith(` '${env.WA_RUNTIME_DIR}' '${env.WA_CONFIG_DIR}' '${env.WA_STATE_DIR}'`)).toBe(true);
+    expect((await start(['status'], env).exited).stdout).not.toContain('hooks /');
+    expect(await start(['down'], env).exited).toMatchObject({ code: 0 });
+    await first.exited;
+  }, 90_000);
+
   it('with Gemini CLI says first that its settings cannot be edited, and what works without them', async () => {
     await mkdir(join(project, '.gemini'));
     await writeFile(join(project, '.gemini', 'settings.json'), '{"hooks":');

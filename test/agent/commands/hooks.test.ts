@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hooksCommand } from '../../../agent/commands/hooks.ts';
+import { hooksCommand, installedTroubles } from '../../../agent/commands/hooks.ts';
 import { type InstallDirs, listHooks } from '../../../agent/drivers/gemini/install.ts';
 import type { TemporaryHome } from '../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../helpers/installation.ts';
@@ -62,6 +62,30 @@ describe('wa-sync hooks', () => {
     expect((await run({ action: 'list' })).at(-1)).toContain('installed for other directories (/elsewhere, ');
     await run({ action: 'install', scope: 'project' });
     expect((await run({ action: 'list' })).at(-1)).not.toContain('run `');
+  });
+
+  it('are named by other commands when they are of an older version, or serve no directory that is asked for', async () => {
+    const context = (env: Record<string, string>) => ({
+      env,
+      platform: dirs.platform,
+      home: place.home,
+      cwd: dirs.projectDir,
+      distDir: dirs.packageDir,
+      loadConfig: () => {
+        throw new Error('not needed');
+      },
+      out: () => {},
+      note: () => {},
+    });
+    const asInstalled = { WA_RUNTIME_DIR: 'run', WA_CONFIG_DIR: 'config', WA_STATE_DIR: 'state' };
+    const env = Object.fromEntries(Object.entries(asInstalled).map(([key, name]) => [key, join(place.root, name)]));
+    expect(installedTroubles(context(env))).toEqual([]);
+    await run({ action: 'install', scope: 'project' });
+    expect(installedTroubles(context(env)).join()).not.toContain('directories');
+    expect(installedTroubles(context({})).join()).toContain(`${settings()}: installed for other directories (`);
+    const installed = await readFile(settings(), 'utf8');
+    await writeFile(settings(), installed.replaceAll(/( gemini \w+ \d+) [^"]*/g, '$1'));
+    expect(installedTroubles(context(env)).join()).toContain(`${settings()}: installed by an older version`);
   });
 
   it('refuses a project for the extension, which is for all of them', async () => {
