@@ -130,7 +130,7 @@ function describe(status: HookStatus): string[] {
 }
 
 /** What is wrong with installed hooks and the command that repairs it; undefined = nothing. */
-export function hookTrouble(status: HookStatus): string | undefined {
+function hookTrouble(status: HookStatus): string | undefined {
   const repair = `run \`wa-sync hooks install --agent ${status.agent} --scope ${status.scope}\``;
   if (!status.installed) return undefined;
   if (!status.launcherExists) return `the launcher is missing (${status.launcher ?? 'no command of ours'}): ${repair}`;
