@@ -88,6 +88,7 @@ describe('a shell command in yolo mode', () => {
     expect(await ended).toMatchObject({ code: 0 });
     expect([await made(home), await made(home, 'edited.txt')]).toEqual([false, true]);
     await shows(product, '✏️ Approved as edited:');
+    expect(product.sim.messages().filter(({ text }) => text.startsWith('⚠'))).toEqual([]);
   });
 
   test('does not run when nobody answers in time', async ({ home, model, product }) => {
