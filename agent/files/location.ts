@@ -53,9 +53,7 @@ export async function ensureMailbox(place: MailboxPlace, projectDir: string): Pr
     }
     if (!known) {
       if (place.inProject && !(await exists(projectDir))) {
-        throw new WaError('file_unusable', `the project folder ${projectDir} is not there`, {
-          hint: 'If it was moved, correct its "dir" in config.json, then run `wa-sync down` and start wa-sync again.',
-        });
+        throw projectGone(projectDir);
       }
       await mkdir(place.dir, { recursive: true, mode: 0o700 });
       await chmod(place.dir, 0o700);
@@ -65,6 +63,12 @@ export async function ensureMailbox(place: MailboxPlace, projectDir: string): Pr
   }
   const isUsed = (await exists(place.inbox)) || (await exists(place.outbox));
   if (place.inProject && !isUsed) await excludeFromGit(projectDir).catch(() => {});
+}
+
+export function projectGone(projectDir: string): WaError {
+  return new WaError('file_unusable', `the project folder ${projectDir} is not there`, {
+    hint: 'If it was moved, correct its "dir" in config.json, then run `wa-sync down` and start wa-sync again.',
+  });
 }
 
 function exists(path: string): Promise<boolean> {
@@ -87,7 +91,7 @@ export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: 
 const excludedPatterns = ['**/.gemini/wa_*', '!**/.gemini/wa_policy.json', '**/.gemini/.wa-tmp-*'];
 
 /** `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
-async function excludeFromGit(projectDir: string): Promise<void> {
+export async function excludeFromGit(projectDir: string): Promise<void> {
   const gitDir = await findGitDir(projectDir);
   if (!gitDir) return;
   const path = join(gitDir, 'info', 'exclude');

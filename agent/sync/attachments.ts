@@ -1,4 +1,4 @@
-// Brings the files of a phone message into `<mailbox folder>/wa_files/` before the message may be seen. Never follows a link,
+// Brings the files of a phone message to where the coding agent reads them, before the message may be seen. Never follows a link,
 // never overwrites, never takes a name from the phone as a path.
 
 import { constants } from 'node:fs';
@@ -19,16 +19,20 @@ export interface AttachmentsOptions {
   address: Address;
   journal: Journal;
   client: RelayClient;
-  /** `wa_files` beside the two files. */
-  dir: string;
-  /** How the coding agent names that folder, e.g. `.gemini/wa_files`. */
-  shownDir: string;
+  /** Where they lie now, and the folders in which older ones may lie. */
+  folders(): Promise<[FilesFolder, ...FilesFolder[]]>;
   prepare(): Promise<void>;
   /** A message became visible. */
   onFetched(): void;
   clock: () => number;
   random: () => number;
   log: Log;
+}
+
+export interface FilesFolder {
+  dir: string;
+  /** How the coding agent names it, e.g. `.gemini/wa_files`. */
+  shownDir: string;
 }
 
 export interface Attachments {
@@ -62,11 +66,12 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     const startedAt = since.get(id) ?? clock();
     since.set(id, startedAt);
     const lines: string[] = [];
+    const [{ dir, shownDir }] = await options.folders();
     for (const [index, file] of files.entries()) {
       const name = `${id}${files.length > 1 ? `-${index + 1}` : ''}-${safeName(file.name)}`;
       try {
-        await fetchFile(file, name);
-        lines.push(`[${file.kind}: ${options.shownDir}/${name}]`);
+        await fetchFile(file, dir, name);
+        lines.push(`[${file.kind}: ${shownDir}/${name}]`);
       } catch (cause) {
         const error = cause instanceof WaError ? cause : undefined;
         const askedMs = error?.retryAfterMs ?? 0;
@@ -91,9 +96,9 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     return undefined;
   }
 
-  async function fetchFile(file: PhoneFile, name: string): Promise<void> {
-    await makeFolder();
-    const path = join(options.dir, name);
+  async function fetchFile(file: PhoneFile, dir: string, name: string): Promise<void> {
+    await makeFolder(dir);
+    const path = join(dir, name);
     // Left by a fetch that was cut: its name is ours alone.
     await rm(path, { force: true });
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
@@ -123,14 +128,14 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     }
   }
 
-  async function makeFolder(): Promise<void> {
+  async function makeFolder(dir: string): Promise<void> {
     await options.prepare();
-    await mkdir(options.dir, { mode: 0o700 }).catch((cause) => {
-      if (cause.code !== 'EEXIST') throw unusable(options.dir, cause);
+    await mkdir(dir, { mode: 0o700 }).catch((cause) => {
+      if (cause.code !== 'EEXIST') throw unusable(dir, cause);
     });
-    if (!(await lstat(options.dir)).isDirectory()) {
-      throw new WaError('outside_project', `${options.dir} is a link, not a folder`, {
-        hint: `Remove ${options.dir}.`,
+    if (!(await lstat(dir)).isDirectory()) {
+      throw new WaError('outside_project', `${dir} is a link, not a folder`, {
+        hint: `Remove ${dir}.`,
       });
     }
   }
@@ -139,10 +144,12 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     fetch,
     stop: () => stopping.abort(),
     async prune() {
-      for (const name of await readdir(options.dir).catch(() => [])) {
-        const path = join(options.dir, name);
-        const info = await stat(path).catch(() => undefined);
-        if (info?.isFile() && clock() - info.mtimeMs > fileLimits.filesKeptMs) await rm(path, { force: true });
+      for (const { dir } of await options.folders()) {
+        for (const name of await readdir(dir).catch(() => [])) {
+          const path = join(dir, name);
+          const info = await stat(path).catch(() => undefined);
+          if (info?.isFile() && clock() - info.mtimeMs > fileLimits.filesKeptMs) await rm(path, { force: true });
+        }
       }
     },
   };

@@ -19,7 +19,11 @@ export interface InboxOptions {
   project: ProjectState;
   journal: Journal;
   path: string;
-  /** Makes the folder and the git exclusion; called before a write. Errors: those of `ensureMailbox`. */
+  /** Called before a read that may wait. Errors: what keeps the file from being looked at. */
+  admit(): Promise<void>;
+  /** The same for a read that cannot wait. */
+  isAdmitted(): Promise<boolean>;
+  /** The same before a write, and makes the folder. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
   /** Journals what hooks marked read while the daemon was too slow for them. Never rejects. */
   takeSpool(): Promise<void>;
@@ -92,6 +96,7 @@ export function createInbox(options: InboxOptions): InboxSync {
   });
 
   async function writeView(): Promise<void> {
+    await options.admit();
     const isEmpty = project.waiting.size === 0 && project.messages.size === 0 && openStops(project).length === 0;
     if (isEmpty && !(await isExposedFile(options.path))) {
       const entries = await readEntries();
@@ -135,6 +140,11 @@ export function createInbox(options: InboxOptions): InboxSync {
   /** With ids that stand in the file: an entry of another program may lack them. Trouble with the file = none of its entries. */
   async function readEntries(): Promise<readonly InboxEntry[]> {
     try {
+      if (!(await options.isAdmitted())) {
+        // It is found out beside the hook that asks: what others wrote comes with a later look.
+        refresh();
+        return [];
+      }
       const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       if (!file.incomplete) return file.entries;
       const { entries } = await updateMailboxFile<InboxEntry>(
@@ -221,9 +231,14 @@ export function createInbox(options: InboxOptions): InboxSync {
     foreignStop: () => foreign.stop,
     async settleForeignStops() {
       foreign = { ...foreign, stop: undefined };
-      await updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
-        entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry)),
-      ).catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
+      const settle = () =>
+        updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
+          entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry)),
+        );
+      await options
+        .admit()
+        .then(settle)
+        .catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
     },
     async claim(messages, record) {
       for (const { entry } of messages) claiming.add(entry.id);

@@ -29,6 +29,9 @@ export interface OutboxOptions {
   path: string;
   /** For what neither journal nor file can take: folders of the spool, and when this daemon started. */
   spool: HomelessOptions['spool'];
+  /** Called before a read. Errors: what keeps the file from being looked at. */
+  admit(): Promise<void>;
+  /** Called before a write. Errors: those of `admit` and `ensureMailbox`. */
   prepare(): Promise<void>;
   /** Journals what was left in the spool because the file had no room for it. Never rejects. */
   takeSpool(): Promise<void>;
@@ -116,6 +119,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   async function takeFromFile(): Promise<void> {
+    await options.admit();
     const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
     const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(outboxKey(entry))) !== entry;
