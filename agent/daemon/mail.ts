@@ -72,6 +72,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     path: place.outbox,
     spool: { dirs: spoolDirs(config.dirs), startedAt: deps.daemon.startedAt },
     admit,
+    isAdmitted,
     prepare,
     takeSpool,
     render: (each) =>

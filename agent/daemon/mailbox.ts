@@ -30,7 +30,7 @@ export interface OpenMailbox {
   readonly note: string | undefined;
   /** Before the files are read. Errors: `file_unusable`, and those of the files at the first look. */
   admit(): Promise<void>;
-  /** The same from what is known, for a hook that cannot wait; false = not now. Never throws. */
+  /** After they were read, without waiting: what was read may be used. Never throws. */
   isAdmitted(): Promise<boolean>;
   /** Before they are written: the folder is there, too. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
@@ -45,7 +45,7 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
   const wanted = await locateMailbox({ projectDir: binding.dir, override: chosen });
   if (wanted.inProject) await excludeFromGit(binding.dir).catch(() => {});
   /** What git was asked about last, and what it said. */
-  let asked = { mark: await indexMark(wanted.dir), reason: await gitTakes(wanted.dir) };
+  let asked = { ...(await indexMark(wanted.dir)), reason: await gitTakes(wanted.dir) };
   const before = await boundPlace(config.dirs.config, binding).catch(() => undefined);
   // Once apart it stays so: what is unread there must not be forgotten when git changes its mind.
   const isApart = asked.reason !== undefined || (before?.dir === apart && (await isFolder(apart)));
@@ -62,15 +62,17 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
 
   async function askGit(): Promise<void> {
     if (isApart) return;
-    const mark = await indexMark(place.dir);
-    if (mark !== asked.mark) {
+    const seen = await whenUnlocked(place.dir);
+    if (seen.mark !== asked.mark || asked.lock !== undefined) {
       if (place.inProject) await excludeFromGit(binding.dir).catch(() => {});
-      asked = { mark, reason: await gitTakes(place.dir) };
+      asked = { ...seen, reason: await gitTakes(place.dir) };
     }
     if (asked.reason === undefined) return;
-    throw new WaError('file_unusable', `git would commit the messages in ${place.dir}: ${asked.reason}`, {
-      hint: 'Run `wa-sync down` and start wa-sync again: it then uses a folder outside of the repository. Until then messages pass without the files.',
-    });
+    const what = `git would commit the messages in ${place.dir}: ${asked.reason}`;
+    const hint =
+      'Run `wa-sync down` and start wa-sync again: it then uses a folder outside of the repository. Until then messages pass without the files.';
+    await tell(`taken_${key}_${asked.reason}`, `${what}. ${hint}`);
+    throw new WaError('file_unusable', what, { hint });
   }
 
   async function bind(): Promise<void> {
@@ -108,8 +110,9 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     note,
     admit,
     async isAdmitted() {
-      if (!isBound || (asked.reason !== undefined && !isApart)) return false;
-      return isApart || (await indexMark(place.dir)) === asked.mark;
+      if (!isBound || isApart) return isBound;
+      const { mark, lock } = await indexMark(place.dir);
+      return asked.reason === undefined && lock === undefined && mark === asked.mark;
     },
     async prepare() {
       await admit();
@@ -117,6 +120,23 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     },
   };
 }
+
+/** Errors: `file_unusable` when git has not ended by then, or was killed. */
+async function whenUnlocked(dir: string): Promise<{ mark: string; lock: undefined }> {
+  for (let waitedMs = 0; ; waitedMs += lockLookMs) {
+    const { mark, lock } = await indexMark(dir);
+    if (lock === undefined) return { mark, lock };
+    if (waitedMs >= lockLimitMs) {
+      throw new WaError('file_unusable', `git is at work in the repository of ${dir}: ${lock}`, {
+        hint: `Nothing is lost, it is tried again. If no git runs there, remove ${lock}.`,
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, lockLookMs));
+  }
+}
+
+const lockLookMs = 20;
+const lockLimitMs = 2_000;
 
 function earlierText(dir: string, unread: number, unsent: number): string {
   const counts = [

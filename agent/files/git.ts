@@ -40,11 +40,21 @@ export async function gitTakes(dir: string): Promise<string | undefined> {
   return missing === undefined ? undefined : `${join(root, missing)} would not be ignored`;
 }
 
-/** Changes whenever git has written its index: something may be tracked since, or another ignore file checked out. */
-export async function indexMark(dir: string): Promise<string> {
+/**
+ * Changes whenever git has written its index: something may be tracked since, or another ignore file checked out. git locks the
+ * index before it writes any file, so what was read before an unchanged mark without a lock was not written by git.
+ */
+export async function indexMark(dir: string): Promise<{ mark: string; lock: string | undefined }> {
   const path = await findIndex(dir);
-  const info = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  return `${path}:${info ? `${info.ino}:${info.size}:${info.mtimeMs}` : ''}`;
+  if (path === undefined) return { mark: '', lock: undefined };
+  const lock = `${path}.lock`;
+  const isLocked = await stat(lock).then(
+    () => true,
+    () => false,
+  );
+  const info = await stat(path).catch(() => undefined);
+  const mark = `${path}:${info ? `${info.ino}:${info.size}:${info.mtimeMs}` : ''}`;
+  return { mark, lock: isLocked ? lock : undefined };
 }
 
 /** Of the repository or worktree around a folder. */

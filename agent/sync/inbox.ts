@@ -19,9 +19,9 @@ export interface InboxOptions {
   project: ProjectState;
   journal: Journal;
   path: string;
-  /** Called before a read that may wait. Errors: what keeps the file from being looked at. */
+  /** Before a look that may wait. Errors: what keeps the file from being looked at. */
   admit(): Promise<void>;
-  /** The same for a read that cannot wait. */
+  /** After a read: what was read may be used. */
   isAdmitted(): Promise<boolean>;
   /** The same before a write, and makes the folder. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
@@ -140,12 +140,12 @@ export function createInbox(options: InboxOptions): InboxSync {
   /** With ids that stand in the file: an entry of another program may lack them. Trouble with the file = none of its entries. */
   async function readEntries(): Promise<readonly InboxEntry[]> {
     try {
+      const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
         refresh();
         return [];
       }
-      const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       if (!file.incomplete) return file.entries;
       const { entries } = await updateMailboxFile<InboxEntry>(
         { path: options.path, kind: 'inbox', now: clock },

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../agent/config.ts';
+import { type Binding, loadConfig } from '../../agent/config.ts';
 import { type Daemon, startDaemon } from '../../agent/daemon/daemon.ts';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
 import { rememberBound } from '../../agent/files/served.ts';
@@ -32,6 +32,7 @@ export interface Workstation {
     clock?: () => number;
     /** The coding agents of this test are terminals of a person. */
     interactive?: boolean;
+    bindings?: Binding[];
   }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
@@ -97,13 +98,13 @@ export async function createWorkstation(
     runtimeDir: env.WA_RUNTIME_DIR,
     env,
     log,
-    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false } = {}) {
+    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false, ...changes } = {}) {
       const config = loadConfig({ env: { ...env, WA_AGENT_TOKEN: token }, platform: process.platform, home });
       const client = createRelayClient({ url: far.url, token });
       undo.push(() => client.close());
       const daemon = await startDaemon({
         config,
-        bindings,
+        bindings: changes.bindings ?? bindings,
         client,
         daemonId: await readDaemonId(config.dirs.config),
         secrets,

@@ -1,5 +1,6 @@
 // The daemon's own rules: one per user, who may reach it, what it says when the relay refuses it.
 
+import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -36,6 +37,20 @@ describe('one daemon', () => {
         hint: 'See it with `wa-sync status`, stop it with `wa-sync down`. Where both find none, its runtime directory was removed: end it with `kill <process>`.',
       }),
     );
+  });
+
+  it.each([
+    [
+      'one chat twice',
+      (dir: string, mailbox: string) => ({ dir: `${dir} 2`, mailbox, project: 0 }),
+      /bind chat .* to two folders/,
+    ],
+    ['one folder twice', (dir: string, mailbox: string) => ({ dir, mailbox, project: 7 }), /bind one folder/],
+  ])('serves nothing when its bindings name %s', async (_, other, message) => {
+    const binding = { dir: ws.project, mailbox: ws.chat.mailbox, project: 0 };
+    const bindings = [binding, other(binding.dir, binding.mailbox)];
+    await expect(ws.start({ bindings })).rejects.toEqual(code('bad_config', message));
+    expect(existsSync(ws.stateDir)).toBe(false);
   });
 
   it('leaves nothing held when its start fails', async () => {

@@ -120,11 +120,18 @@ it('asking git runs nothing that the repository names, and heeds no GIT_* of the
   expect(existsSync(ran)).toBe(false);
 });
 
+it('a git that is at work is known by the lock of its index', async () => {
+  const dir = await repository();
+  expect(await indexMark(dir)).toMatchObject({ lock: undefined });
+  write(dir, '.git/index.lock');
+  expect(await indexMark(dir)).toMatchObject({ lock: join(dir, '.git', 'index.lock') });
+});
+
 it('the mark of the index is another one as soon as something is added', async () => {
   const dir = await repository();
   const before = await indexMark(join(dir, '.gemini'));
-  expect(await indexMark(join(dir, '.gemini'))).toBe(before);
+  expect(await indexMark(join(dir, '.gemini'))).toEqual(before);
   write(dir, 'a');
   git(dir, 'add', 'a');
-  expect(await indexMark(join(dir, '.gemini'))).not.toBe(before);
+  expect((await indexMark(join(dir, '.gemini'))).mark).not.toBe(before.mark);
 });

@@ -36,6 +36,7 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     path: join(dir, 'wa_outbox.json'),
     spool: { dirs: [join(path, 'full'), elsewhere], startedAt: 7 },
     admit: () => Promise.resolve(),
+    isAdmitted: () => Promise.resolve(true),
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
     takeSpool: () => Promise.resolve(),
     render: async () => undefined,
