@@ -123,12 +123,17 @@ function banner(options: DevOptions, stack: Stack, projectDir: string): string[]
     `wa-sync ${version} dev`,
     phone,
     `project    ${projectDir}`,
-    `files      ${join(projectDir, '.gemini', 'wa_inbox.json')}, wa_outbox.json`,
+    `files      ${join(mailboxOf(stack), 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
     'In another terminal, in that folder, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
     `  export ${variablesText(stack.env)}`,
     'Ctrl+C stops everything.',
   ];
+}
+
+function mailboxOf(stack: Stack): string {
+  const { projects } = stack.daemon.status() as { projects: [{ files: string }] };
+  return projects[0].files;
 }
 
 function describeAgent(agent: DevOptions['agent']): string {
@@ -178,7 +183,7 @@ async function runEcho(
 ): Promise<void> {
   const launcher = join(context.distDir, 'wa-hook');
   const agent = await startEchoAgent({ launcher, projectDir, workDir, env: stack.env });
-  const inbox = join(projectDir, '.gemini', 'wa_inbox.json');
+  const inbox = join(mailboxOf(stack), 'wa_inbox.json');
   while (!stopping.aborted) {
     if (wantsTurn(await readFile(inbox, 'utf8').catch(() => ''))) await agent.turn('Look into the inbox.', echo);
     else await changed(join(inbox, '..'), stopping);

@@ -41,7 +41,7 @@ async function refuseOutside(projectDir: string, dir: string): Promise<void> {
   );
 }
 
-/** Before every write: the folder is there, and git ignores the files before the first of them is. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
+/** Before every write: the folder is there. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
 export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
   if (place.inProject) await refuseOutside(projectDir, place.dir);
   try {
@@ -61,8 +61,6 @@ export async function ensureMailbox(place: MailboxPlace, projectDir: string): Pr
   } catch (cause) {
     throw cause instanceof WaError ? cause : fileUnusable(place.dir, cause);
   }
-  const isUsed = (await exists(place.inbox)) || (await exists(place.outbox));
-  if (place.inProject && !isUsed) await excludeFromGit(projectDir).catch(() => {});
 }
 
 export function projectGone(projectDir: string): WaError {
@@ -90,7 +88,7 @@ export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: 
  */
 const excludedPatterns = ['**/.gemini/wa_*', '!**/.gemini/wa_policy.json', '**/.gemini/.wa-tmp-*'];
 
-/** `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
+/** Before the first file is: `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
 export async function excludeFromGit(projectDir: string): Promise<void> {
   const gitDir = await findGitDir(projectDir);
   if (!gitDir) return;
