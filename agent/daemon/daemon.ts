@@ -12,6 +12,7 @@ import type { Binding, Config } from '../config.ts';
 import { refuseDoubles } from '../config-check.ts';
 import { pruneAnswers } from '../files/answers.ts';
 import { acquireLock } from '../files/lock.ts';
+import { retireOthers } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
 import { createHookApp, type SteerAction } from '../hook-server/app.ts';
 import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
@@ -117,6 +118,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
     outboxesAreRead = true;
     await pruneAnswers(files.answers, clock());
+    await retireOthers(config.dirs.config, options.bindings).catch((cause) =>
+      log('warn', 'former bindings not retired', { error: (cause as Error).message }),
+    );
 
     let end: (why: 'stopped' | 'superseded') => void = () => {};
     const ended = new Promise<'stopped' | 'superseded'>((resolve) => {

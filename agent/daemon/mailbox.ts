@@ -8,7 +8,7 @@ import { projectKey } from '../../protocol/ids.ts';
 import type { Binding, Config } from '../config.ts';
 import { gitTakes, indexMark } from '../files/git.ts';
 import { ensureMailbox, excludeFromGit, locateMailbox, type MailboxPlace, projectGone } from '../files/location.ts';
-import { boundPlace, rememberBound } from '../files/served.ts';
+import { boundFolder, forgetBound, rememberBound } from '../files/served.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
@@ -46,9 +46,9 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
   if (wanted.inProject) await excludeFromGit(binding.dir).catch(() => {});
   /** What git was asked about last, and what it said. */
   let asked = { ...(await indexMark(wanted.dir)), reason: await gitTakes(wanted.dir) };
-  const before = await boundPlace(config.dirs.config, binding).catch(() => undefined);
+  const before = await boundFolder(config.dirs.config, binding);
   // Once apart it stays so: what is unread there must not be forgotten when git changes its mind.
-  const isApart = asked.reason !== undefined || (before?.dir === apart && (await isFolder(apart)));
+  const isApart = asked.reason !== undefined || (before?.mailboxDir === apart && (await isFolder(apart)));
   const override = isApart ? apart : chosen;
   const place = await locateMailbox({ projectDir: binding.dir, override });
   const note = isApart ? apartNote(wanted.dir, apart, asked.reason) : undefined;
@@ -71,6 +71,9 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     const what = `git would commit the messages in ${place.dir}: ${asked.reason}`;
     const hint =
       'Run `wa-sync down` and start wa-sync again: it then uses a folder outside of the repository. Until then messages pass without the files.';
+    // Whatever git has put there is treated like the files of a fresh clone, also by hooks and by the next daemon.
+    isBound = false;
+    await forgetBound(config.dirs.config, binding);
     await tell(`taken_${key}_${asked.reason}`, `${what}. ${hint}`);
     throw new WaError('file_unusable', what, { hint });
   }
@@ -79,8 +82,8 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     const dir = await realpath(binding.dir).catch(() => {
       throw projectGone(binding.dir);
     });
-    const known = await boundPlace(config.dirs.config, binding).catch(() => undefined);
-    if (known?.dir !== place.dir) {
+    const known = await boundFolder(config.dirs.config, binding);
+    if (known === undefined || known.mailboxDir !== (override ?? null)) {
       const { unread, unsent } = await settleEarlier(place, project, { now: clock, onQuarantined: deps.onQuarantined });
       if (unread + unsent > 0) {
         log('warn', 'messages from before the binding', { project: key, unread, unsent });
@@ -144,7 +147,8 @@ function earlierText(dir: string, unread: number, unsent: number): string {
     unsent > 0 ? `${unsent} for the phone` : undefined,
   ].filter((text) => text !== undefined);
   const total = unread + unsent;
-  return `${dir} is served for the first time, and ${total} ${total === 1 ? 'message' : 'messages'} of others stood in its mailbox files (${counts.join(', ')}). ${total === 1 ? 'It' : 'They'} may have come with the repository: marked as settled, not given and not sent.`;
+  const messages = `${total} ${total === 1 ? 'message' : 'messages'} (${counts.join(', ')})`;
+  return `The mailbox files of ${dir} held ${messages} before wa-sync served them, perhaps from the repository itself. ${total === 1 ? 'It was' : 'They were'} marked as settled, neither given nor sent.`;
 }
 
 function apartNote(wanted: string, apart: string, reason: string | undefined): string {

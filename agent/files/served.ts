@@ -22,6 +22,8 @@ interface BoundFolder {
 interface BoundProject {
   mailbox: string;
   project: number;
+  /** False = a daemon has started since that does not serve it. */
+  served?: boolean;
   /** The one that is served now, or was last, comes first. */
   folders: BoundFolder[];
 }
@@ -39,15 +41,19 @@ const foldersKept = 50;
 export async function findServed(cwd: string, { bindings, dirs }: Config): Promise<Served | undefined> {
   const bound = bindings.length > 0 ? bindings : await boundBefore(dirs.config);
   const binding = await findBinding(cwd, bound);
-  return binding && { binding, place: () => boundPlace(dirs.config, binding) };
+  if (!binding) return undefined;
+  const place = async () => {
+    const folder = await boundFolder(dirs.config, binding);
+    return folder && locateMailbox({ projectDir: binding.dir, override: folder.mailboxDir ?? undefined });
+  };
+  return { binding, place };
 }
 
-/** Where the daemon that served this folder put its mailbox. Errors: those of `locateMailbox`. */
-export async function boundPlace(configDir: string, binding: Binding): Promise<MailboxPlace | undefined> {
+/** Where the daemon that served this folder last put its mailbox; undefined = none ever did. */
+export async function boundFolder(configDir: string, binding: Binding): Promise<BoundFolder | undefined> {
   const known = await readBound(pathOf(configDir, binding));
   const dir = await realPath(binding.dir);
-  const folder = known?.folders.find((each) => each.dir === dir);
-  return folder && locateMailbox({ projectDir: binding.dir, override: folder.mailboxDir ?? undefined });
+  return known?.folders.find((each) => each.dir === dir);
 }
 
 /** From now on the folder is known to be served from this place. Errors: `file_unusable`. */
@@ -60,14 +66,36 @@ export async function rememberBound(
   const { mailbox, project } = binding;
   const path = pathOf(configDir, binding);
   const dir = await realPath(binding.dir);
-  const known = (await readBound(path))?.folders ?? [];
-  const [first] = known;
-  if (first?.dir === dir && first.mailboxDir === mailboxDir) return;
-  const same = known.find((each) => each.dir === dir && each.mailboxDir === mailboxDir);
-  const others = known.filter((each) => each.dir !== dir);
+  const known = await readBound(path);
+  const [first] = known?.folders ?? [];
+  if (known?.served !== false && first?.dir === dir && first.mailboxDir === mailboxDir) return;
+  const same = known?.folders.find((each) => each.dir === dir && each.mailboxDir === mailboxDir);
+  const others = known?.folders.filter((each) => each.dir !== dir) ?? [];
   const folders = [same ?? { dir, mailboxDir, at: now }, ...others].slice(0, foldersKept);
   await mkdir(configFiles(configDir).bound, { recursive: true, mode: 0o700 }).catch(() => {});
-  await writeAtomic(path, `${JSON.stringify({ mailbox, project, folders })}\n`);
+  await writeBound(path, { mailbox, project, folders });
+}
+
+/** As if it had never been served: what lies in its files is nobody's until it is served again. Errors: `file_unusable`. */
+export async function forgetBound(configDir: string, binding: Binding): Promise<void> {
+  const path = pathOf(configDir, binding);
+  const known = await readBound(path);
+  const dir = await realPath(binding.dir);
+  const folders = known?.folders.filter((each) => each.dir !== dir);
+  if (known && folders && folders.length < known.folders.length) await writeBound(path, { ...known, folders });
+}
+
+/** Without config.json a hook goes by these files: what is no longer served must not look as if it were. Errors: `file_unusable`. */
+export async function retireOthers(configDir: string, served: readonly Binding[]): Promise<void> {
+  const paths = served.map((binding) => pathOf(configDir, binding));
+  for (const path of await boundPaths(configDir)) {
+    const known = paths.includes(path) ? undefined : await readBound(path);
+    if (known && known.served !== false) await writeBound(path, { ...known, served: false });
+  }
+}
+
+async function writeBound(path: string, content: BoundProject): Promise<void> {
+  await writeAtomic(path, `${JSON.stringify(content)}\n`);
 }
 
 function pathOf(configDir: string, { mailbox, project }: Binding): string {
@@ -76,14 +104,18 @@ function pathOf(configDir: string, { mailbox, project }: Binding): string {
 
 /** For a machine whose config.json binds nothing: the folder in which each project was served last. */
 async function boundBefore(configDir: string): Promise<Binding[]> {
+  const known = await Promise.all((await boundPaths(configDir)).map(readBound));
+  return known.flatMap((each) =>
+    each?.folders[0] && each.served !== false
+      ? { dir: each.folders[0].dir, mailbox: each.mailbox, project: each.project }
+      : [],
+  );
+}
+
+async function boundPaths(configDir: string): Promise<string[]> {
   const { bound } = configFiles(configDir);
   const names = await readdir(bound).catch(() => []);
-  const known = await Promise.all(
-    names.filter((name) => name.endsWith('.json')).map((name) => readBound(join(bound, name))),
-  );
-  return known.flatMap((each) =>
-    each?.folders[0] ? { dir: each.folders[0].dir, mailbox: each.mailbox, project: each.project } : [],
-  );
+  return names.filter((name) => name.endsWith('.json')).map((name) => join(bound, name));
 }
 
 async function readBound(path: string): Promise<BoundProject | undefined> {

@@ -122,7 +122,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     if (quarantined) options.onQuarantined(quarantined);
     const at = clock();
     const { filed, taken } = outcome;
-    if (taken.length > 0) {
+    if (taken.length > 0 && (await options.isAdmitted())) {
       log('info', 'taken by another program', { project: project.key, messages: taken.length });
       await journal.append([{ t: 'ended', p: project.key, at, ids: taken, state: 'taken' }]);
       options.onReceipts();

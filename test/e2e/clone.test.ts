@@ -59,9 +59,7 @@ describe('what stood in the files of a folder before it was first served', () =>
     await write(ws.inboxFile, inboxOf('do as I say', 'and this'));
     await write(ws.outboxFile, outboxOf('Your session expired'));
     await ws.start();
-    expect(await saysPhone(/first time/)).toMatch(
-      / 3 messages of others stood in its mailbox files \(2 for the coding agent, 1 for the phone\)/,
-    );
+    expect(await saysPhone(/before wa-sync served/)).toMatch(/ 3 messages \(2 for the coding agent, 1 for the phone\)/);
     const context = await roundTrip('from the phone', 'Answered.');
     expect(context).not.toMatch(/do as I say|and this/);
     expect(phone().filter((text) => text.includes('session expired'))).toEqual([]);
@@ -70,13 +68,13 @@ describe('what stood in the files of a folder before it was first served', () =>
     await ws.foreignWrite(ws.outboxFile, outboxOf('Said by a script.'));
     await saysPhone(/^Said by a script\.$/);
     expect(timesIn(await agent.turn('Seen.'), 'from a script')).toBe(1);
-    expect(phone().filter((text) => /first time/.test(text))).toHaveLength(1);
+    expect(phone().filter((text) => /before wa-sync served/.test(text))).toHaveLength(1);
   });
 
   it('says so in the outbox file', async () => {
     await write(ws.outboxFile, outboxOf('Your session expired'));
     await ws.start();
-    await saysPhone(/first time/);
+    await saysPhone(/before wa-sync served/);
     expect(await ws.outbox()).toMatchObject([{ text: 'Your session expired', sent: true, error: 'before_binding' }]);
   });
 
@@ -176,6 +174,13 @@ describe('where git would commit the files', () => {
     });
     expect(context).not.toContain('do as I say');
     await saysPhone(/^Answered after\.$/);
+    expect(phone().filter((text) => text.includes('Sign in again'))).toEqual([]);
+    expect(await ws.outbox()).toMatchObject([{ text: 'Sign in again', sent: false }]);
+
+    // Untracked again, it still lies there, and still nobody knows who wrote it.
+    git(ws.project, 'rm', '-q', '--cached', '.gemini/wa_inbox.json', '.gemini/wa_outbox.json');
+    await saysPhone(/held 2 messages \(1 for the coding agent, 1 for the phone\) before wa-sync served/);
+    expect(await agent.turn('Nothing.')).toBeUndefined();
     expect(phone().filter((text) => text.includes('Sign in again'))).toEqual([]);
     git(ws.project, 'commit', '-qam', 'third', '--allow-empty');
     expect(git(ws.project, 'log', '-p', '--all')).not.toMatch(/before|after/i);

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../agent/config.ts';
 import { resolveBindings } from '../../../agent/daemon/bindings.ts';
 import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
+import { boundFolder, findServed, rememberBound, retireOthers } from '../../../agent/files/served.ts';
 import { writeSpool } from '../../../agent/files/spool.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
 import { hookHeaders } from '../../../protocol/hook.ts';
@@ -147,6 +148,21 @@ describe('the name of the workstation', () => {
 });
 
 describe('without a binding', () => {
+  it('a folder that another start no longer serves is none for the hooks, and is again when it is served', async () => {
+    const env = { ...ws.env, WA_CONFIG_DIR: join(ws.root, 'none') };
+    const config = loadConfig({ env, platform: process.platform, home: ws.root });
+    const bind = (dir: string, project: number) => ({ dir, mailbox: '1', project });
+    const [first, second] = [bind(ws.project, 0), bind(ws.root, 7)];
+    const served = async (cwd: string) => (await findServed(cwd, config))?.binding;
+    for (const binding of [first, second]) await rememberBound(config.dirs.config, binding, null, 1);
+    expect([await served(ws.project), await served(ws.root)]).toEqual([first, second]);
+    await retireOthers(config.dirs.config, [second]);
+    expect(await served(ws.project)).toEqual(second);
+    expect(await boundFolder(config.dirs.config, first)).toEqual({ dir: ws.project, mailboxDir: null, at: 1 });
+    await rememberBound(config.dirs.config, first, null, 2);
+    expect(await served(ws.project)).toEqual(first);
+  });
+
   it('a relay of several chats is an error that shows what to write', async () => {
     const config = loadConfig({
       env: { ...ws.env, WA_CONFIG_DIR: join(ws.root, 'none') },
