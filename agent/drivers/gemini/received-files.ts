@@ -7,14 +7,14 @@ import { basename, dirname, join } from 'node:path';
 /** In that temporary folder, which is below the user's home and in no repository. */
 const folderName = 'wa_files';
 
-/** `transcript` = the session file that a hook named last. Undefined = the CLI has never run in this project. */
+/** By its real path. `transcript` = the session file that a hook named last. Undefined = the CLI has never run in this project. */
 export async function receivedFilesFolder(
   projectDir: string,
   transcript: string | undefined,
   home: string,
 ): Promise<string | undefined> {
   const folder = (await folderOfSession(transcript)) ?? (await folderOfProject(projectDir, home));
-  return folder === undefined ? undefined : join(folder, folderName);
+  return folder === undefined ? undefined : join(await realpath(folder), folderName);
 }
 
 /** The session knows best: it may run in a folder below the project, or with another home. */

@@ -28,6 +28,13 @@ describe('files of the phone lie in the temporary folder that Gemini CLI has for
     expect(await folder(join(other, 'chats', 'session-1.jsonl'))).toBe(join(other, 'wa_files'));
   });
 
+  it('a session whose home is reached by a link, by its real path', async () => {
+    temporary('my-project', project);
+    symlinkSync(home, join(project, 'home'));
+    const named = join(project, 'home', '.gemini', 'tmp', 'my-project', 'chats', 'session-1.jsonl');
+    expect(await folder(named)).toBe(join(home, '.gemini', 'tmp', 'my-project', 'wa_files'));
+  });
+
   it('the project, while no session was seen, also when it is reached by a link', async () => {
     temporary('my-project', project);
     projects({ [project]: 'my-project' });
