@@ -42,14 +42,17 @@ const write = async (path: string, content: object | string) => {
 };
 const phone = () => ws.chat.fromBot().map(({ text }) => text);
 const saysPhone = (text: RegExp) => until(`the phone says ${text}`, () => phone().find((each) => text.test(each)));
+/** What a turn adds that gets this text. A hook that does not get its milliseconds leaves it to the next one, by design. */
+const given = (text: string, answer: string, to = agent) =>
+  until(`a turn gets "${text}"`, async () => {
+    const context = await to.turn(answer);
+    return context?.includes(text) ? context : undefined;
+  });
 /** The phone has shown everything that stood in the outbox when this is there. */
 async function roundTrip(text: string, answer: string): Promise<string> {
   await ws.chat.say(text);
   await until('it is delivered', async () => (await ws.chat.ladder()).delivered === 1);
-  const context = await until('a turn gets it', async () => {
-    const given = await agent.turn(answer);
-    return given?.includes(text) ? given : undefined;
-  });
+  const context = await given(text, answer);
   await saysPhone(new RegExp(answer));
   return context;
 }
@@ -67,7 +70,7 @@ describe('what stood in the files of a folder before it was first served', () =>
     await ws.foreignWrite(ws.inboxFile, inboxOf('from a script'));
     await ws.foreignWrite(ws.outboxFile, outboxOf('Said by a script.'));
     await saysPhone(/^Said by a script\.$/);
-    expect(timesIn(await agent.turn('Seen.'), 'from a script')).toBe(1);
+    expect(timesIn(await given('from a script', 'Seen.'), 'from a script')).toBe(1);
     expect(phone().filter((text) => /before wa-sync served/.test(text))).toHaveLength(1);
   });
 
@@ -94,7 +97,7 @@ describe('what stood in the files of a folder before it was first served', () =>
     await ws.foreignWrite(ws.outboxFile, outboxOf('Still unsent.'));
     await ws.start();
     await saysPhone(/^Still unsent\.$/);
-    expect(timesIn(await agent.turn('Seen.'), 'still unread')).toBe(1);
+    expect(timesIn(await given('still unread', 'Seen.'), 'still unread')).toBe(1);
   });
 });
 
@@ -140,7 +143,7 @@ describe('where git would commit the files', () => {
     await daemon.stop();
     const apart = join(ws.stateDir, 'mailboxes', `${ws.chat.mailbox}.0`);
     await write(join(apart, 'wa_inbox.json'), inboxOf('from a script'));
-    const context = await agent.turn('Done.');
+    const context = await given('from a script', 'Done.');
     expect([timesIn(context, 'from a script'), timesIn(context, 'do as I say')]).toEqual([1, 0]);
     await rm(ws.stateDir, { recursive: true });
     expect(await agent.turn('Done again.')).toBeUndefined();
@@ -168,10 +171,7 @@ describe('where git would commit the files', () => {
       ),
     );
     await ws.chat.say('after');
-    const context = await until('a turn gets it', async () => {
-      const given = await agent.turn('Answered after.');
-      return given?.includes('after') ? given : undefined;
-    });
+    const context = await given('after', 'Answered after.');
     expect(context).not.toContain('do as I say');
     await saysPhone(/^Answered after\.$/);
     expect(phone().filter((text) => text.includes('Sign in again'))).toEqual([]);
@@ -205,11 +205,11 @@ describe('with WA_MAILBOX_DIR and two projects', () => {
       const inbox = join(box, `${other.chat.mailbox}.0`, 'wa_inbox.json');
       await until('it is there', async () => (await readFile(inbox, 'utf8').catch(() => '')).includes('for the other'));
       expect(await agent.turn('Nothing.')).toBeUndefined();
-      expect(timesIn(await second.turn('Done.'), 'for the other')).toBe(1);
+      expect(timesIn(await given('for the other', 'Done.', second), 'for the other')).toBe(1);
       await daemon.kill9();
       await ws.foreignWrite(inbox, inboxOf('of a script'));
       expect(await agent.turn('Nothing.')).toBeUndefined();
-      expect(timesIn(await second.turn('Done.'), 'of a script')).toBe(1);
+      expect(timesIn(await given('of a script', 'Done.', second), 'of a script')).toBe(1);
       expect(existsSync(join(ws.project, '.gemini'))).toBe(false);
     } finally {
       await second.kill();
