@@ -1,11 +1,11 @@
 // What a person is told about config.json beyond what makes it usable: mistyped keys, bindings that can serve nobody, a token
 // that others can read. Apart from config.ts, which the hook fallback bundles: a hook goes on with what it understands.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
-import type { Config } from './config.ts';
+import type { Binding, Config } from './config.ts';
 
 /** The keys of an object, or of each object of a list; `true` = the value is checked by `loadConfig`. */
 interface Keys {
@@ -31,17 +31,47 @@ export function checkFile(file: string): void {
     return;
   }
   checkKeys(content, known, '', file);
-  for (const [index, binding] of (content as { bindings?: Raw[] }).bindings?.entries() ?? [])
-    checkBinding(binding, `bindings[${index}]`, file);
+  const { bindings = [] } = content as { bindings?: Raw[] };
+  for (const [index, binding] of bindings.entries()) checkBinding(binding, `bindings[${index}]`, file);
+  const complete = bindings.map(({ dir, mailbox, project = 0 }) => ({ dir, mailbox, project }));
+  refuseDoubles(complete, file);
+}
+
+/** Two would take each other's messages. Errors: `bad_config` naming both. */
+export function refuseDoubles(bindings: readonly Binding[], file: string): void {
+  for (const [index, { dir, mailbox, project }] of bindings.entries()) {
+    const twice = (what: string, other: number, hint: string) =>
+      new WaError('bad_config', `${file}: "bindings[${other}]" and "bindings[${index}]" ${what}`, { hint });
+    const sameFolder = bindings.slice(0, index).findIndex((each) => realFolder(each.dir) === realFolder(dir));
+    if (sameFolder !== -1) {
+      throw twice(`bind one folder, ${realFolder(dir)}`, sameFolder, `Remove one of them from ${file}.`);
+    }
+    const sameChat = bindings.slice(0, index).findIndex((each) => each.mailbox === mailbox && each.project === project);
+    if (sameChat === -1) continue;
+    throw twice(
+      `bind chat ${mailbox}, project ${project} to two folders, ${bindings[sameChat]?.dir} and ${dir}`,
+      sameChat,
+      `Remove one of them from ${file}, or give each a chat, or a topic of a group as "project", of its own.`,
+    );
+  }
+}
+
+function realFolder(dir: string): string {
+  try {
+    return realpathSync.native(dir);
+  } catch {
+    return dir;
+  }
 }
 
 interface Raw {
   dir: string;
   mailbox: string;
+  project?: number;
 }
 
 function checkBinding({ dir, mailbox }: Raw, key: string, file: string): void {
-  const wrong = (name: keyof Raw, expected: string, seen: string) =>
+  const wrong = (name: 'dir' | 'mailbox', expected: string, seen: string) =>
     new WaError('bad_config', `${file}: "${key}.${name}" must be ${expected}, found "${seen}"`, {
       hint: `Correct "${key}.${name}" in ${file}.`,
     });

@@ -91,8 +91,8 @@ export function stateFiles(state: string) {
     answers: join(state, 'answers'),
     /** Copies of files on their way to the phone. */
     documents: join(state, 'documents'),
-    /** The folders that a daemon without config.json serves, for the hook fallback. */
-    bound: join(state, 'bound.json'),
+    /** Mailboxes of projects whose own folder git would commit, each below its `projectKey()`. */
+    mailboxes: join(state, 'mailboxes'),
   };
 }
 
@@ -111,5 +111,7 @@ export function configFiles(config: string) {
   return {
     /** The mode of approvals, for the hook fallback and for a daemon without its journal. */
     approvals: (key: string) => join(config, 'approvals', `${key}.json`),
+    /** Which folders were ever served, and where their mailbox lies: a file per project. */
+    bound: join(config, 'bound'),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { Config } from '../agent/config.ts';
 import { readNewestJson } from '../agent/files/json-file.ts';
-import { locateMailbox, type MailboxPlace } from '../agent/files/location.ts';
+import type { MailboxPlace } from '../agent/files/location.ts';
 import { pruneSettled } from '../agent/files/merge.ts';
 import { findServed } from '../agent/files/served.ts';
 import { readSpool, writeSpool } from '../agent/files/spool.ts';
@@ -27,18 +27,29 @@ export interface Alone {
   now: number;
 }
 
-/** Undefined = no folder of ours. The bindings of config.json, or the project for which a mailbox exists already. */
-export async function lookAround(config: Config, call: HookCall, tool: Tool): Promise<Alone | undefined> {
-  const binding = await findServed(call.cwd, config);
-  if (!binding) return undefined;
+/**
+ * Undefined = no folder of ours. Only the key = no daemon has served it yet: its gates may be closed, but nobody knows what of its
+ * files came with the repository.
+ */
+export async function lookAround(
+  config: Config,
+  call: HookCall,
+  tool: Tool,
+): Promise<Alone | { key: string; place?: undefined } | undefined> {
+  const served = await findServed(call.cwd, config);
+  if (!served) return undefined;
+  const { binding } = served;
   const key = projectKey(binding.mailbox, binding.project);
+  // Nothing that lies in the project may keep a gate from being closed.
+  const place = await served.place().catch(() => undefined);
+  if (!place) return { key };
   const { records } = await readSpool(spoolDirs(config.dirs));
   return {
     tool,
     config,
     key,
     projectDir: binding.dir,
-    place: await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir }),
+    place,
     view: parseStoredView(await readNewestJson(viewFiles(config.dirs, key))),
     spooled: records
       .map(({ record }) => record)

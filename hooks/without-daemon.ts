@@ -42,8 +42,11 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
   const call = io?.readCall(event, parseJson(stdin));
   if (!call && isGate(tool, event)) return JSON.parse(lastAnswer(world, tool, event)) as object;
   if (!io || !call || call.event.type === 'other') return {};
-  const alone = await lookAround(loadConfig(world), call, tool);
+  const config = loadConfig(world);
+  const alone = await lookAround(config, call, tool);
   if (!alone) return {};
+  const gate = { tool, event, key: alone.key, config: config.dirs.config };
+  if (!alone.place) return call.event.type === 'gate' ? answerGate(world, gate) : {};
   if (isHeldAgain(alone, call)) return {};
   // An inbox that cannot be read holds nothing for us; what else the event asks for goes on, above all the answer of a turn.
   const unreadable = () => ({ waiting: [], stops: [] });
@@ -85,7 +88,7 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }:
   const answer = await answerWith(alone, call, decision, waiting, rulesFor);
   if (!answer) return {};
   if (call.event.type === 'gate' && answer.deny === undefined && answer.halt === undefined) {
-    return answerGate(world, { tool, event, key: alone.key, config: alone.config.dirs.config });
+    return answerGate(world, gate);
   }
   return io.writeAnswer(event, answer);
 }

@@ -27,6 +27,7 @@ const codes = {
   chat_unreachable: { retryable: false },
   rejected: { retryable: false },
   empty_text: { retryable: false },
+  before_binding: { retryable: false },
   expired: { retryable: false },
   // workstation
   not_configured: { retryable: false },

@@ -5,7 +5,6 @@ import { WaError } from '../../protocol/errors.ts';
 import { readAudit } from '../approvals/audit.ts';
 import { describeMode } from '../approvals/modes.ts';
 import { visible } from '../approvals/visible.ts';
-import { locateMailbox } from '../files/location.ts';
 import { findServed } from '../files/served.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
@@ -43,14 +42,15 @@ export async function auditCommand(
 ): Promise<void> {
   const since = options.since === undefined ? 0 : Date.now() - durationMs(options.since);
   const config = context.loadConfig();
-  const binding = await findServed(context.cwd, config);
-  if (!binding) {
+  const served = await findServed(context.cwd, config);
+  if (!served) {
     throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound`, {
       hint: `Run it inside a folder of "bindings" in ${config.file}; a daemon started with \`wa-sync\` in this folder binds it as well.`,
     });
   }
-  const place = await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir });
-  for (const line of await readAudit(place.dir, since))
+  const place = await served.place();
+  // Where no daemon has served it nothing was written down.
+  for (const line of place ? await readAudit(place.dir, since) : [])
     context.out(options.json ? JSON.stringify(line) : lineText(line));
 }
 

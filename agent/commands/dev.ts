@@ -11,7 +11,7 @@ import { type Stack, type StackOptions, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
 import { devVariables, quoted, variablesText } from '../dev/variables.ts';
 import { installHooks } from '../drivers/gemini/install.ts';
-import { pathBelow, readBelow } from '../files/below.ts';
+import { readBelow } from '../files/below.ts';
 import { acquireLock, type HeldLock } from '../files/lock.ts';
 import { fileLog } from '../log.ts';
 import { directories, hookDirectories } from '../paths.ts';
@@ -124,12 +124,17 @@ function banner(options: DevOptions, stack: Stack, projectDir: string): string[]
     `wa-sync ${version} dev`,
     phone,
     `project    ${projectDir}`,
-    `files      ${join(projectDir, '.gemini', 'wa_inbox.json')}, wa_outbox.json`,
+    `files      ${join(mailboxOf(stack), 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
     'In another terminal, in that folder, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
     `  export ${variablesText(stack.env)}`,
     'Ctrl+C stops everything.',
   ];
+}
+
+function mailboxOf(stack: Stack): string {
+  const { projects } = stack.daemon.status() as { projects: [{ files: string }] };
+  return projects[0].files;
 }
 
 function describeAgent(agent: DevOptions['agent']): string {
@@ -180,7 +185,7 @@ async function runEcho(
 ): Promise<void> {
   const launcher = join(context.distDir, 'wa-hook');
   const agent = await startEchoAgent({ launcher, projectDir, workDir, env: stack.env });
-  const inbox = await pathBelow(projectDir, '.gemini', 'wa_inbox.json');
+  const inbox = join(mailboxOf(stack), 'wa_inbox.json');
   while (!stopping.aborted) {
     const file = await readBelow(inbox).catch(() => undefined);
     if (wantsTurn(file?.bytes.toString('utf8') ?? '')) await agent.turn('Look into the inbox.', echo);

@@ -9,7 +9,7 @@ import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Binding } from '../config.ts';
 import { appendUnsent } from '../files/append.ts';
-import { ensureMailbox, locateMailbox } from '../files/location.ts';
+import { ensureMailbox } from '../files/location.ts';
 import { findServed } from '../files/served.ts';
 import { writeSpool } from '../files/spool.ts';
 import { patientLockMs } from '../files/update.ts';
@@ -30,53 +30,48 @@ export async function sendCommand(
     throw new WaError('bad_arguments', 'there is no text to send', { hint: 'Give one: wa-sync send "Tests pass".' });
   }
   const config = context.loadConfig();
-  const binding = await findServed(context.cwd, config);
-  const projectDir = binding?.dir ?? config.mailboxDir;
-  if (projectDir === undefined) {
+  const served = await findServed(context.cwd, config);
+  if (served === undefined) {
     throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound to a chat`, {
       hint: `Run it below a folder of "bindings" in ${config.file}, or start \`wa-sync\` here first.`,
     });
   }
-  const place = await locateMailbox({ projectDir, override: config.mailboxDir });
-  await ensureMailbox(place, projectDir);
+  const { binding } = served;
+  const place = await served.place();
   const now = Date.now();
   const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
   const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: message, sent: false };
-  if (await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs }, entry)) {
+  if (place) await ensureMailbox(place, binding.dir);
+  if (place && (await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs }, entry))) {
     context.out(`queued in ${place.outbox}; ${await whenSent(config.dirs.runtime, binding)}`);
     return;
   }
-  await leaveInSpool(spoolDirs(config.dirs), binding, { entry, outbox: place.outbox });
-  context.out(
-    `queued, but not in ${place.outbox}, which is full of unsent texts and goes first; ${await whenSent(config.dirs.runtime, binding)}`,
-  );
+  await leaveInSpool(spoolDirs(config.dirs), binding, entry);
+  const where = place
+    ? `queued, but not in ${place.outbox}, which is full of unsent texts and goes first`
+    : 'queued, but not in a file, because no daemon has served this folder yet';
+  context.out(`${where}; ${await whenSent(config.dirs.runtime, binding)}`);
 }
 
 /** What must be for the queued text to go out. It is stored already: nothing here is an error. */
-async function whenSent(runtimeDir: string, binding: Binding | undefined): Promise<string> {
+async function whenSent(runtimeDir: string, binding: Binding): Promise<string> {
   try {
     const { projects } = (await askDaemon(runtimeDir, 'GET', '/status')) as {
       projects: { dir: string; error?: string }[];
     };
-    const error = projects.find(({ dir }) => dir === binding?.dir)?.error;
+    const error = projects.find(({ dir }) => dir === binding.dir)?.error;
     return error === undefined ? 'the daemon sends it' : `the daemon sends it when the relay takes it again (${error})`;
   } catch {
     return 'no daemon runs: it goes out when one starts, with `wa-sync start`';
   }
 }
 
-/** Errors: `not_bound` where no daemon would know whose it is, `file_unusable`. */
+/** Errors: `file_unusable`. */
 async function leaveInSpool(
   dirs: readonly string[],
-  binding: Binding | undefined,
-  { entry, outbox }: { entry: OutboxEntry; outbox: string },
+  binding: Binding,
+  { id, timestamp, text }: OutboxEntry,
 ): Promise<void> {
-  if (!binding) {
-    throw new WaError('not_bound', `${outbox} is full of unsent texts, and this folder is bound to no chat`, {
-      hint: 'Start `wa-sync` here, so that they are sent, and send this one again.',
-    });
-  }
-  const { id, timestamp, text } = entry;
   const project = projectKey(binding.mailbox, binding.project);
   const record: SpoolRecord = { kind: 'answer', project, at: Date.now(), answer: { id, timestamp, text }, apart: true };
   await writeSpool(dirs, record);

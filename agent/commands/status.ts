@@ -13,6 +13,8 @@ import { installedTroubles } from './hooks.ts';
 
 interface ProjectLine {
   dir: string;
+  files: string;
+  filesNote: string | null;
   mailbox: string;
   project: number;
   relay: string;
@@ -56,6 +58,8 @@ export async function statusCommand(options: { json: boolean }, context: Command
     context.out(`  waiting    ${project.waiting} for the coding agent, ${project.unsent} for the phone`);
     for (const [who, count] of countedBy(project.leased.map((each) => holder(each, Date.now()))))
       context.out(`  held       ${count} by ${who}`);
+    context.out(`  files      ${project.files}`);
+    if (project.filesNote) context.out(`             ${project.filesNote}`);
     const doing = project.turnRuns ? ', a turn runs' : project.held ? ', it waits for the phone' : '';
     const session = project.session ?? 'none yet, the next turn of the coding agent is the first';
     context.out(`  session    ${session}${doing}${project.away ? '; away' : ''}`);

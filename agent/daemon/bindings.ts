@@ -22,8 +22,8 @@ export async function resolveBindings(
   } catch (cause) {
     // A laptop that starts without a network serves what it served before; only the first start needs the relay.
     const served = await findServed(dir, config);
-    if (served?.dir !== dir || !(cause instanceof WaError) || cause.code !== 'relay_unreachable') throw cause;
-    return { bindings: [served], automatic: true };
+    if (served?.binding.dir !== dir || !(cause instanceof WaError) || cause.code !== 'relay_unreachable') throw cause;
+    return { bindings: [served.binding], automatic: true };
   }
   const [only] = mailboxes;
   if (!only || mailboxes.length > 1) {

@@ -9,10 +9,10 @@ import { projectKey } from '../../protocol/ids.ts';
 import { createGates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import type { Binding, Config } from '../config.ts';
+import { refuseDoubles } from '../config-check.ts';
 import { pruneAnswers } from '../files/answers.ts';
-import { writeJsonFile } from '../files/json-file.ts';
-import { locateMailbox } from '../files/location.ts';
 import { acquireLock } from '../files/lock.ts';
+import { retireOthers } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
 import { createHookApp, type SteerAction } from '../hook-server/app.ts';
 import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
@@ -56,9 +56,10 @@ const tickMs = 2_000;
 /** A tick that comes this much too late means that the machine slept or its clock was set. */
 const jumpMs = 10_000;
 
-/** Errors: `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
+/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, client, clock, log } = options;
+  refuseDoubles(options.bindings, config.file);
   const files = stateFiles(config.dirs.state);
   const lock = await lockDaemon(files.lock);
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
@@ -111,14 +112,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const early = await readSpool();
     undo.push(() => Promise.all(projects.map((project) => project.stop())));
     for (const binding of options.bindings) {
-      const place = await locateMailbox({ projectDir: binding.dir, override: config.mailboxDir });
-      const project = await startProject(binding, place, { ...deps, takeSpool });
+      const project = await startProject(binding, { ...deps, takeSpool });
       project.adopt(early);
       projects.push(project);
     }
     outboxesAreRead = true;
     await pruneAnswers(files.answers, clock());
-    await writeJsonFile(files.bound, { bindings: options.bindings });
+    await retireOthers(config.dirs.config, options.bindings).catch((cause) =>
+      log('warn', 'former bindings not retired', { error: (cause as Error).message }),
+    );
 
     let end: (why: 'stopped' | 'superseded') => void = () => {};
     const ended = new Promise<'stopped' | 'superseded'>((resolve) => {

@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Binding, Config } from '../config.ts';
 import { readAnswer } from '../files/answers.ts';
-import type { MailboxPlace } from '../files/location.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
@@ -17,6 +16,7 @@ import { createOutcomes, type Outcomes } from '../sync/outcomes.ts';
 import { createProgress, type Progress } from '../sync/progress.ts';
 import { type Redact, renderKey } from '../sync/render.ts';
 import { expandSlashText } from '../workflows/expand.ts';
+import type { OpenMailbox } from './mailbox.ts';
 import { createTelling, type Telling } from './telling.ts';
 
 export interface MailDeps {
@@ -36,9 +36,9 @@ export interface MailParts {
   project: ProjectState;
   address: Address;
   binding: Binding;
-  place: MailboxPlace;
-  /** Before a file is written. Errors: those of `ensureMailbox`. */
-  prepare(): Promise<void>;
+  mailbox: OpenMailbox;
+  /** Where the coding agent's own tools read files of the phone; undefined = beside the two files. */
+  readableFolder(): Promise<string | undefined>;
   /** How far the relay's clock is ahead of ours. */
   relayOffsetMs(): number;
   onReceipts(): void;
@@ -58,7 +58,8 @@ export interface Mail {
 }
 
 export function createMail(parts: MailParts, deps: MailDeps): Mail {
-  const { project, address, binding, place, prepare, onReceipts, onRefreshed, onFetched } = parts;
+  const { project, address, binding, mailbox, onReceipts, onRefreshed, onFetched } = parts;
+  const { place, admit, isAdmitted, prepare } = mailbox;
   const { config, journal, client, redact, takeSpool, clock, random, log } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
@@ -72,6 +73,8 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     client,
     path: place.outbox,
     spool: { dirs: spoolDirs(config.dirs), startedAt: deps.daemon.startedAt },
+    admit,
+    isAdmitted,
     prepare,
     takeSpool,
     render: (each) =>
@@ -100,6 +103,8 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     project,
     journal,
     path: place.inbox,
+    admit,
+    isAdmitted,
     prepare,
     takeSpool,
     expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir(), onRefused: refusedWorkflow }),
@@ -127,8 +132,12 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     address,
     journal,
     client,
-    dir: join(place.dir, 'wa_files'),
-    shownDir: place.inProject ? '.gemini/wa_files' : join(place.dir, 'wa_files'),
+    async folders() {
+      const dir = join(place.dir, 'wa_files');
+      const beside = { dir, shownDir: place.inProject ? '.gemini/wa_files' : dir };
+      const readable = await parts.readableFolder();
+      return readable === undefined ? [beside] : [{ dir: readable, shownDir: readable }, beside];
+    },
     prepare,
     onFetched,
     clock,

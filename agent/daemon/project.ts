@@ -1,14 +1,16 @@
 // Puts the parts of one bound project together: what carries its messages, the pull loop, the turn runtime, the gates.
 // Decides nothing itself.
 
+import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
+import { receivedFilesFolder } from '../drivers/gemini/received-files.ts';
 import { newSummaries } from '../drivers/gemini/session-compression.ts';
 import { readNewestJson } from '../files/json-file.ts';
-import { ensureMailbox, type MailboxPlace, tidyMailbox } from '../files/location.ts';
+import { tidyMailbox } from '../files/location.ts';
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
@@ -22,6 +24,7 @@ import type { SpoolRecord } from '../turns/spooled.ts';
 import { parseStoredView } from '../turns/view.ts';
 import { guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
+import { openMailbox } from './mailbox.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
 import { createViewFile } from './view-file.ts';
@@ -50,24 +53,37 @@ export interface RunningProject {
   stop(): Promise<void>;
 }
 
-export async function startProject(binding: Binding, place: MailboxPlace, deps: ProjectDeps): Promise<RunningProject> {
+/** Errors: `outside_project`. */
+export async function startProject(binding: Binding, deps: ProjectDeps): Promise<RunningProject> {
   const { config, journal, client, clock, random, log } = deps;
   const key = projectKey(binding.mailbox, binding.project);
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
   const files = stateFiles(config.dirs.state);
-  const prepare = () => ensureMailbox(place, binding.dir);
+  const restored = parseStoredView(await readNewestJson(viewFiles(config.dirs, key)));
+  /** The session file that a hook named last. */
+  let transcript = restored?.place?.transcript;
   let relayOffsetMs = 0;
   let pull: Pull | undefined;
   let polling: Polling | undefined;
+
+  const mailbox = await openMailbox(binding, {
+    config,
+    project,
+    clock,
+    log,
+    tell: (about, text) => telling.tell(about, text),
+    onQuarantined: (aside) => telling.quarantined(aside),
+  });
+  const { place, prepare } = mailbox;
 
   const { inbox, outbox, outcomes, telling, progress, attachments } = createMail(
     {
       project,
       address,
       binding,
-      place,
-      prepare,
+      mailbox,
+      readableFolder: () => receivedFilesFolder(binding.dir, transcript, homedir()),
       relayOffsetMs: () => relayOffsetMs,
       onReceipts: () => pull?.nudge(),
       onRefreshed: () => polling?.news(),
@@ -86,7 +102,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     tell: telling.tell,
     compressions: ({ transcript, offset }) => (transcript ? newSummaries(transcript, offset) : Promise.resolve([])),
     storeView: (view) => viewFile.store(view),
-    restored: parseStoredView(await readNewestJson(viewFiles(config.dirs, key))),
+    restored,
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     nudge: config.nudge === 'tmux' ? nudgeInTmux : undefined,
@@ -180,7 +196,13 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
   return {
     binding,
     pull: running,
-    turns,
+    turns: {
+      ...turns,
+      handle(call, host) {
+        transcript = call.transcript ?? transcript;
+        return turns.handle(call, host);
+      },
+    },
     guard,
     inbox,
     outbox,
@@ -197,6 +219,8 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
       const relay = running.current();
       return {
         dir: binding.dir,
+        files: place.dir,
+        filesNote: mailbox.note ?? null,
         mailbox: binding.mailbox,
         project: binding.project,
         relay: relay.state,

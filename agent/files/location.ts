@@ -26,16 +26,16 @@ export async function locateMailbox(options: {
   return { dir, inbox: join(dir, 'wa_inbox.json'), outbox: join(dir, 'wa_outbox.json'), inProject };
 }
 
-/** Before every write: the folder is there, and git ignores the files before the first of them is. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
+/** Before every write: the folder is there. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
 export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
-  if (place.inProject && !(await exists(place.dir)) && !(await exists(projectDir))) {
-    throw new WaError('file_unusable', `the project folder ${projectDir} is not there`, {
-      hint: 'If it was moved, correct its "dir" in config.json, then run `wa-sync down` and start wa-sync again.',
-    });
-  }
+  if (place.inProject && !(await exists(place.dir)) && !(await exists(projectDir))) throw projectGone(projectDir);
   await makeFolderBelow(place.dir);
-  const isUsed = (await exists(place.inbox)) || (await exists(place.outbox));
-  if (place.inProject && !isUsed) await excludeFromGit(projectDir).catch(() => {});
+}
+
+export function projectGone(projectDir: string): WaError {
+  return new WaError('file_unusable', `the project folder ${projectDir} is not there`, {
+    hint: 'If it was moved, correct its "dir" in config.json, then run `wa-sync down` and start wa-sync again.',
+  });
 }
 
 function exists(path: string): Promise<boolean> {
@@ -60,8 +60,8 @@ const excludedPatterns = ['**/.gemini/wa_*', '!**/.gemini/wa_policy.json', '**/.
 /** More than a person writes. */
 const maxExcludeBytes = 1024 * 1024;
 
-/** `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
-async function excludeFromGit(projectDir: string): Promise<void> {
+/** Before the first file is: `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
+export async function excludeFromGit(projectDir: string): Promise<void> {
   const gitDir = await findGitFolder(projectDir);
   if (!gitDir) return;
   const path = join(gitDir, 'info', 'exclude');

@@ -1,4 +1,4 @@
-// Brings the files of a phone message into `<mailbox folder>/wa_files/` before the message may be seen. Never follows a link,
+// Brings the files of a phone message to where the coding agent reads them, before the message may be seen. Never follows a link,
 // never overwrites, never takes a name from the phone as a path.
 
 import { join } from 'node:path';
@@ -18,16 +18,20 @@ export interface AttachmentsOptions {
   address: Address;
   journal: Journal;
   client: RelayClient;
-  /** `wa_files` beside the two files. */
-  dir: string;
-  /** How the coding agent names that folder, e.g. `.gemini/wa_files`. */
-  shownDir: string;
+  /** Where they lie now, and the folders in which older ones may lie. */
+  folders(): Promise<[FilesFolder, ...FilesFolder[]]>;
   prepare(): Promise<void>;
   /** A message became visible. */
   onFetched(): void;
   clock: () => number;
   random: () => number;
   log: Log;
+}
+
+export interface FilesFolder {
+  dir: string;
+  /** How the coding agent names it, e.g. `.gemini/wa_files`. */
+  shownDir: string;
 }
 
 export interface Attachments {
@@ -65,11 +69,12 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     const startedAt = since.get(id) ?? clock();
     since.set(id, startedAt);
     const lines: string[] = [];
+    const [{ dir, shownDir }] = await options.folders();
     for (const [index, file] of files.entries()) {
       const name = `${id}${files.length > 1 ? `-${index + 1}` : ''}-${safeName(file.name)}`;
       try {
-        await fetchFile(file, name);
-        lines.push(`[${file.kind}: ${options.shownDir}/${name}]`);
+        await fetchFile(file, dir, name);
+        lines.push(`[${file.kind}: ${shownDir}/${name}]`);
       } catch (cause) {
         const error = cause instanceof WaError ? cause : undefined;
         const askedMs = error?.retryAfterMs ?? 0;
@@ -94,9 +99,9 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     return undefined;
   }
 
-  async function fetchFile(file: PhoneFile, name: string): Promise<void> {
-    await makeFolder();
-    const path = join(options.dir, name);
+  async function fetchFile(file: PhoneFile, dir: string, name: string): Promise<void> {
+    await makeFolder(dir);
+    const path = join(dir, name);
     // What a fetch left that was cut goes: its name is ours alone.
     const handle = await createBelow(path);
     let bytes = 0;
@@ -122,9 +127,9 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     }
   }
 
-  async function makeFolder(): Promise<void> {
+  async function makeFolder(dir: string): Promise<void> {
     await options.prepare();
-    await makeFolderBelow(options.dir);
+    await makeFolderBelow(dir);
   }
 
   return {
@@ -132,8 +137,10 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     stop: () => stopping.abort(),
     async prune() {
       try {
-        for (const { name, modifiedAtMs } of await filesBelow(options.dir, (each) => fetchedForm.test(each))) {
-          if (clock() - modifiedAtMs > fileLimits.filesKeptMs) await removeBelow(join(options.dir, name));
+        for (const { dir } of await options.folders()) {
+          for (const { name, modifiedAtMs } of await filesBelow(dir, (each) => fetchedForm.test(each))) {
+            if (clock() - modifiedAtMs > fileLimits.filesKeptMs) await removeBelow(join(dir, name));
+          }
         }
       } catch (cause) {
         log('warn', 'old files not removed', { project: project.key, error: (cause as Error).message });

@@ -19,7 +19,11 @@ export interface InboxOptions {
   project: ProjectState;
   journal: Journal;
   path: string;
-  /** Makes the folder and the git exclusion; called before a write. Errors: those of `ensureMailbox`. */
+  /** Before a look that may wait. Errors: what keeps the file from being looked at. */
+  admit(): Promise<void>;
+  /** After a read: what was read may be used. */
+  isAdmitted(): Promise<boolean>;
+  /** The same before a write, and makes the folder. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
   /** Journals what hooks marked read while the daemon was too slow for them. Never rejects. */
   takeSpool(): Promise<void>;
@@ -94,6 +98,7 @@ export function createInbox(options: InboxOptions): InboxSync {
   });
 
   async function writeView(): Promise<void> {
+    await options.admit();
     const isEmpty = project.waiting.size === 0 && project.messages.size === 0 && openStops(project).length === 0;
     if (isEmpty && !(await isExposedFile(options.path))) {
       const entries = await readEntries();
@@ -120,7 +125,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     if (quarantined) options.onQuarantined(quarantined);
     const at = clock();
     const { filed, taken } = outcome;
-    if (taken.length > 0) {
+    if (taken.length > 0 && (await options.isAdmitted())) {
       log('info', 'taken by another program', { project: project.key, messages: taken.length });
       await journal.append([{ t: 'ended', p: project.key, at, ids: taken, state: 'taken' }]);
       options.onReceipts();
@@ -140,6 +145,11 @@ export function createInbox(options: InboxOptions): InboxSync {
     try {
       const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       unreadable = undefined;
+      if (!(await options.isAdmitted())) {
+        // It is found out beside the hook that asks: what others wrote comes with a later look.
+        refresh();
+        return [];
+      }
       if (!file.incomplete) return file.entries;
       const { entries } = await updateMailboxFile<InboxEntry>(
         { path: options.path, kind: 'inbox', now: clock },
@@ -227,9 +237,14 @@ export function createInbox(options: InboxOptions): InboxSync {
     foreignStop: () => foreign.stop,
     async settleForeignStops() {
       foreign = { ...foreign, stop: undefined };
-      await updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
-        entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry)),
-      ).catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
+      const settle = () =>
+        updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
+          entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry)),
+        );
+      await options
+        .admit()
+        .then(settle)
+        .catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
     },
     async claim(messages, record) {
       for (const { entry } of messages) claiming.add(entry.id);

@@ -29,6 +29,11 @@ export interface OutboxOptions {
   path: string;
   /** For what neither journal nor file can take: folders of the spool, and when this daemon started. */
   spool: HomelessOptions['spool'];
+  /** Before the file is looked at. Errors: what keeps it from that. */
+  admit(): Promise<void>;
+  /** After it was read: what was read may be used. */
+  isAdmitted(): Promise<boolean>;
+  /** Before it is written. Errors: those of `admit` and `ensureMailbox`. */
   prepare(): Promise<void>;
   /** Journals what was left in the spool because the file had no room for it. Never rejects. */
   takeSpool(): Promise<void>;
@@ -71,6 +76,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   const stopping = new AbortController();
   const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
   let trouble: string | undefined;
+  let retry: NodeJS.Timeout | undefined;
   let scanning: Promise<void> = Promise.resolve();
   let marking: Promise<void> = Promise.resolve();
 
@@ -83,9 +89,16 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       const { message } = cause as Error;
       if (message !== trouble) log('error', 'outbox not read', { project: project.key, error: message });
       trouble = message;
+      again();
     }
     postOpen();
   });
+
+  /** Nothing else happens when what kept the file from being looked at is over. */
+  function again(): void {
+    clearTimeout(retry);
+    if (!stopping.signal.aborted) retry = setTimeout(scan, retryMs).unref();
+  }
 
   function scan(): Promise<void> {
     scanning = scanOnce();
@@ -116,6 +129,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   async function takeFromFile(): Promise<void> {
+    await options.admit();
     const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
     const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(outboxKey(entry))) !== entry;
@@ -127,6 +141,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
+    if (!(await options.isAdmitted())) return again();
     const records: ProjectRecord[] = [];
     for (const entry of entries) {
       const key = outboxKey(entry);
@@ -239,6 +254,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     },
     async stop() {
       stopping.abort();
+      clearTimeout(retry);
       await scanning;
       await marking;
     },
@@ -250,6 +266,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs }, entry);
   }
 }
+
+const retryMs = 1_000;
 
 function isSettled(key: OutboxKey | undefined): boolean {
   return key?.state === 'sent' || key?.state === 'dead';

@@ -6,6 +6,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { rememberBound } from '../../agent/files/served.ts';
 import type { Lab } from '../lab/lab.ts';
 import { onChange, readEntries } from './inbox-file.ts';
 import type { Command, Runner } from './processes.ts';
@@ -133,7 +134,9 @@ function command(cwd: string, file: string, args: readonly string[], env: Record
 async function settings(lab: Lab, stage: Stage, dir: string) {
   const config = join(stage.dir, 'fallback-config');
   await mkdir(config, { mode: 0o700 });
-  const bindings = [{ dir, mailbox: String(stage.sim.ownerId), project: 0 }];
+  const binding = { dir, mailbox: String(stage.sim.ownerId), project: 0 };
+  const bindings = [binding];
+  await rememberBound(config, binding, null, Date.now());
   await writeFile(join(config, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
   return {
     ...lab.env,

@@ -2,6 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rememberBound } from '../../agent/files/served.ts';
 
 export interface WorkstationFolders {
   readonly projectDir: string;
@@ -41,6 +42,7 @@ export async function makeWorkstation(options: {
     await mkdir(secondDir, { mode: 0o700 });
     bindings.push({ dir: secondDir, mailbox: second, project: 0 });
   }
+  for (const binding of bindings) await rememberBound(configDir, binding, null, Date.now());
   await writeFile(join(configDir, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
   return {
     projectDir,

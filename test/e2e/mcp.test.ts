@@ -19,8 +19,8 @@ afterEach(async () => {
   for (const connection of connections.splice(0).reverse()) await connection.close();
 });
 
-async function mcp(name?: string, cwd = ws.project): Promise<McpAgent> {
-  const agent = await startMcp({ cwd, env: ws.env, ...(name ? { name } : {}) });
+async function mcp(name?: string, cwd = ws.project, env = {}): Promise<McpAgent> {
+  const agent = await startMcp({ cwd, env: { ...ws.env, ...env }, ...(name ? { name } : {}) });
   connections.push(agent);
   return agent;
 }
@@ -361,6 +361,15 @@ describe('what goes wrong', () => {
     expect(await agent.call('telegram_poll')).toEqual({
       isError: true,
       text: expect.stringMatching(/lies in no folder that this daemon serves.*\(not_bound\)/),
+    });
+  });
+
+  it('in a folder that is not bound is the same whatever its environment says, which a project may have set', async () => {
+    await ws.start();
+    const agent = await mcp('x', ws.root, { GEMINI_PROJECT_DIR: ws.project, CLAUDE_PROJECT_DIR: ws.project });
+    expect(await agent.call('telegram_poll')).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('(not_bound)'),
     });
   });
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { rememberBound } from '../../agent/files/served.ts';
 import { hookEvents, tools } from '../../protocol/hook.ts';
 import { run } from '../hooks/launcher-run.ts';
 import { anyBytes, anyJson, mutated } from './any-json.ts';
@@ -58,7 +59,9 @@ export async function fuzzHooks(runs: number, seed: number, { daemon }: { daemon
   };
   await mkdir(project);
   await mkdir(env.WA_CONFIG_DIR);
-  const bindings = [{ dir: project, mailbox: '1000001', project: 0 }];
+  const binding = { dir: project, mailbox: '1000001', project: 0 };
+  const bindings = [binding];
+  await rememberBound(env.WA_CONFIG_DIR, binding, null, Date.now());
   await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
   const payloads = recordedHooks.map(({ value }) => ({ ...(value as object), cwd: project }));
   const anyHook = fc.record({

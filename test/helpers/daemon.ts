@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Binding, loadConfig } from '../../agent/config.ts';
 import { type Daemon, startDaemon } from '../../agent/daemon/daemon.ts';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
+import { rememberBound } from '../../agent/files/served.ts';
 import { createRelayClient } from '../../agent/relay-client.ts';
 import { version } from '../../agent/version.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
@@ -55,7 +56,12 @@ export interface Running {
   readonly exited: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat()): Promise<Workstation> {
+/** Its project was served before, as most are; `fresh` = it never was. */
+export async function createWorkstation(
+  far: FarSide,
+  chat: Chat = far.nextChat(),
+  { fresh = false } = {},
+): Promise<Workstation> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-ws-')));
   const project = join(root, 'my project');
   const home = join(root, 'home');
@@ -70,8 +76,10 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
   await mkdir(project);
   await mkdir(home);
   await mkdir(env.WA_CONFIG_DIR);
-  const own = [{ dir: project, mailbox: chat.mailbox, project: 0 }];
-  await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings: own }), { mode: 0o600 });
+  const binding = { dir: project, mailbox: chat.mailbox, project: 0 };
+  const bindings = [binding];
+  if (!fresh) await rememberBound(env.WA_CONFIG_DIR, binding, null, Date.now());
+  await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
   const inboxFile = join(project, '.gemini', 'wa_inbox.json');
   const outboxFile = join(project, '.gemini', 'wa_outbox.json');
   const log: Workstation['log'] = [];
@@ -91,13 +99,13 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
     runtimeDir: env.WA_RUNTIME_DIR,
     env,
     log,
-    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false, bindings = own } = {}) {
+    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false, ...changes } = {}) {
       const config = loadConfig({ env: { ...env, WA_AGENT_TOKEN: token }, platform: process.platform, home });
       const client = createRelayClient({ url: far.url, token });
       undo.push(() => client.close());
       const daemon = await startDaemon({
         config,
-        bindings,
+        bindings: changes.bindings ?? bindings,
         client,
         daemonId: await readDaemonId(config.dirs.config),
         secrets,

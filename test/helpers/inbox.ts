@@ -7,6 +7,8 @@ type Needed = Pick<InboxOptions, 'project' | 'journal' | 'path' | 'clock'>;
 /** A test names in `options` what it looks at. */
 export function loneInbox(options: Needed & Partial<InboxOptions>): InboxSync {
   return createInbox({
+    admit: () => Promise.resolve(),
+    isAdmitted: () => Promise.resolve(true),
     prepare: () => Promise.resolve(),
     takeSpool: () => Promise.resolve(),
     expand: () => Promise.resolve(undefined),

@@ -1,9 +1,9 @@
 // A gate without a daemon: closed while approvals are on, whatever else is missing.
 
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Workstation } from '../helpers/daemon.ts';
+import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
 import { eachTest } from '../helpers/scene.ts';
 import { dist } from '../helpers/stack.ts';
@@ -87,6 +87,30 @@ describe('without a daemon', () => {
       run(join(dist, 'wa-hook'), ['gemini', 'BeforeTool', '60', ...dirs], env, JSON.stringify(payload));
     expect(JSON.parse((await launch(installed)).stdout)).toEqual(denied);
     expect(await launch([])).toEqual(printed('{}\n'));
+  });
+
+  it('a tool is denied where they are on, also with no config.json and after the state directory was deleted', async () => {
+    const daemon = await ws.start();
+    await ws.chat.say('/approvals all');
+    const kept = join(ws.root, 'config', 'approvals', `${key()}.json`);
+    await until('approvals are on', async () => (await readFile(kept, 'utf8')).includes('"all"'));
+    await daemon.stop();
+    await rm(join(ws.root, 'config', 'config.json'));
+    await rm(ws.stateDir, { recursive: true });
+    await rm(ws.runtimeDir, { recursive: true });
+    expect(await call()).toEqual(denied);
+  });
+
+  it('a tool is denied where they are on, whatever lies in place of the mailbox', async () => {
+    await mode('{"mode":"risky"}');
+    await symlink('/', join(ws.project, '.gemini'));
+    expect(await call()).toEqual(denied);
+  });
+
+  it('a tool is denied where they are on in a folder that no daemon has served yet', async () => {
+    await mode('{"mode":"risky"}');
+    await rm(join(ws.root, 'config', 'bound'), { recursive: true });
+    expect(await call()).toEqual(denied);
   });
 
   it('a tool of a folder that is not ours runs', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hookIoOf } from '../../agent/drivers/hook-io.ts';
+import { rememberBound } from '../../agent/files/served.ts';
 import { createHookApp } from '../../agent/hook-server/app.ts';
 import { holdNotice } from '../../agent/turns/hold.ts';
 import { decide } from '../../agent/turns/rules.ts';
@@ -27,7 +28,9 @@ beforeAll(async () => {
   project = join(root, 'project');
   await mkdir(join(project, '.gemini'), { recursive: true });
   await mkdir(join(root, 'config'));
-  const bindings = [{ dir: project, mailbox: '1', project: 0 }];
+  const binding = { dir: project, mailbox: '1', project: 0 };
+  const bindings = [binding];
+  await rememberBound(join(root, 'config'), binding, null, Date.now());
   await writeFile(join(root, 'config', 'config.json'), JSON.stringify({ bindings }));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));

@@ -3,7 +3,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRaw } from '../../files/raw-file.ts';
+import { pathBelow, readBelow } from '../../files/below.ts';
 import { isObject } from './install-record.ts';
 import { launcherName, ownNamePrefix } from './install-table.ts';
 
@@ -13,8 +13,8 @@ const maxBytes = 1024 * 1024;
 export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
   // The user's own may well be a link.
   const own = join(home, '.gemini', 'settings.json');
-  const settings = [join(projectDir, '.gemini', 'settings.json'), await realpath(own).catch(() => own)];
-  const variables = [join(projectDir, '.gemini', '.env'), join(projectDir, '.env')];
+  const settings = [await pathBelow(projectDir, '.gemini', 'settings.json'), await realpath(own).catch(() => own)];
+  const variables = await Promise.all([pathBelow(projectDir, '.gemini', '.env'), pathBelow(projectDir, '.env')]);
   const found = await Promise.all([
     ...[...new Set(settings)].map((path) => look(path, inSettings)),
     ...variables.map((path) => look(path, inVariables)),
@@ -24,9 +24,9 @@ export async function hookSwitches(projectDir: string, home: string): Promise<st
 
 async function look(path: string, read: (text: string) => string[]): Promise<string[]> {
   try {
-    const file = await readRaw(path);
+    const file = await readBelow(path, maxBytes);
     if (!file) return [];
-    if (file.oversized || file.sizeBytes > maxBytes) return [`${path} is too large to be looked at`];
+    if (file.oversized) return [`${path} is too large to be looked at`];
     return read(file.bytes.toString('utf8')).map((what) => `${path} ${what}`);
   } catch {
     return [`${path} cannot be looked at: it is a link, or no ordinary file that you may read`];

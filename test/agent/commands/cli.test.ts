@@ -157,6 +157,27 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /"bindings\[0\]\.mailbox" must be a chat id, a number in quotes, found "abc"/,
       hint: /Correct "bindings\[0\]\.mailbox"/,
     },
+    'two bindings name one chat and project': {
+      prepare: () => config('{"bindings":[{"dir":"/p","mailbox":"1"},{"dir":"/q","mailbox":"1","project":0}]}'),
+      code: 2,
+      error: 'bad_config',
+      says: /"bindings\[0\]" and "bindings\[1\]" bind chat 1, project 0 to two folders, \/p and \/q/,
+      hint: /Remove one of them from .*config\.json, or give each a chat, or a topic/,
+    },
+    'two bindings name one folder, one of them by a link': {
+      prepare: async () => {
+        await symlink(project, join(dir, 'link'));
+        const bindings = [
+          { dir: project, mailbox: '1' },
+          { dir: join(dir, 'link'), mailbox: '1', project: 7 },
+        ];
+        await config(JSON.stringify({ bindings }));
+      },
+      code: 2,
+      error: 'bad_config',
+      says: /"bindings\[0\]" and "bindings\[1\]" bind one folder, /,
+      hint: /Remove one of them from .*config\.json/,
+    },
     'config.json has a pattern that is none': {
       prepare: () => config('{"redact":{"patterns":[{"name":"ticket","source":"("}]}}'),
       code: 2,

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { rememberBound } from '../../../agent/files/served.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { runProgram } from '../../helpers/daemon.ts';
 import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';
@@ -12,6 +13,8 @@ beforeEach(async () => {
 });
 afterEach(() => home.close());
 
+const binding = () => ({ dir: home.project, mailbox: '1000001', project: 0 });
+
 function send(text: string, cwd: string, others: Record<string, string> = {}) {
   const state = join(home.root, 'state');
   const env = { HOME: home.home, WA_CONFIG_DIR: join(home.root, 'config'), WA_STATE_DIR: state, ...others };
@@ -21,9 +24,7 @@ function send(text: string, cwd: string, others: Record<string, string> = {}) {
 it('a text sent in a sub-folder stands in the outbox of the project that the daemon serves without config.json', async () => {
   const folder = join(home.project, 'src');
   await mkdir(folder);
-  await mkdir(join(home.root, 'state'));
-  const bindings = [{ dir: home.project, mailbox: '1000001', project: 0 }];
-  await writeFile(join(home.root, 'state', 'bound.json'), JSON.stringify({ bindings }));
+  await rememberBound(join(home.root, 'config'), binding(), null, 0);
   expect(await send('Tests pass', folder)).toEqual({
     code: 0,
     stdout: `queued in ${join(home.project, '.gemini', 'wa_outbox.json')}; no daemon runs: it goes out when one starts, with \`wa-sync start\`\n`,
@@ -49,9 +50,25 @@ const unsent = (number: number) => ({
   sent: false,
 });
 
+it('a text for a folder that no daemon has served yet waits in the spool: of its files nobody knows who wrote them', async () => {
+  await home.write('config/config.json', JSON.stringify({ bindings: [binding()] }), 0o600);
+  expect(await send('Tests pass', home.project)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^queued, but not in a file, because no daemon has served this folder yet; no daemon runs/,
+    ),
+  });
+  expect(existsSync(join(home.project, '.gemini'))).toBe(false);
+  const spool = join(home.root, 'state', 'spool');
+  const [name = ''] = await readdir(spool);
+  expect(JSON.parse(await readFile(join(spool, name), 'utf8'))).toMatchObject({
+    project: '1000001.0',
+    answer: { text: 'Tests pass' },
+  });
+});
+
 it('a text for an outbox that is full of unsent ones waits in the spool, and the file keeps its limit', async () => {
-  const bindings = [{ dir: home.project, mailbox: '1000001', project: 0 }];
-  await home.write('config/config.json', JSON.stringify({ bindings }), 0o600);
+  await rememberBound(join(home.root, 'config'), binding(), null, 0);
   const messages = Array.from({ length: fileLimits.entries }, (_, number) => unsent(number));
   const outbox = await home.write('dev/project/.gemini/wa_outbox.json', JSON.stringify({ messages }), 0o600);
   expect(await send('One more', home.project)).toMatchObject({ code: 0, stderr: '' });
@@ -68,11 +85,12 @@ it('a text for an outbox that is full of unsent ones waits in the spool, and the
   });
 });
 
-it('a text for a full outbox that no daemon serves is refused by name', async () => {
-  const messages = Array.from({ length: fileLimits.entries }, (_, number) => unsent(number));
-  await home.write('box/wa_outbox.json', JSON.stringify({ messages }), 0o600);
-  const { code, stderr } = await send('One more', home.project, { WA_MAILBOX_DIR: join(home.root, 'box') });
-  expect(code).toBe(2);
-  expect(stderr).toContain('(not_bound)');
-  expect(existsSync(join(home.root, 'state'))).toBe(false);
+it('a text goes where the daemon put the mailbox, whatever WA_MAILBOX_DIR says here', async () => {
+  const box = join(home.root, 'box', '1000001.0');
+  await rememberBound(join(home.root, 'config'), binding(), box, 0);
+  const sent = await send('Tests pass', home.project, { WA_MAILBOX_DIR: join(home.root, 'elsewhere') });
+  expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining(join(box, 'wa_outbox.json')) });
+  expect(existsSync(join(home.root, 'elsewhere'))).toBe(false);
+  const nowhere = await send('Tests pass', home.home, { WA_MAILBOX_DIR: join(home.root, 'elsewhere') });
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('(not_bound)')]);
 });

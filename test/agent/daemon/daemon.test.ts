@@ -1,5 +1,6 @@
 // The daemon's own rules: one per user, who may reach it, what it says when the relay refuses it.
 
+import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../agent/config.ts';
 import { resolveBindings } from '../../../agent/daemon/bindings.ts';
 import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
+import { boundFolder, findServed, rememberBound, retireOthers } from '../../../agent/files/served.ts';
 import { writeSpool } from '../../../agent/files/spool.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
 import { hookHeaders } from '../../../protocol/hook.ts';
@@ -36,6 +38,20 @@ describe('one daemon', () => {
         hint: 'See it with `wa-sync status`, stop it with `wa-sync down`. Where both find none, its runtime directory was removed: end it with `kill <process>`.',
       }),
     );
+  });
+
+  it.each([
+    [
+      'one chat twice',
+      (dir: string, mailbox: string) => ({ dir: `${dir} 2`, mailbox, project: 0 }),
+      /bind chat .* to two folders/,
+    ],
+    ['one folder twice', (dir: string, mailbox: string) => ({ dir, mailbox, project: 7 }), /bind one folder/],
+  ])('serves nothing when its bindings name %s', async (_, other, message) => {
+    const binding = { dir: ws.project, mailbox: ws.chat.mailbox, project: 0 };
+    const bindings = [binding, other(binding.dir, binding.mailbox)];
+    await expect(ws.start({ bindings })).rejects.toEqual(code('bad_config', message));
+    expect(existsSync(ws.stateDir)).toBe(false);
   });
 
   it('leaves nothing held when its start fails', async () => {
@@ -132,6 +148,21 @@ describe('the name of the workstation', () => {
 });
 
 describe('without a binding', () => {
+  it('a folder that another start no longer serves is none for the hooks, and is again when it is served', async () => {
+    const env = { ...ws.env, WA_CONFIG_DIR: join(ws.root, 'none') };
+    const config = loadConfig({ env, platform: process.platform, home: ws.root });
+    const bind = (dir: string, project: number) => ({ dir, mailbox: '1', project });
+    const [first, second] = [bind(ws.project, 0), bind(ws.root, 7)];
+    const served = async (cwd: string) => (await findServed(cwd, config))?.binding;
+    for (const binding of [first, second]) await rememberBound(config.dirs.config, binding, null, 1);
+    expect([await served(ws.project), await served(ws.root)]).toEqual([first, second]);
+    await retireOthers(config.dirs.config, [second]);
+    expect(await served(ws.project)).toEqual(second);
+    expect(await boundFolder(config.dirs.config, first)).toEqual({ dir: ws.project, mailboxDir: null, at: 1 });
+    await rememberBound(config.dirs.config, first, null, 2);
+    expect(await served(ws.project)).toEqual(first);
+  });
+
   it('a relay of several chats is an error that shows what to write', async () => {
     const config = loadConfig({
       env: { ...ws.env, WA_CONFIG_DIR: join(ws.root, 'none') },

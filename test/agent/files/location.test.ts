@@ -157,15 +157,6 @@ describe('git', () => {
     expect(git(worktree, 'status', '--porcelain', '-uall')).toBe('?? .gemini/settings.json\n');
   });
 
-  test('ignores them from the first write on, also when no daemon ever started', async () => {
-    const project = folder();
-    git(project, 'init', '-q');
-    const place = await locateMailbox({ projectDir: project, override });
-    await ensureMailbox(place, project);
-    writeFileSync(place.outbox, '{}');
-    expect(git(project, 'status', '--porcelain', '-uall')).toBe('');
-  });
-
   test('is told once, after what stands there already', async () => {
     const project = folder();
     git(project, 'init', '-q');

@@ -35,6 +35,8 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
     path: join(dir, 'wa_outbox.json'),
     spool: { dirs: [join(path, 'full'), elsewhere], startedAt: 7 },
+    admit: () => Promise.resolve(),
+    isAdmitted: () => Promise.resolve(true),
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
     takeSpool: () => Promise.resolve(),
     render: async () => undefined,
