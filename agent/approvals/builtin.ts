@@ -247,8 +247,9 @@ function lookAtCommand(line: string, looked: Looked): void {
     const one = each.isGuess ? { ...looked, add: withoutDoubt(add) } : looked;
     lookAtProgram(each, world, one.add);
     lookAtFetched(each, fetched, one.add);
-    for (const touched of touchedBy(each)) lookAtTouched(touched, foldersOf(each), one, each.lost);
-    if (hasNames(each)) for (const word of namesIn(each)) lookAtName(word, foldersOf(each), one);
+    const folders = foldersOf(each);
+    for (const touched of touchedBy(each)) lookAtTouched(touched, folders, one, each.lost);
+    if (hasNames(each)) for (const word of namesIn(each)) lookAtName(word, folders, one);
   }
   const text = line.slice(0, maxCommandChars);
   const isDatabase = database.test(text);
@@ -287,7 +288,7 @@ const ownName =
 function lookAtNaming(line: string, commands: readonly SimpleCommand[], add: Add): void {
   const words = commands.flatMap((each) => [...each.words, ...each.writes, ...each.reads, ...each.assigned]);
   for (const text of [line.slice(0, maxCommandChars), ...words]) {
-    if (ownPath.test(text) || ownName.test(text)) return add('own', 'names what belongs to the guard itself');
+    if (ownPath.test(text) || ownName.test(text)) add('own', 'names what belongs to the guard itself');
   }
 }
 
@@ -336,7 +337,7 @@ function hasNames({ isInner, words: [program] }: SimpleCommand): boolean {
 
 /** What of a command may be the name of a file. */
 function namesIn({ words: [program = '', ...rest], writes, reads }: SimpleCommand): string[] {
-  const isPath = (word: string) => word.length < maxPathChars && !/^-[^=/.~]*$/.test(word);
+  const isPath = (word: string) => !/^-[^=/.~]*$/.test(word);
   const words = rest.filter(isPath).map(withoutKey);
   // `-d @file`, `-F part=@file`, `host:path`, `UNIX-CONNECT:path`
   const sent = words.flatMap((word) => (program === 'curl' ? /@(.+)$/s.exec(word)?.[1] : undefined) ?? []);
@@ -365,6 +366,9 @@ function placesOf(word: string, folders: readonly string[], { world }: Looked): 
 }
 
 function lookAtName(word: string, folders: readonly string[], looked: Looked): void {
+  // No path is so long, but what a shell makes of it may be one.
+  if (word.length >= maxPathChars && /^[^\s"]*[*?][^\s"]*$/.test(word))
+    looked.add('too-long', 'holds a pattern that nobody can read');
   if (word === '' || word.length >= maxPathChars || looked.seen.has(word + folders)) return;
   looked.seen.add(word + folders);
   const shown = shownWord(word);

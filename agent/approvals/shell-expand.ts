@@ -17,6 +17,7 @@ export interface Known {
 
 /** More ways to read a word than this, and nobody knows what it is. */
 const maxWays = 32;
+const maxMarks = 64;
 
 export function isUnknown(word: string): boolean {
   return word.includes(marks.unknown);
@@ -30,6 +31,7 @@ export function expand(word: string, known: Known): string[] {
 /** The same with the marks of what was quoted, for the value of a variable. */
 export function marked(word: string, known: Known): string[] {
   if (!/[\uE000-\uE005]/.test(word)) return [word];
+  if ((word.match(/[\uE001-\uE003]/g)?.length ?? 0) > maxMarks) return [marks.unknown];
   const fields = new Set<string>();
   let ways = [''];
   for (let at = 0; at < word.length; ) {

@@ -286,12 +286,16 @@ function readPart(reader: Reader, char: string): string {
 function readArray(reader: Reader): string {
   const { text } = reader;
   reader.at += 1;
+  reader.depth += 1;
+  reader.tooMuch ||= reader.depth > maxDepth;
+  if (reader.depth > maxDepth) reader.at = text.length;
   let words = '';
   while (reader.at < text.length && text[reader.at] !== ')') {
     if (/[\s;&|<>(]/.test(text[reader.at] as string)) reader.at += 1;
     else words += `${words === '' ? '' : marks.field}${readWord(reader)}`;
   }
   reader.at += 1;
+  reader.depth -= 1;
   return words;
 }
 
@@ -354,6 +358,7 @@ function readDollar(reader: Reader, isQuoted: boolean): string {
     reader.at += 1;
     return readQuoted(reader, '"');
   }
+  if (!/[\w@*#?$!-]/.test(next)) return quote('$');
   const name = /^(?:[A-Za-z_]\w{0,255}|[0-9@*#?$!-])/.exec(text.slice(at, at + 256))?.[0];
   if (name === undefined) return quote('$');
   reader.at += name.length;

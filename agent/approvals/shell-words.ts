@@ -63,6 +63,8 @@ const maxNested = 6;
 const maxVariables = 64;
 const maxValues = 16;
 const maxFolders = 16;
+/** A longer way down is not followed. */
+const maxFolderChars = 512;
 /** No system knows a longer path. */
 const maxPathChars = 4_096;
 
@@ -291,7 +293,7 @@ function moveFolder({ words: [program = '', ...rest], lost }: SimpleCommand, { s
   if (isOpen || from === undefined || (lost && isRelative) || /^\+\d/.test(from)) state.at = undefined;
   else {
     const moved = normal(absolute(from, before ?? shell.cwd));
-    state.at = moved.length < maxPathChars ? moved : undefined;
+    state.at = moved.length < maxFolderChars ? moved : undefined;
   }
   state.previous = before;
 }

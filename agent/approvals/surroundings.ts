@@ -3,15 +3,13 @@
 import { readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Directories } from '../paths.ts';
 import { maxPaths, pathsOf, type Surroundings, type ToolCall } from './builtin.ts';
 
 const maxShownBytes = 200_000;
 
 /** What a daemon knows of the variables in a command: where its own directories come from, on this machine. */
-export function knownVariables(
-  dirs: { config: string; state: string; runtime: string; data: string; cache: string },
-  home: string,
-): Record<string, readonly string[]> {
+function knownVariables(dirs: Directories, home: string): Record<string, readonly string[]> {
   const base = (dir: string, usual: string) => [
     ...new Set([basename(dir) === 'wa-sync' ? dirname(dir) : usual, usual]),
   ];
@@ -28,6 +26,16 @@ export function knownVariables(
     USER: [basename(home)],
     LOGNAME: [basename(home)],
   };
+}
+
+/** What the rules know of this machine, whatever is judged. */
+export function knownPlaces(
+  dirs: Directories,
+  home: string,
+): { home: string; own: string[]; variables: Record<string, readonly string[]> } {
+  // The cache holds nothing that guards.
+  const own = Object.values(dirs).filter((dir) => dir !== dirs.cache);
+  return { home, own, variables: knownVariables(dirs, home) };
 }
 
 /** Looks at no more paths than `maxPaths`; a call with more is found too long. */

@@ -8,7 +8,7 @@ import { findDangers, type Surroundings } from '../../../agent/approvals/builtin
 import { judge } from '../../../agent/approvals/judge.ts';
 import { judgeNow } from '../../../agent/approvals/judge-now.ts';
 import type { Policies } from '../../../agent/approvals/policy.ts';
-import { knownVariables } from '../../../agent/approvals/surroundings.ts';
+import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { askedCommands } from './asked-commands.ts';
 import { ordinaryCommands } from './ordinary-commands.ts';
@@ -27,9 +27,7 @@ const redact = createRedactor({
   patterns: [],
 });
 const fixed = {
-  home,
-  own: [dirs.config, dirs.state, dirs.runtime, dirs.data],
-  variables: knownVariables(dirs, home),
+  ...knownPlaces(dirs, home),
   secretsIn: (text: string) => Object.keys(redact(text).counts).length,
 };
 const world: Surroundings = { ...fixed, cwd: `${home}/projects/shop`, resolved: new Map() };
@@ -40,6 +38,8 @@ const none: Policies = {
 };
 const call = (command: string) => ({ tool: 'run_shell_command', server: undefined, input: { command } });
 const short = (command: string) => (command.length > 120 ? `${command.slice(0, 100)}… (${command.length})` : command);
+
+/* biome-ignore-all lint/suspicious/noTemplateCurlyInString: of JavaScript */
 
 describe.each(Object.entries(askedCommands))('a command that %s', (_, commands) => {
   it.each(commands.map(([command, rule]) => [short(command), rule, command] as const))(
@@ -117,7 +117,9 @@ describe('the call of a tool that is no shell', () => {
     ['write_file', { file_path: 'migrations/1.sql', content: 'DROP TABLE users;' }, undefined],
     ['mcp_fs_read', { path: '/home/dev/projects/shop' }, 'fs'],
     ['mcp_gh_create_issue', { title: 'drop table support', body: 'We do not drop table rows.' }, 'gh'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: of JavaScript
     ['mcp_fs_write', { path: 'src/a.js', text: 'const a = `${b}`;' }, 'fs'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: of JavaScript
     ['mcp_js_eval', { code: 'document.querySelector(`#${id}`).click()' }, 'js'],
   ] as const)('%s %j is not', (tool, input, server) => {
     expect(rules(tool, input, server)).toEqual([]);
