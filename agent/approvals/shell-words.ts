@@ -253,7 +253,7 @@ function setVariable(state: State, name: string, values: readonly string[]): voi
 
 /** `for x in a b` */
 function setLoop(words: readonly string[], known: Known, state: State): void {
-  const at = words.findIndex((word) => word === 'in');
+  const at = words.indexOf('in');
   const name = words[at - 1];
   if (at < 1 || name === undefined) return;
   setVariable(

@@ -39,8 +39,6 @@ const none: Policies = {
 const call = (command: string) => ({ tool: 'run_shell_command', server: undefined, input: { command } });
 const short = (command: string) => (command.length > 120 ? `${command.slice(0, 100)}… (${command.length})` : command);
 
-/* biome-ignore-all lint/suspicious/noTemplateCurlyInString: of JavaScript */
-
 describe.each(Object.entries(askedCommands))('a command that %s', (_, commands) => {
   it.each(commands.map(([command, rule]) => [short(command), rule, command] as const))(
     '%j is asked by %s',
