@@ -82,7 +82,7 @@ const maxDepth = 8;
 const maxTexts = 2_000;
 
 /** Arguments that name a file or folder. */
-export function pathArguments({ tool, server, input }: ToolCall): string[] {
+function pathArguments({ tool, server, input }: ToolCall): string[] {
   if (server === undefined && readers.has(tool)) return [];
   return textsIn(input).flatMap(([key, value]) => {
     if (value.length >= maxPathChars || value.includes('\n')) return [];
@@ -105,7 +105,7 @@ function textsIn(input: unknown): [key: string, value: string][] {
 }
 
 /** The command lines of a call. Of an MCP tool also what it takes under another name, and in a list. */
-export function commandsIn(call: ToolCall): string[] {
+function commandsIn(call: ToolCall): string[] {
   const command = commandOf(call);
   if (call.server === undefined && command !== undefined) return [command];
   if (call.server === undefined && readers.has(call.tool)) return [];

@@ -13,7 +13,7 @@ import {
   stringsIn,
   takesStdinCode,
 } from './shell-programs.ts';
-import { type Item, marks, parseShell, type RawCommand, type Syntax } from './shell-syntax.ts';
+import { marks, parseShell, type RawCommand, type Syntax } from './shell-syntax.ts';
 
 export interface SimpleCommand {
   /** Unquoted; the first is the program's name without its folder. What only the shell knows is `marks.unknown`. */
@@ -299,5 +299,3 @@ function moveFolder({ words: [program = '', ...rest], lost }: SimpleCommand, { s
 }
 
 const absolutePath = /^(\/|[a-z]:[\\/])/i;
-
-export type { Item };
