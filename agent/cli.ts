@@ -113,6 +113,18 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       (await import('./commands/approvals.ts')).auditCommand({ since, json }, context),
     );
 
+  const policy = program.command('policy').description('what the policies and the built-in rules say to a tool call');
+  policy
+    .command('test')
+    .description('the verdict on a command, the rule and the policies behind it; runs nothing')
+    .argument('<command>', 'the command line, or with --tool the arguments as JSON')
+    .option('--tool <name>', 'the tool, as the coding agent calls it', 'run_shell_command')
+    .addOption(new Option('--mode <mode>', 'the mode to judge in').choices(['off', 'risky', 'all']).default('risky'))
+    .option('--json', 'one JSON object', false)
+    .action(async (command, options) =>
+      (await import('./commands/policy.ts')).policyTestCommand({ command, ...options }, context),
+    );
+
   program
     .command('hooks')
     .description('the hooks in a coding agent')

@@ -1,63 +1,214 @@
 // The built-in rules for one simple command of a shell. Pure.
 
 import type { Add, Surroundings } from './builtin.ts';
-import { absolute, bracesExpanded, normal, withKnownFolders } from './paths.ts';
+import { namesFound, startsOf } from './file-roles.ts';
+import { hasGlob } from './glob.ts';
+import { agentNames, mayFindGuard } from './guarded.ts';
+import { absolute, isAbove, normal } from './paths.ts';
+import { isUnknown } from './shell-expand.ts';
+import { readsStdin } from './shell-programs.ts';
+import { marks } from './shell-syntax.ts';
 import type { SimpleCommand } from './shell-words.ts';
 
 const diskDevice = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|r?disk)/;
 
-export function lookAtProgram({ words, writes }: SimpleCommand, world: Surroundings, add: Add): void {
+export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: Add): void {
+  const { words, writes } = command;
   const [program = '', ...rest] = words;
   const flags = rest.filter((word) => word.startsWith('-'));
   const targets = rest.filter((word) => !word.startsWith('-'));
   const short = (letters: RegExp) => flags.some((flag) => /^-[A-Za-z]+$/.test(flag) && letters.test(flag));
   const recursive = short(/[rR]/) || flags.includes('--recursive') || /^(rd|rmdir|rimraf)$/i.test(program);
   if (program === 'find') {
-    if (rest.includes('-delete') || /-exec\w*\s+(\S*\/)?rm\b/.test(rest.join(' ')))
-      lookAtDeleted(startsOf(rest), world, add);
+    if (
+      rest.includes('-delete') ||
+      rest.some((word, at) => /^-(exec|ok)/.test(word) && /(^|\/)(rm|shred|unlink)$/.test(rest[at + 1] ?? ''))
+    )
+      lookAtFound(rest, command, world, add);
   } else if (
     (/^(rm|rd|rmdir|shred|rimraf)$/i.test(program) && recursive) ||
     (/^remove-item$/i.test(program) && flags.some((flag) => /^-rec/i.test(flag)))
   ) {
-    // `xargs rm -r`: the names come when it runs.
-    lookAtDeleted(targets.length === 0 ? ['{}'] : targets, world, add);
+    lookAtDeleted(targets, command, world, add);
   } else if (program === 'rsync' && flags.some((flag) => flag.startsWith('--del'))) {
-    lookAtDeleted(targets.slice(-1), world, add);
+    lookAtDeleted(targets.slice(-1), command, world, add);
   }
   if (program === 'git') lookAtGit(rest, add);
-  if (/^mkfs|^(wipefs|fdisk|parted|diskpart)$/.test(program)) add('disk', 'writes to a disk itself');
+  if (/^mkfs|^(wipefs|fdisk|parted|sgdisk|blkdiscard|diskpart)$/.test(program)) add('disk', 'writes to a disk itself');
   if (program === 'format' && targets.some((target) => /^[a-z]:/i.test(target))) add('disk', 'writes to a disk itself');
   const onto = /^(dd|tee|cp|shred)$/.test(program) ? rest.map((word) => word.replace(/^of=/, '')) : [];
   if ([...onto, ...writes].some((word) => diskDevice.test(word))) add('disk', 'writes to a disk itself');
-  if (/^ch(mod|own)$/.test(program) && recursive && targets.some((target) => isBroad(target, world))) {
+  if (
+    /^ch(mod|own|grp)$/.test(program) &&
+    recursive &&
+    targets.slice(1).some((target) => isBroad(target, command, world))
+  ) {
     add('delete-root', 'changes the rights of a whole tree');
   }
   if (program === 'dropdb' || (program === 'redis-cli' && rest.some((word) => /^flush(all|db)$/i.test(word)))) {
     add('drop-table', 'empties a database');
   }
+  lookAtRun(command, add);
+  if (isFromXargs(command) && /^(rm|shred|unlink)$/.test(program)) {
+    for (const source of sourcesOf(command.from)) {
+      if (source.words[0] === 'find') lookAtFound(source.words.slice(1), source, world, add);
+    }
+  }
+  lookAtProcesses(program, rest, add);
+  lookAtAgents(command, add);
   const at = words.findIndex((word) => /(^|[/\\])wa-sync(\.c?m?js|\.cmd)?(@[\w.-]+)?$/.test(word));
-  if (at >= 0) lookAtOwn(words.slice(at + 1), add);
+  if (at >= 0) lookAtOwn(words.slice(at + 1), words.slice(0, at), add);
+}
+
+/** Programs that run the word behind them as it is. */
+const wrappers = /^(sudo|doas|env|command|exec|builtin|nohup|time|nice|setsid|xargs)$/;
+/** Whose output is names of files of this project, or text that somebody could read. */
+const listers = /^(find|fd|git|grep|rg|ag|ls|cat|echo|printf|sort|uniq|head|tail|sed|awk|tr|cut|jq|comm|xargs)$/;
+
+/** What runs, or which files, only the shell knows. */
+function lookAtRun(command: SimpleCommand, add: Add): void {
+  const { words, from, isInner, texts } = command;
+  const [program = '', ...rest] = words;
+  const computed = (word: string | undefined) =>
+    word !== undefined && (isUnknown(word) || (hasGlob(word) && /[/?]/.test(word) && !/^\[\[?$/.test(word)));
+  const cannot = (why: string) => add('unknown', why);
+  if (!isInner && computed(program)) cannot('runs a program whose name only the shell knows');
+  if (!isInner && wrappers.test(program)) {
+    const name = rest.find((word) => !/^-|^\w+=/.test(word));
+    if (computed(name) && program !== 'xargs') cannot('runs a program whose name only the shell knows');
+  }
+  if (program === 'eval' && rest.some(isUnknown)) cannot('runs what only the shell knows');
+  if (/^(source|\.)$/.test(program) && computed(rest[0])) cannot('runs what only the shell knows');
+  if (
+    /^(\w*sh|python[\d.]*|node|perl|ruby|php)$/.test(program) &&
+    rest.some(
+      (word) =>
+        /b64decode|fromhex|atob\(|'base64'|unpack\(|decode_base64/.test(word) &&
+        /exec|eval|system|spawn|popen|run\(/.test(word),
+    )
+  ) {
+    cannot('runs what it computes');
+  }
+  if (
+    readsStdin(words) &&
+    from &&
+    texts.length === 0 &&
+    !/^(cat|echo|printf|curl|wget|tee)$/.test(from.words[0] ?? '')
+  ) {
+    cannot('runs what another command prints');
+  }
+  if (isFromXargs(command) && /^(rm|shred|unlink|mv|chmod|chown|truncate|tee|sed)$/.test(program)) {
+    const isChange = program !== 'sed' || rest.some((word) => /^-\w*i|^--in-place/.test(word));
+    const chain = sourcesOf(from);
+    const isListed = chain.length > 0 && chain.every(({ words: [name = ''] }) => listers.test(name));
+    const first = chain.at(-1)?.words[0] ?? '';
+    if (isChange && !(isListed && /^(find|fd|git|grep|rg|ag|ls)$/.test(first)))
+      cannot('removes or changes what is only known when it runs');
+  }
+}
+
+function sourcesOf(from: SimpleCommand | undefined): SimpleCommand[] {
+  const chain: SimpleCommand[] = [];
+  for (let at = from; at !== undefined && chain.length < 16; at = at.from) chain.push(at);
+  return chain;
+}
+
+/** `xargs` puts this mark behind what it runs. */
+function isFromXargs({ words, isInner }: SimpleCommand): boolean {
+  return isInner && words.at(-1) === '{}';
+}
+
+/** Processes of the guard; `node` is also that of the daemon, a shell and perl those of the launcher. */
+function lookAtProcesses(program: string, rest: readonly string[], add: Add): void {
+  const names = rest.filter((word) => !word.startsWith('-'));
+  if (/^(pkill|killall|killall5|pgrep|skill)$/.test(program)) {
+    const ends = program !== 'pgrep';
+    const isOurs = names.some((name) => {
+      const letters = name.toLowerCase().replace(/[^a-z]/g, '');
+      if (isUnknown(name)) return ends;
+      if (/wa.?(sync|hook)|hook/i.test(name)) return true;
+      return (
+        ends && (/^(node|nodejs|perl|sh|bash|dash|curl|gemini|claude|codex|wa)?$/.test(letters) || /^wa/.test(letters))
+      );
+    });
+    if (
+      isOurs ||
+      (ends && (names.length === 0 || rest.some((word) => /^-(u|U|G|g|P|t)$|^--(uid|euid|group)/.test(word))))
+    ) {
+      add('own', 'may end processes of the guard itself');
+    }
+  }
+  if (program === 'kill' && rest.some((word, at) => word === '-1' && at > 0))
+    add('own', 'ends every process of the user');
+  const isService = /^(systemctl|launchctl|service|sc|pm2|loginctl|schtasks)$/.test(program);
+  if (isService && rest.some((word) => /wa-sync|wa_sync|terminate-user|kill-user/i.test(word))) {
+    add('own', 'starts or stops wa-sync');
+  }
+}
+
+const movesAgent =
+  /^(HOME|GEMINI_CLI_HOME|GEMINI_CONFIG_DIR|GEMINI_CLI_SYSTEM_SETTINGS_PATH|CLAUDE_CONFIG_DIR|CODEX_HOME|WA_\w+_DIR|XDG_\w+)=/;
+
+/** Extensions and hooks of a coding agent, and one that is started without them. */
+function lookAtAgents({ words: [program = '', ...rest], assigned }: SimpleCommand, add: Add): void {
+  const name = agentNames.find((agent) => new RegExp(`^${agent}(-cli|-code)?$`).test(program));
+  if (name === undefined) return;
+  const own = () => add('own', `changes or leaves out the hooks of ${name}`);
+  const verb = rest.findIndex((word) => /^(extensions?|hooks?|plugins?|config|features|settings)$/.test(word));
+  if (verb >= 0 && verb < 3 && !/^(list|ls|show|get|validate|--help)$/.test(rest[verb + 1] ?? '')) own();
+  if (assigned.some((word) => movesAgent.test(word))) own();
+  const leavesOut = {
+    gemini: /^(-e|--extensions?)(=|$)/,
+    claude: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
+    codex: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
+  }[name];
+  if (leavesOut && rest.some((word) => leavesOut.test(word))) own();
 }
 
 /** What only shows, sends or starts is left alone: the model is told to use some of it. */
-function lookAtOwn(words: readonly string[], add: Add): void {
+function lookAtOwn(words: readonly string[], before: readonly string[], add: Add): void {
   const has = (pattern: RegExp) => words.some((word) => pattern.test(word));
-  if (has(/^(hooks|service|setup|rotate|uninstall)$/)) add('own', 'changes the installation of wa-sync');
+  if (
+    has(/^(service|setup|rotate|uninstall)$/) ||
+    (has(/^hooks$/) && !has(/^list$/)) ||
+    (words[0] === 'dev' && has(/^(--agent=)?gemini$/))
+  )
+    add('own', 'changes the installation of wa-sync');
+  if (
+    before.some((word) => /^(uninstall|un|remove|rm|unlink|r)$/.test(word)) &&
+    /^(npm|pnpm|yarn|bun)$/.test(before[0] ?? '')
+  )
+    add('own', 'changes the installation of wa-sync');
   const [verb = ''] = words.filter((word) => !word.startsWith('-'));
-  if (/^(down|stop|sprint|away)$/.test(verb)) add('own', 'stops or steers wa-sync');
+  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb)) add('own', 'stops or steers wa-sync');
   if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'sends or drops a letter of wa-sync');
 }
 
-/** Where `find` begins to look. */
-function startsOf(words: readonly string[]): string[] {
-  const end = words.findIndex((word) => word.startsWith('-'));
-  return words.slice(0, Math.max(1, end));
+/** With names it is as harmless as these, in the project and where nothing else lies. */
+function lookAtFound(rest: readonly string[], command: SimpleCommand, world: Surroundings, add: Add): void {
+  const names = namesFound(rest).filter((name) => !/^[*?.[\]]*$/.test(name));
+  const { cwd, home } = world;
+  const isHarmless = (start: string) =>
+    names.length > 0 &&
+    !isUnknown(start) &&
+    command.folders.every((base) => {
+      const path = normal(absolute(start, base));
+      return !isAbove(path, home) && isAbove(cwd, path) && !mayFindGuard(path, names, world);
+    });
+  lookAtDeleted(
+    startsOf(rest).filter((start) => !isHarmless(start)),
+    command,
+    world,
+    add,
+  );
 }
 
-function lookAtDeleted(targets: readonly string[], world: Surroundings, add: Add): void {
-  const broad = targets.find((target) => isBroad(target, world));
+function lookAtDeleted(targets: readonly string[], command: SimpleCommand, world: Surroundings, add: Add): void {
+  const broad = targets.find((target) => isBroad(target, command, world));
   if (broad === '{}') add('delete-root', 'deletes what is only known when it runs');
-  else if (broad !== undefined) add('delete-root', `deletes ${broad} with all that is in it`);
+  else if (broad !== undefined) {
+    add('delete-root', `deletes ${broad.replaceAll(marks.unknown, '$(…)').slice(0, 200)} with all that is in it`);
+  }
 }
 
 /** Options before the verb that take the next word. */
@@ -66,9 +217,13 @@ const gitValues = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace'
 function lookAtGit(words: readonly string[], add: Add): void {
   let at = 0;
   while (words[at]?.startsWith('-')) at += gitValues.has(words[at] as string) ? 2 : 1;
-  const [verb, ...rest] = words.slice(at);
+  // `-c alias.x='push -f' x`
+  const alias = words.slice(0, at).flatMap((word) => /^alias\.([\w-]+)=([^!].*)$/s.exec(word)?.slice(1) ?? []);
+  const isAlias = alias[0] !== undefined && alias[0] === words[at];
+  const [verb, ...rest] = isAlias ? [...(alias[1] ?? '').split(/\s+/), ...words.slice(at + 1)] : words.slice(at);
   const has = (pattern: RegExp) => rest.some((word) => pattern.test(word));
   const discards = (why: string) => add('discard-work', why);
+  if (verb !== undefined && isUnknown(verb)) add('unknown', 'runs a command of git that only the shell knows');
   // git takes a long option by any beginning that means only it.
   const forced = has(/^--for|^-[a-zA-Z]*f/);
   if (verb === 'push' && has(/^--(for|mi|de|pru)|^-[a-z]*[fd][a-z]*$|^\+|^:./)) {
@@ -88,21 +243,28 @@ function lookAtGit(words: readonly string[], add: Add): void {
   }
 }
 
-function isBroad(target: string, world: Surroundings): boolean {
+function isBroad(target: string, { folders, lost }: SimpleCommand, world: Surroundings): boolean {
   if (target === '{}') return true;
-  const { cwd, home, at = cwd } = world;
-  return bracesExpanded(target).some((each) => [cwd, at].some((base) => isBroadFrom(each, base, { cwd, home })));
+  if (lost && !target.startsWith('/')) return true;
+  // It may be empty.
+  if (target.startsWith(marks.unknown)) return true;
+  return folders.some((base) => isBroadFrom(target, base, world));
 }
 
-function isBroadFrom(target: string, base: string, { cwd, home }: { cwd: string; home: string }): boolean {
-  const known = withKnownFolders(target, { home, cwd: base });
-  // A variable may be empty.
-  if (/^\$(?!\{?TMPDIR\b)/.test(known)) return true;
-  const bare = known.replace(/(\/\.?\*?)+$/, '') || '/';
-  if (/^(~\w*|\*|\.\*)$/.test(bare)) return true;
+function isBroadFrom(target: string, base: string, { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): boolean {
+  if (/(^|\/)\.\*$/.test(target)) return isBroadFrom(`${target.slice(0, -2)}.`, base, { cwd, home });
+  let end = target.length;
+  // What a folder holds is as much as the folder.
+  while (end > 0 && /[/*]/.test(target[end - 1] as string)) end -= 1;
+  const bare = target.slice(0, end).replace(/(?<=^|\/)\.$/, '') || (target.startsWith('/') ? '/' : '.');
+  if (/[^/]/.test(target.slice(end)) && end > 0 && target[end - 1] !== '/' && target[end] !== '/')
+    return isNearRoot(normal(absolute(target, base)));
   const path = normal(absolute(bare, base));
+  if (isNearRoot(path) || path.endsWith('/.git')) return true;
+  return isAbove(path, cwd) || isAbove(path, home);
+}
+
+function isNearRoot(path: string): boolean {
   if (path.split('/').filter((part) => part !== '').length <= 1 || /^[a-z]:\/?$/i.test(path)) return true;
-  if (/^\/(home|users)\/[^/]+$/i.test(path) || path.endsWith('/.git')) return true;
-  const isAbove = (other: string) => `${normal(other)}/`.startsWith(`${path}/`);
-  return isAbove(cwd) || isAbove(home);
+  return /^\/(home|users)\/[^/]+$/i.test(path);
 }

@@ -14,7 +14,7 @@ import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
-import { commandOf } from './builtin.ts';
+import { commandOf, type Surroundings } from './builtin.ts';
 import { afterCommands } from './judge.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
@@ -33,6 +33,8 @@ export interface GuardOptions {
   home: string;
   /** Directories that no tool may touch unasked. */
   own: readonly string[];
+  /** Values of variables, as a command may name these directories. */
+  variables: NonNullable<Surroundings['variables']>;
   /** Chat id; that of a private chat is its user's. */
   mailbox: string;
   record(record: ApprovalRecord): Promise<void>;
@@ -110,6 +112,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     fixed: {
       home: options.home,
       own: options.own,
+      variables: options.variables,
       secretsIn: (text) => Object.values(options.redact(text).counts).reduce((sum, count) => sum + count, 0),
     },
     redact,

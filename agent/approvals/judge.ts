@@ -4,6 +4,7 @@ import type { ApprovalMode } from '../journal/approvals.ts';
 import {
   type BuiltinRule,
   commandOf,
+  commandTexts,
   type Finding,
   findDangers,
   neverAllowed,
@@ -26,33 +27,34 @@ export interface Judgement {
 
 const ranks = { go: 0, ask: 1, deny: 2, stop: 3 } as const;
 
+/**
+ * A policy's own word comes first: what it denies or stops is not looked at by the built-in rules. Of a command line the rules that
+ * tighten are compared with each command in it; `allow` and `rewrite` only with the whole.
+ */
 export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, world: Surroundings): Judgement {
+  const refused = forbidden(call, policies, world);
+  if (refused) return refused;
   const first = findDangers(call, world);
-  const rewrite = policies.user.rules.find((rule) => rule.do === 'rewrite' && ruleMatches(rule, call, first));
+  const before = matcherOf(call, world, first);
+  const rewrite = policies.user.rules.find((rule) => rule.do === 'rewrite' && before.whole(rule));
   // Judged as what runs: a rewritten call is no way around the other rules.
   const input = rewrite ? { ...call.input, ...rewrite.set } : undefined;
   const actual = input ? { ...call, input } : call;
+  const refusedNow = input ? forbidden(actual, policies, world) : undefined;
+  if (refusedNow) return { ...refusedNow, input };
   const found = input ? findDangers(actual, world) : first;
-  const matching = (rules: readonly UserRule[]) => rules.filter((rule) => ruleMatches(rule, actual, found));
-  const ofUser = matching(policies.user.rules.filter((rule) => rule.do !== 'rewrite'));
-  const ofProject = matching(policies.project.rules as readonly ProjectRule[]);
+  const matches = input ? matcherOf(actual, world, found) : before;
+  const ofUser = policies.user.rules.filter((rule) => rule.do !== 'rewrite' && matches.any(rule));
+  const ofProject = policies.project.rules.filter((rule) => matches.any(rule));
 
   const judgement: Judgement = {
-    verdict: 'go',
+    ...nothing,
     why: [],
     rules: found.map(({ rule }) => rule),
     input,
     checkpoint: [...ofUser, ...ofProject, ...(rewrite ? [rewrite] : [])].some((rule) => rule.checkpoint === true),
   };
-  const tighten = (verdict: Judgement['verdict'], why: string) => {
-    if (ranks[verdict] > ranks[judgement.verdict]) judgement.verdict = verdict;
-    if (verdict !== 'go' && why !== '') judgement.why.push(why);
-  };
-
-  const only = onlyTools(policies);
-  if (only && !only.some((each) => matchesGlob(each, call.tool))) {
-    tighten('deny', `only these tools are open now: ${only.join(', ') || 'none'}`);
-  }
+  const tighten = tightener(judgement);
   const decisive = ofUser.find((rule) => rule.do !== undefined);
   const open = findingsLeft(found, ofUser);
   if (mode !== 'off') {
@@ -60,15 +62,64 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
     for (const problem of policies.problems) tighten('ask', problem);
     if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) tighten('ask', '');
   }
-  const asTold = (rule: UserRule | undefined, words: string) => {
-    if (rule?.do === 'ask' || rule?.do === 'deny' || rule?.do === 'stop') tighten(rule.do, rule.reason ?? words);
-  };
-  asTold(decisive, 'your policy says so');
-  asTold(
-    ofProject.find((rule) => rule.do !== undefined),
-    "the project's policy says so",
+  tightenAsTold(tighten, decisive, userWords);
+  tightenAsTold(
+    tighten,
+    ofProject.find(({ do: what }) => what !== undefined),
+    projectWords,
   );
   return judgement;
+}
+
+const nothing = { verdict: 'go', why: [], rules: [], input: undefined, checkpoint: false } as const;
+const userWords = 'your policy says so';
+const projectWords = "the project's policy says so";
+
+type Tighten = (verdict: Judgement['verdict'], why: string) => void;
+
+function tightener(judgement: Judgement): Tighten {
+  return (verdict, why) => {
+    if (ranks[verdict] > ranks[judgement.verdict]) judgement.verdict = verdict;
+    if (verdict !== 'go' && why !== '') judgement.why.push(why);
+  };
+}
+
+function tightenAsTold(tighten: Tighten, rule: UserRule | ProjectRule | undefined, words: string): void {
+  if (rule?.do === 'ask' || rule?.do === 'deny' || rule?.do === 'stop') tighten(rule.do, rule.reason ?? words);
+}
+
+/** What a policy denies whatever the built-in rules find; undefined = they must be asked. */
+function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Judgement | undefined {
+  const judgement: Judgement = { ...nothing, why: [] };
+  const tighten = tightener(judgement);
+  const only = onlyTools(policies);
+  if (only && !only.some((each) => matchesGlob(each, call.tool))) {
+    tighten('deny', `only these tools are open now: ${only.join(', ') || 'none'}`);
+  }
+  const matches = matcherOf(call, world, undefined);
+  const [rules, own] = [policies.user.rules, policies.project.rules];
+  const decides = (rule: UserRule) =>
+    rule.do !== undefined && rule.do !== 'rewrite' && (rule.builtin !== undefined || matches.any(rule));
+  const first = rules.find(decides);
+  // With `builtin` it may not be the first; that is known later.
+  if (first?.builtin === undefined) tightenAsTold(tighten, first, userWords);
+  tightenAsTold(
+    tighten,
+    own.find((rule) => rule.do !== undefined && matches.any(rule)),
+    projectWords,
+  );
+  const rewrites = rules.filter((rule) => rule.do === 'rewrite' && rule.builtin === undefined);
+  if (!rewrites.some(matches.whole)) {
+    const part = rewrites.find((rule) => rule.set?.command !== undefined && matches.any(rule));
+    if (part) {
+      const pattern = part.match?.command ?? '*';
+      tighten(
+        'deny',
+        part.reason ?? `a part of this line is what your policy rewrites (${pattern}): run it as a command of its own`,
+      );
+    }
+  }
+  return ranks[judgement.verdict] > ranks.ask ? judgement : undefined;
 }
 
 /** Its whole effect is to reach the owner: a question at the desk, our own tools for messages. To ask about it asks twice. */
@@ -103,10 +154,15 @@ export function afterCommands(call: ToolCall, { rules }: Policies['user'], isCut
     const { after } = rule;
     if (after === undefined) return [];
     const isFilter = typeof after === 'object' && after.result === 'replace';
-    if (!ruleMatches(isCut && isFilter ? onWhatIsKnown(rule, call) : rule, call, [])) return [];
+    if (!isAfter(isCut && isFilter ? onWhatIsKnown(rule, call) : rule, call)) return [];
     if (typeof after === 'string') return [{ run: after, result: 'append', readsResult: false }];
     return [{ ...after, readsResult: true }];
   });
+}
+
+/** A filter may withhold, so it is not passed by because nobody could compare a value. */
+function isAfter(rule: UserRule, call: ToolCall): boolean {
+  return rule.builtin === undefined && ruleMatches({ ...rule, do: undefined }, call, 'whole');
 }
 
 function onWhatIsKnown(rule: UserRule, call: ToolCall): UserRule {
@@ -114,20 +170,58 @@ function onWhatIsKnown(rule: UserRule, call: ToolCall): UserRule {
   return { ...rule, server: call.server === undefined ? undefined : rule.server, match: Object.fromEntries(match) };
 }
 
-/** `*` of an allowed shell command does not stand for a second command. */
+/** What `*` does not stand for where a rule loosens, or replaces a whole command. */
 const chains = /[;&|<>`$(){}\n\r\\]/;
 
-function ruleMatches(rule: UserRule, call: ToolCall, found: readonly Finding[]): boolean {
+interface Matcher {
+  /** The rule is about this call; where it tightens, also about a part of its command line. */
+  any(rule: UserRule): boolean;
+  /** The same, with the whole of the command line and nothing else in it. */
+  whole(rule: UserRule): boolean;
+}
+
+/** `found` undefined = a rule with `builtin` matches nothing yet. The command line is read once, and only where a rule asks. */
+function matcherOf(call: ToolCall, world: Surroundings, found: readonly Finding[] | undefined): Matcher {
+  let parts: { texts: string[] | undefined } | undefined;
+  const textsNow = () => {
+    parts ??= { texts: commandTexts(call, world) };
+    return parts.texts;
+  };
+  const isAbout = (rule: UserRule) =>
+    rule.builtin === undefined || found?.some((finding) => finding.rule === rule.builtin) === true;
+  return {
+    any: (rule) => isAbout(rule) && ruleMatches(rule, call, rule.do === 'allow' ? 'whole' : textsNow),
+    whole: (rule) => isAbout(rule) && ruleMatches(rule, call, 'whole'),
+  };
+}
+
+/** As much of a value as is compared with a pattern. */
+const maxCompared = 65_536;
+
+function ruleMatches(rule: UserRule, call: ToolCall, command: 'whole' | (() => string[] | undefined)): boolean {
   if (rule.tool !== undefined && !matchesGlob(rule.tool, call.tool)) return false;
   if (rule.server !== undefined && (call.server === undefined || !matchesGlob(rule.server, call.server))) return false;
-  if (rule.builtin !== undefined && !found.some((finding) => finding.rule === rule.builtin)) return false;
   return Object.entries(rule.match ?? {}).every(([key, pattern]) => {
     const value = call.input[key];
     if (value === undefined) return false;
-    const isCommand = key === 'command' && rule.do === 'allow' && commandOf(call) !== undefined;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const isCommand = key === 'command' && commandOf(call) !== undefined;
+    if (isCommand && command !== 'whole') {
+      if (text.length <= maxCompared && matchesGlob(pattern, text)) return true;
+      // What nobody can read may be what the rule is about.
+      return command()?.some((each) => matchesGlob(pattern, each)) ?? true;
+    }
+    const loosens = rule.do === 'allow';
+    if (text.length > maxCompared) return !loosens && rule.do !== 'rewrite' && couldMatch(pattern, text);
     // `src/*` is no way to `src/../..`.
-    if (rule.do === 'allow' && !isCommand && text !== pattern && /(^|[\\/])\.\.([\\/]|$)/.test(text)) return false;
-    return matchesGlob(pattern, text, isCommand ? (char) => !chains.test(char) : undefined);
+    if (loosens && !isCommand && text !== pattern && /(^|[\\/])\.\.([\\/]|$)/.test(text)) return false;
+    const isAlone = isCommand && (loosens || (rule.do === 'rewrite' && rule.set?.command !== undefined));
+    return matchesGlob(pattern, isAlone ? text.trim() : text, isAlone ? (char) => !chains.test(char) : undefined);
   });
+}
+
+/** Of a text too long to compare: its beginning says no, or nobody knows. */
+function couldMatch(pattern: string, text: string): boolean {
+  const star = pattern.indexOf('*');
+  return star >= 0 && text.startsWith(pattern.slice(0, star));
 }

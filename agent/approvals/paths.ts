@@ -1,28 +1,35 @@
-// Paths as the words of a command name them: what the shell makes of a word, and where it leads. Pure.
-
-/** `~`, `$HOME` and `$PWD` at the beginning, as the shell replaces them. */
-export function withKnownFolders(word: string, { home, cwd }: { home: string; cwd: string }): string {
-  return word.replace(/^(~|\$HOME|\$\{HOME\})(?=\/|$)/, home).replace(/^(\$PWD|\$\{PWD\})(?=\/|$)/, cwd);
-}
+// Paths as the words of a command name them. Pure.
 
 const maxExpanded = 64;
 const maxLength = 4096;
 
-/** `{a,b}` */
+/** `{a,b}`, also within one another; `{a..z}` becomes `*`. What would become too many is left as it is. */
 export function bracesExpanded(word: string): string[] {
-  // As long as no path is, and no cause to search for long.
-  if (word.length > maxLength) return [word];
+  // As long as no path is.
+  if (word.length > maxLength || !word.includes('{')) return [word];
   let words = [word];
-  for (;;) {
-    const next = words.flatMap((each) => {
-      const group = /\{([^{}]*,[^{}]*)\}/.exec(each);
-      if (!group) return [each];
-      const [all, inner = ''] = group;
-      return inner.split(',').map((part) => each.slice(0, group.index) + part + each.slice(group.index + all.length));
-    });
-    if (next.length === words.length || next.length > maxExpanded) return words;
+  for (let round = 0; round < maxExpanded; round += 1) {
+    const next = words.flatMap(oneBrace);
+    if (next.length > maxExpanded) return words;
+    if (next.length === words.length && next.every((each, at) => each === words[at])) return words;
     words = next;
   }
+  return words;
+}
+
+/** The first group without one in it. */
+function oneBrace(word: string): string[] {
+  let from = -1;
+  for (let at = 0; at < word.length; at += 1) {
+    if (word[at] === '{') from = at;
+    if (word[at] !== '}' || from < 0) continue;
+    const inner = word.slice(from + 1, at);
+    const [before, behind] = [word.slice(0, from), word.slice(at + 1)];
+    if (inner.includes(',')) return inner.split(',').map((part) => before + part + behind);
+    if (/^[\w-]{1,8}\.\.[\w.-]{1,16}$/.test(inner)) return [`${before}*${behind}`];
+    from = -1;
+  }
+  return [word];
 }
 
 export function absolute(path: string, cwd: string): string {
@@ -30,7 +37,7 @@ export function absolute(path: string, cwd: string): string {
   return slashed.startsWith('/') || /^[a-z]:\//i.test(slashed) ? slashed : `${cwd}/${slashed}`;
 }
 
-/** Without `.`, `..` and doubled slashes. */
+/** Without `.`, `..` and doubled slashes, and without what Linux shows of the same files in `/proc`. */
 export function normal(path: string): string {
   const parts: string[] = [];
   for (const part of path.replaceAll('\\', '/').split('/')) {
@@ -40,26 +47,7 @@ export function normal(path: string): string {
   return `/${parts.join('/')}`;
 }
 
-/** Names that a pattern must not reach unseen. */
-const guarded = ['.env', '.netrc', '.npmrc', '.pypirc', '.git-credentials', '.ssh', '.aws', '.gemini', 'id_rsa'];
-
-/** What the last part of a path with `*`, `?` or `[…]` may stand for, of what is guarded; the path itself without such. */
-export function globExpanded(path: string): string[] {
-  const [, folder = '', name = ''] = /^(.*\/)?([^/]*)$/s.exec(path) ?? [];
-  if (!/[*?[]/.test(name)) return [path];
-  // Everything in the folder: the folder counts.
-  if (/\.gemini\/$/i.test(folder)) return [folder];
-  const known = name.search(/[*?[]/);
-  if (known === 0 || (known < 3 && !name.startsWith('.'))) return [];
-  const parts = name
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.')
-    .replaceAll('[!', '[^');
-  try {
-    const pattern = new RegExp(`^${parts}$`);
-    return guarded.filter((each) => pattern.test(each)).map((each) => folder + each);
-  } catch {
-    return [];
-  }
+/** Whether `path` is `other` or lies above it, upper and lower case alike. */
+export function isAbove(path: string, other: string): boolean {
+  return `${normal(other)}/`.toLowerCase().startsWith(path === '/' ? '/' : `${path}/`.toLowerCase());
 }

@@ -42,7 +42,8 @@ function wordsOf(issue: Issue): string {
   if (isUnknownKey(issue)) return issue.message;
   if (type === 'strict_object' && issue.expected !== 'Object') return 'is missing';
   if (type === 'min_length') return 'must not be empty';
-  if (type === 'max_length') return `must have at most ${requirement} characters`;
+  if (type === 'max_length')
+    return `must have at most ${requirement} ${Array.isArray(input) ? 'entries' : 'characters'}`;
   const listed = issue.expected?.replace(/^\(|\)$/g, '').replaceAll(' | ', ', ');
   const must: Record<string, string> = {
     string: 'a text',

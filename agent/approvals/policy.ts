@@ -16,9 +16,13 @@ function object<E extends v.ObjectEntries>(entries: E) {
 }
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
-const pattern = v.pipe(v.string(), v.maxLength(1000));
+const pattern = v.pipe(v.string(), v.maxLength(200));
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2000));
 const amount = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+/** Of a policy and of a rule: comparing them with a call takes no longer than reading the call. */
+const maxRules = 200;
+const maxMatches = 10;
 
 /** Which calls a rule is about; every field that is there must match. */
 const where = {
@@ -27,7 +31,12 @@ const where = {
   /** Pattern of the MCP server's name; a rule with it never matches a tool of the agent itself. */
   server: v.optional(name),
   /** Argument name -> pattern of its whole value; what is no text is compared as JSON. */
-  match: v.optional(v.record(name, pattern)),
+  match: v.optional(
+    v.pipe(
+      v.record(name, pattern),
+      v.check((match) => Object.keys(match).length <= maxMatches, `has more than ${maxMatches} patterns`),
+    ),
+  ),
 };
 
 /** Which of the outputs the model reads: the tool's and the command's, or the command's alone. */
@@ -79,15 +88,15 @@ const userRule = v.pipe(
 );
 
 const shared = {
-  tools: v.optional(object({ only: v.array(name) })),
+  tools: v.optional(object({ only: v.pipe(v.array(name), v.maxLength(maxRules)) })),
   /** Per day. */
   budgets: v.optional(object({ turns: v.optional(amount), minutes: v.optional(amount), tokens: v.optional(amount) })),
 };
 
-const projectPolicy = object({ rules: v.optional(v.array(projectRule), []), ...shared });
+const projectPolicy = object({ rules: v.optional(v.pipe(v.array(projectRule), v.maxLength(maxRules)), []), ...shared });
 
 const userPolicy = object({
-  rules: v.optional(v.array(userRule), []),
+  rules: v.optional(v.pipe(v.array(userRule), v.maxLength(maxRules)), []),
   ...shared,
   onTimeout: v.optional(v.picklist(['deny', 'desk']), 'deny'),
   /** How long a question waits for an answer, at most what the coding agent gives its hooks. */

@@ -1,53 +1,169 @@
 // Programs whose arguments are a command or a script: what they would run. Pure.
 
-import type { SimpleCommand } from './shell-words.ts';
+import { unescaped } from './shell-syntax.ts';
 
 /** Run the command that begins at one of their words; which one depends on their options, so each is tried. */
 const runners = new Set([
-  ...['sudo', 'doas', 'env', 'command', 'exec', 'builtin', 'nohup', 'time', 'nice', 'ionice', 'stdbuf', 'setsid'],
-  ...['timeout', 'xargs', 'parallel', 'watch', 'flock', 'strace', 'unshare', 'chroot', 'busybox', 'ssh', 'docker'],
-  ...['podman', 'kubectl', 'npx', 'bunx', 'pnpm', 'npm', 'yarn', 'dlx'],
+  ...[
+    'sudo',
+    'doas',
+    'env',
+    'command',
+    'exec',
+    'builtin',
+    'nohup',
+    'time',
+    'nice',
+    'ionice',
+    'stdbuf',
+    'setsid',
+    'chrt',
+  ],
+  ...['timeout', 'xargs', 'parallel', 'watch', 'flock', 'strace', 'ltrace', 'unshare', 'chroot', 'busybox', 'toybox'],
+  ...[
+    'ssh',
+    'docker',
+    'podman',
+    'kubectl',
+    'npx',
+    'bunx',
+    'pnpm',
+    'npm',
+    'yarn',
+    'dlx',
+    'pnpx',
+    'find',
+    'fd',
+    'faketime',
+  ],
+  ...['systemd-run', 'proot', 'fakeroot', 'unbuffer', 'entr', 'taskset', 'runuser', 'setpriv', 'pkexec', 'caffeinate'],
 ]);
 
 /** Take a script as one of their words. */
-const shells = new Set([
-  ...['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'ash', 'su', 'powershell', 'pwsh', 'cmd'],
-  ...['ssh', 'watch', 'parallel', 'script', 'trap', 'env'],
+const shells = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'ash', 'su', 'powershell', 'pwsh', 'cmd']);
+/** Of these only a word with a space in it may be a script. */
+const maybeShells = new Set([
+  ...['ssh', 'watch', 'parallel', 'script', 'env', 'tmux', 'screen', 'npx', 'npm', 'pnpm', 'yarn', 'flock', 'runuser'],
+  ...[
+    'vim',
+    'vi',
+    'nvim',
+    'ed',
+    'ex',
+    'entr',
+    'expect',
+    'at',
+    'concurrently',
+    'hyperfine',
+    'rsync',
+    'tar',
+    'gdb',
+    'nodemon',
+  ],
 ]);
-const stdinShells = /^(ba|z|da|k|a|fi)?sh$/;
-const interpreters = /^(python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|[gmn]?awk|lua|osascript)$/;
+const stdinShells = /^((ba|z|da|k|a|fi)?sh|at|batch|pwsh|powershell)$/;
+const interpreters = /^(python[\d.]*|pypy3?|node|nodejs|deno|bun|tsx|perl|ruby|php|[gmn]?awk|lua|osascript|Rscript)$/;
 const removesTree = /rmtree|rm_r|remove_tree|rmSync|rmdirSync|removeSync|RemoveAll|rimraf|\brm\(/;
+const changesFiles =
+  /\b(os\.(remove|unlink|rename|replace|chmod)|unlink\w*|rename\w*|chmod\w*|chown\w*|shutil\.move|move|File\.delete)\b/;
 
 const maxTried = 16;
 
-/** The program's name without its folder. */
+/** The program's name without its folder, and without the version of a package. */
 export function programOf(word: string): string {
-  return word.replace(/^.*[/\\]/, '').replace(/\.exe$/i, '');
+  const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1).replace(/\.(exe|cmd)$/i, '');
+  return name.replace(/(?<=.)@[\w.-]*$/, '');
 }
 
 /** Each is a program with its arguments. */
 export function commandsRunBy([program = '', ...rest]: readonly string[]): string[][] {
   if (interpreters.test(program)) return rest.filter(isCode).flatMap(callsIn);
   if (!runners.has(program)) return [];
+  if (program === 'find' || program === 'fd') return executed(rest);
   // Behind what is written stand the names that xargs reads.
   const added = program === 'xargs' ? ['{}'] : [];
   return rest
     .slice(0, maxTried)
-    .flatMap((word, at) => (word.startsWith('-') ? [] : [[programOf(word), ...rest.slice(at + 1), ...added]]));
+    .flatMap((word, at) => (/^-|^\w+=/.test(word) ? [] : [[programOf(word), ...rest.slice(at + 1), ...added]]));
+}
+
+/** `find … -exec rm {} ;` */
+function executed(words: readonly string[]): string[][] {
+  const at = words.findIndex((word) => /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(word));
+  if (at < 0) return [];
+  const [name = '', ...rest] = words.slice(at + 1);
+  const end = rest.findIndex((word) => word === ';' || word === '+');
+  // What `find` finds is judged where it is said.
+  return [[programOf(name), ...rest.slice(0, end < 0 ? undefined : end).filter((word) => word !== '{}')]];
+}
+
+export interface Script {
+  text: string;
+  /** It may be something else. */
+  isGuess: boolean;
+  /** It runs in the shell that reads it. */
+  isSame: boolean;
 }
 
 /** Scripts in the words of a command, in the language of the shell. */
-export function scriptsOf([program = '', ...rest]: readonly string[]): string[] {
-  if (program === 'eval') return [rest.join(' ')];
-  if (interpreters.test(program)) return rest.filter(isCode).flatMap(stringsIn);
-  if (!shells.has(program)) return [];
-  // Those that are commands already take words; only a word with a space in it is a script of theirs.
-  return rest.filter((word) => !word.startsWith('-') && (!runners.has(program) || /\s/.test(word)));
+export function scriptsOf([program = '', ...rest]: readonly string[]): Script[] {
+  const script = (text: string): Script => ({ text, isGuess: false, isSame: false });
+  const guess = (text: string): Script => ({ text, isGuess: true, isSame: false });
+  if (program === 'eval') return [{ text: rest.join(' '), isGuess: false, isSame: true }];
+  if (program === 'trap') return rest.slice(0, 1).map(script);
+  if (program === 'alias') return rest.flatMap((word) => /^[^=]+=(.+)$/s.exec(word)?.[1] ?? []).map(script);
+  if (interpreters.test(program)) return rest.filter(isCode).flatMap(stringsIn).map(guess);
+  if (program === 'git') return gitScripts(rest).map(guess);
+  if (program === 'sed') return rest.flatMap((word) => /^(?:\d+|\$)?e\s+(.+)$/s.exec(word)?.[1] ?? []).map(guess);
+  if (program === 'find' || program === 'fd') return executed(rest).flatMap(scriptsOf);
+  if (shells.has(program)) {
+    const at = rest.findIndex((word) => /^(-\w*c|\/c|-command)$/i.test(word));
+    const text = rest.slice(at + 1).find((word) => !word.startsWith('-'));
+    // Words of a script that is a file are no scripts, but may be to `cmd` and `su`.
+    if (at < 0 || text === undefined) return rest.filter((word) => /\s/.test(word)).map(guess);
+    return /^(cmd|powershell|pwsh)$/.test(program) ? [script(rest.slice(at + 1).join(' '))] : [script(text)];
+  }
+  if (!maybeShells.has(program)) return [];
+  return rest.filter((word) => /\s/.test(word)).map((word) => guess(word.replace(/^(--?[\w-]+=)?(exec=)?[+:!]*/, '')));
+}
+
+/** Values of git's settings that it runs, and what `rebase -x` and its kin are given. */
+function gitScripts(words: readonly string[]): string[] {
+  return words.flatMap((word, at) => {
+    const before = words[at - 1] ?? '';
+    const alias = /^(?:--exec=|[\w.-]+=!)(.+)$/s.exec(word)?.[1] ?? (word.startsWith('!') ? word.slice(1) : undefined);
+    if (alias !== undefined) return [alias];
+    const set =
+      /^[\w.]*(?:pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd)[\w.]*=!?(.+)$/is.exec(
+        word,
+      )?.[1];
+    if (set !== undefined) return [set];
+    if (/^(-x|--exec|--tree-filter|--index-filter|--upload-pack|--receive-pack)$/.test(before)) return [word];
+    return before === 'foreach' || (before === 'run' && words[at - 2] === 'bisect') ? [words.slice(at).join(' ')] : [];
+  });
 }
 
 /** A shell that runs what it is sent. */
-export function readsStdin({ words: [program = '', ...rest] }: SimpleCommand): boolean {
-  return stdinShells.test(program) && rest.every((word) => word.startsWith('-'));
+export function readsStdin([program = '', ...rest]: readonly string[]): boolean {
+  if (!stdinShells.test(program)) return /^(source|\.)$/.test(program) && rest[0] === '/dev/stdin';
+  const names = rest.filter((word) => !word.startsWith('-') && word !== '/dev/stdin');
+  return !rest.some((word) => /^-\w*c$/.test(word)) && (names.length === 0 || rest.includes('-s') || program === 'at');
+}
+
+/** An interpreter that does. */
+export function takesStdinCode([program = '', ...rest]: readonly string[]): boolean {
+  return (
+    interpreters.test(program) &&
+    !/awk$/.test(program) &&
+    rest.every((word) => /^(-[a-zA-Z]?|\/dev\/stdin)$/.test(word))
+  );
+}
+
+/** What a command prints, as far as it is written in it. */
+export function printed([program = '', ...rest]: readonly string[], texts: readonly string[]): string[] {
+  if (program === 'cat' || program === 'tee') return [...texts];
+  if (program !== 'echo' && program !== 'printf') return [];
+  return [unescaped(rest.filter((word) => !/^-[neE]+$/.test(word)).join(' '))];
 }
 
 /** `-c 'print(1)'`, and not the name of a script. */
@@ -55,12 +171,34 @@ function isCode(word: string): boolean {
   return /["'`(]/.test(word);
 }
 
-/** What the code names may be files; where it removes trees, they are what it removes. */
+/** What the code names may be files; where it removes or moves some, they are what it removes or moves. */
 function callsIn(code: string): string[][] {
   const strings = stringsIn(code);
-  return [['open', ...strings], ...(removesTree.test(code) ? [['rm', '-r', ...strings]] : [])];
+  return [
+    ['open', ...strings],
+    ...(removesTree.test(code) ? [['rm', '-r', ...strings]] : []),
+    ...(changesFiles.test(code) ? [['unlink', ...strings]] : []),
+  ];
 }
 
-function stringsIn(code: string): string[] {
-  return [...code.matchAll(/(["'`])((?:\\.|(?!\1).)*)\1/gs)].map(([, , text = '']) => text);
+const maxStrings = 200;
+
+/** The string literals of a program, whatever its language. One look at each character. */
+export function stringsIn(code: string): string[] {
+  const strings: string[] = [];
+  const unclosed = new Set<string>();
+  for (let at = 0; at < code.length && strings.length < maxStrings; at += 1) {
+    const mark = code[at] as string;
+    if ((mark !== '"' && mark !== "'" && mark !== '`') || unclosed.has(mark)) continue;
+    let end = at + 1;
+    while (end < code.length && code[end] !== mark) end += code[end] === '\\' ? 2 : 1;
+    // Without its end it is an apostrophe.
+    if (end >= code.length) {
+      unclosed.add(mark);
+      continue;
+    }
+    strings.push(code.slice(at + 1, end));
+    at = end;
+  }
+  return strings;
 }

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createGuard, type Guard } from '../approvals/guard.ts';
+import { knownPlaces } from '../approvals/surroundings.ts';
 import type { Binding } from '../config.ts';
 import { hookSwitches } from '../drivers/gemini/hook-switches.ts';
 import { readTurn } from '../drivers/gemini/session-log.ts';
@@ -37,9 +38,7 @@ export async function guardProject(
     mailboxDir: place.dir,
     ...io,
     configDir: config.dirs.config,
-    home: homedir(),
-    // The cache holds nothing that guards.
-    own: Object.values(config.dirs).filter((dir) => dir !== config.dirs.cache),
+    ...knownPlaces(config.dirs, homedir()),
     mailbox: binding.mailbox,
     record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
     redact: redactor,

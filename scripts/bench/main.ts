@@ -7,6 +7,7 @@ import { openLab } from '../lab/lab.ts';
 import { accept } from './parts/accept.ts';
 import { backlog } from './parts/backlog.ts';
 import { drain } from './parts/drain.ts';
+import { gate } from './parts/gate.ts';
 import { hook } from './parts/hook.ts';
 import { idle } from './parts/idle.ts';
 import { idleRelay } from './parts/idle-relay.ts';
@@ -16,7 +17,7 @@ import { rows } from './parts/rows.ts';
 import { table } from './report.ts';
 import type { BenchResult, Part } from './result.ts';
 
-const parts: readonly Part[] = [hook, inbound, outbound, accept, drain, backlog, idle, rows, idleRelay];
+const parts: readonly Part[] = [hook, gate, inbound, outbound, accept, drain, backlog, idle, rows, idleRelay];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

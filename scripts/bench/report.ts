@@ -20,6 +20,7 @@ const limits = {
   messageShare: 1 / 4,
   emptyShare: 1 / 2,
   overEmptyNodeMs: 15,
+  gateMs: 5,
   inboundMs: 25,
   outboundMs: 50,
   acceptPerSecond: 300,
@@ -76,6 +77,12 @@ const rows: Row[] = [
   },
   { key: 'baseline.sh', value: ({ baseline }) => ms(baseline?.sh), meaning: "sh -c 'echo {}': the floor" },
   { key: 'baseline.node', value: ({ baseline }) => ms(baseline?.node), meaning: 'an empty Node script' },
+  {
+    key: 'gate.verdictP95Ms',
+    value: ({ gate }) => gate && `${gate.verdictP95Ms} ms`,
+    meaning: 'the verdict on a shell command, with a look at where its paths lead: p95 of 1,000 made-up ones',
+    target: ({ gate }) => gate && atMost(gate.verdictP95Ms, limits.gateMs, 'ms'),
+  },
   {
     key: 'inbound',
     value: ({ inbound }) => ms(inbound),

@@ -6,6 +6,8 @@ import type { Spread } from './stats.ts';
 export interface BenchResult {
   hook?: { message: Spread; empty: Spread; fallback: Spread; fallbackEmpty: Spread; late: number };
   baseline?: { bashJqMessage: Spread; bashJqEmpty: Spread; sh: Spread; node: Spread };
+  /** The judge of a tool call. */
+  gate?: { verdictP95Ms: number };
   inbound?: Spread;
   outbound?: Spread;
   accept?: { perSecond: number };

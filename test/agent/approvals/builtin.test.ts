@@ -71,7 +71,7 @@ describe('a shell command', () => {
     `python3 -c 'import os; os.system("rm -rf /")'`,
     `node -e "require('fs').rmSync('..', {recursive: true})"`,
   ])('%j deletes a root or a home', (command) => {
-    expect(shell(command)).toEqual(['delete-root']);
+    expect(shell(command)).toContain('delete-root');
   });
 
   it.each([
@@ -135,7 +135,7 @@ describe('a shell command', () => {
     ['wa-sync away off', ['own']],
     ['wa-sync letters drop x', ['own']],
   ])('%j is found as %j', (command, rules) => {
-    expect(shell(command)).toEqual(rules);
+    expect(shell(command)).toEqual(expect.arrayContaining(rules));
   });
 
   it.each([

@@ -206,6 +206,17 @@ describe('the policies', () => {
     ['{"rules":[{"tool":"x","do":"ask","set":{"a":1}}]}', /: "rules\[0\]" has "set", which only/],
     ['{"rules":[{"do":"ask"},{}]}', /: "rules\[1\]" does nothing/],
     ['{"rules":[{"tool":"x"}]}', /: "rules\[0\]" does nothing/],
+    [JSON.stringify({ rules: Array(201).fill({ do: 'ask' }) }), /: "rules" must have at most 200 entries/],
+    [
+      JSON.stringify({ rules: [{ match: { command: 'x'.repeat(201) }, do: 'ask' }] }),
+      /: "rules\[0\]\.match\.command" must have at most 200 characters/,
+    ],
+    [
+      JSON.stringify({
+        rules: [{ match: Object.fromEntries([...'abcdefghijk'].map((key) => [key, '*'])), do: 'ask' }],
+      }),
+      /: "rules\[0\]\.match" has more than 10 patterns/,
+    ],
   ])('%s is named as a problem', async (text, problem) => {
     const { problems } = await read(text, undefined);
     expect(problems).toHaveLength(1);

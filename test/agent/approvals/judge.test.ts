@@ -94,7 +94,98 @@ describe("the user's policy", () => {
       input: { command: 'npm ci' },
     });
     const worse = policies({ rules: [{ match: { command: 'ls' }, do: 'rewrite', set: { command: 'rm -rf /' } }] });
-    expect(judge(shell('ls'), worse, 'risky', world)).toMatchObject({ verdict: 'ask', rules: ['delete-root'] });
+    expect(judge(shell('ls'), worse, 'risky', world)).toMatchObject({
+      verdict: 'ask',
+      rules: expect.arrayContaining(['delete-root']),
+    });
+  });
+
+  it.each([
+    'npm publish',
+    ' npm publish',
+    'npm publish --tag next',
+    'cd pkg && npm publish',
+    'cd pkg;npm publish',
+    'env X=1 npm publish',
+    'X=1 npm publish',
+    "sh -c 'npm publish'",
+    'bash -c "cd pkg && npm publish"',
+    'echo $(npm publish)',
+    'n"p"m publish',
+    'true | sudo -E npm publish > log',
+    'if true; then npm publish; fi',
+    "echo 'npm publish' | sh",
+    'sh <<E\nnpm publish\nE',
+    '/usr/bin/npm publish',
+  ])('denies, asks and stops for each command of the line %j', (line) => {
+    const verdicts = (['ask', 'deny', 'stop'] as const).map((what) =>
+      verdict(line, policies({ rules: [{ match: { command: 'npm publish*' }, do: what }] }), 'off'),
+    );
+    expect(verdicts).toEqual(['ask', 'deny', 'stop']);
+    const project = policies({}, { rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
+    expect(verdict(line, project, 'off')).toBe('deny');
+  });
+
+  it('does not take the words of another command for one', () => {
+    const policy = policies({ rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
+    expect(verdict('git commit -m "npm publish"', policy, 'off')).toBe('go');
+    expect(verdict("cat > a.md <<'E'\nnpm publish\nE", policy, 'off')).toBe('go');
+  });
+
+  it('rewrites a whole command, and denies a line of which it would rewrite a part', () => {
+    const rewrite = policies({
+      rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { command: 'npm ci' } }],
+    });
+    expect(judge(shell(' npm install x '), rewrite, 'off', world).input).toEqual({ command: 'npm ci' });
+    for (const line of [
+      'npm install && rm -rf /',
+      'cd pkg && npm install',
+      'env X=1 npm install',
+      "sh -c 'npm install'",
+    ]) {
+      expect([line, judge(shell(line), rewrite, 'off', world)]).toEqual([
+        line,
+        {
+          verdict: 'deny',
+          why: ['a part of this line is what your policy rewrites (npm install*): run it as a command of its own'],
+          rules: [],
+          input: undefined,
+          checkpoint: false,
+        },
+      ]);
+    }
+    const added = policies({ rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { timeout: 5 } }] });
+    expect(judge(shell('npm install && npm test'), added, 'off', world).input).toEqual({
+      command: 'npm install && npm test',
+      timeout: 5,
+    });
+  });
+
+  it('forbids without a look at what the built-in rules find', () => {
+    const looked: string[] = [];
+    const watched = { ...world, secretsIn: (text: string) => looked.push(text) };
+    const policy = policies({ rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'by CI' }] });
+    expect(judge(shell('npm publish'), policy, 'risky', watched)).toMatchObject({ verdict: 'deny', why: ['by CI'] });
+    expect(looked).toEqual([]);
+  });
+
+  it('takes a value that is too long to compare for what it forbids, and never for what it allows', () => {
+    const long = `npm publish ${'x'.repeat(70_000)}`;
+    const rule = (pattern: string, what: 'allow' | 'ask' | 'deny') =>
+      verdict(long, policies({ rules: [{ match: { command: pattern }, do: what }] }));
+    expect([rule('npm publish*', 'allow'), rule('npm publish*', 'deny'), rule('x*', 'deny')]).toEqual([
+      'ask',
+      'deny',
+      'deny',
+    ]);
+    const write = (pattern: string) =>
+      judge(
+        { tool: 'write_file', server: undefined, input: { content: `a${'x'.repeat(70_000)}` } },
+        policies({ rules: [{ match: { content: pattern }, do: 'deny' }] }),
+        'off',
+        world,
+      ).verdict;
+    expect(['a*z', '*z', 'b*', 'a'].map(write)).toEqual(['deny', 'deny', 'go', 'go']);
   });
 
   it('names what runs afterwards and what wants a checkpoint', () => {

@@ -5,6 +5,7 @@ import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { rememberBound } from '../../../agent/files/served.ts';
 import { sprintLimits } from '../../../agent/turns/sprint.ts';
 import { type Running, runProgram, until } from '../../helpers/daemon.ts';
 import { type FarSide, startFarSide } from '../../helpers/stack.ts';
@@ -225,7 +226,9 @@ describe('a failure prints what happened, the command that repairs it, and no st
     },
     '.gemini is a link': {
       prepare: async () => {
-        await config(JSON.stringify({ bindings: [{ dir: project, mailbox: '1', project: 0 }] }));
+        const binding = { dir: project, mailbox: '1', project: 0 };
+        await config(JSON.stringify({ bindings: [binding] }));
+        await rememberBound(env.WA_CONFIG_DIR ?? '', binding, null, 0);
         await symlink(tmpdir(), join(project, '.gemini'));
       },
       args: ['audit'],

@@ -1,0 +1,160 @@
+// What belongs to the guard itself or may hold secrets: the directories of wa-sync, the settings and hooks of every coding agent that we
+// know, names of secret files; and whether a path, also one with `*`, `?` or `[…]` in it, reaches one of them. Pure.
+
+import { hasGlob, matchesName } from './glob.ts';
+import { isAbove, normal } from './paths.ts';
+
+/** A folder of a coding agent, in a home or a project, and what in it decides whether the gate is asked. */
+const agents: readonly { agent: string; folder: string; names: readonly string[]; beside: readonly string[] }[] = [
+  {
+    agent: 'gemini',
+    folder: '.gemini',
+    names: [
+      ...['settings.json', 'extensions', 'hooks', 'policies', 'trusted_hooks.json', 'trustedFolders.json'],
+      ...['wa_inbox.json', 'wa_outbox.json', 'wa_policy.json', 'wa_audit.jsonl'],
+    ],
+    beside: ['/etc/gemini-cli/settings.json', '/etc/gemini-cli/system-defaults.json'],
+  },
+  {
+    agent: 'claude',
+    folder: '.claude',
+    names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
+    beside: ['/etc/claude-code/managed-settings.json'],
+  },
+  {
+    agent: 'codex',
+    folder: '.codex',
+    names: ['config.toml', 'hooks.json', 'hooks', 'rules'],
+    beside: ['/etc/codex/config.toml', '/etc/codex/requirements.toml'],
+  },
+];
+
+export const agentNames = agents.map(({ agent }) => agent);
+
+/** Files of ours whose names begin so, in the same folder. */
+const ownNames = /^(wa_|\.wa-tmp-)/;
+const homeFiles = ['.claude.json'];
+
+const secretName =
+  /^(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|credentials(\.\w+)?|secrets?\.(json|ya?ml|toml|env)|.*\.(pem|key|p12|pfx|keystore|jks))$/i;
+const secretFolder = /^\.(ssh|aws|gnupg|kube|docker)$/i;
+/** Names that a pattern may stand for. */
+const secretNames = [
+  ...[
+    '.env',
+    '.env.local',
+    '.netrc',
+    '.npmrc',
+    '.pypirc',
+    '.pgpass',
+    '.git-credentials',
+    '.ssh',
+    '.aws',
+    '.gnupg',
+    '.kube',
+  ],
+  ...['id_rsa', 'id_ed25519', 'id_ecdsa'],
+];
+
+export interface Place {
+  home: string;
+  cwd: string;
+  /** The directories of wa-sync. */
+  own: readonly string[];
+}
+
+/** `path` is normal and absolute. */
+export function mayHoldSecrets(path: string): boolean {
+  const parts = path.split('/');
+  if (/^\/proc\/[^/]+\/environ$/.test(path)) return true;
+  return parts.some((part, at) => {
+    if (hasGlob(part)) return secretNames.some((name) => tellingGlob(part, name) && matchesName(part, name));
+    return secretFolder.test(part) || (at === parts.length - 1 && secretName.test(part));
+  });
+}
+
+/** `*` and `?d_*` stand for nearly everything: nobody means the secret. */
+function tellingGlob(pattern: string, name: string): boolean {
+  const fixed = pattern.search(/[*?[]/);
+  return fixed > 2 || (fixed > 0 && pattern.startsWith('.')) || (pattern.startsWith('[') && name.startsWith('.'));
+}
+
+/** It is, lies in, or may stand for something of the guard. */
+export function belongsToGuard(path: string, { own }: Place): boolean {
+  if (own.some((dir) => reaches(path, normal(dir)))) return true;
+  if (agents.some(({ beside }) => beside.some((file) => reaches(path, file)))) return true;
+  const parts = path.toLowerCase().split('/');
+  return parts.some((part, at) => {
+    if (homeFiles.some((name) => matches(part, name))) return true;
+    const next = parts[at + 1];
+    if (next === undefined) return false;
+    const found = agents.find(({ folder }) => matches(part, folder));
+    return (
+      found !== undefined && (ownNames.test(next) || found.names.some((name) => matches(next, name.toLowerCase())))
+    );
+  });
+}
+
+/** Removing or moving it, or writing over it, takes something of the guard along. */
+export function standsAboveGuard(path: string, place: Place): boolean {
+  const parts = path.split('/');
+  const last = parts.at(-1) ?? '';
+  if (agents.some(({ folder }) => matches(last.toLowerCase(), folder))) return true;
+  return guardedRoots(place).some((root) => coveredBy(parts, root.split('/')));
+}
+
+/** What lies in a folder that is no project's, and always there. */
+export function standsAboveHomeGuard(path: string, { own, home }: Place): boolean {
+  const roots = [...own.map(normal), ...agents.map(({ folder }) => normal(`${home}/${folder}`))];
+  return roots.some((root) => coveredBy(path.split('/'), root.split('/')));
+}
+
+function guardedRoots({ own, home, cwd }: Place): string[] {
+  const folders = [home, cwd].flatMap((base) => agents.map(({ folder }) => normal(`${base}/${folder}`)));
+  return [...own.map(normal), ...folders, ...homeFiles.map((file) => normal(`${home}/${file}`))];
+}
+
+/** A name by which `find` or `**` below `start` would come upon something of the guard. */
+export function mayFindGuard(start: string, patterns: readonly string[], place: Place): boolean {
+  if (belongsToGuard(start, place)) return true;
+  const below = guardedRoots(place).filter((root) => isAbove(start, root) || hasGlob(start));
+  if (below.length === 0) return false;
+  if (patterns.length === 0) return true;
+  const names = [
+    ...agents.flatMap(({ folder, names: inIt }) => [folder, ...inIt]),
+    ...below.flatMap((root) => root.split('/').slice(start.split('/').length)),
+    ...homeFiles,
+    ...(place.own.some((dir) => isAbove(start, dir)) ? ownFiles : []),
+  ];
+  return patterns.some((pattern) =>
+    names.some((name) => name !== '' && finds(pattern.toLowerCase(), name.toLowerCase())),
+  );
+}
+
+const ownFiles = ['config.json', 'policy.json', 'wa-hook', 'hook.sock', 'journal.jsonl', 'daemon', 'approvals', 'gate'];
+
+function matches(pattern: string, name: string): boolean {
+  return hasGlob(pattern) ? matchesName(pattern, name) : pattern === name;
+}
+
+/** `find -name` knows no rule of dots. */
+function finds(pattern: string, name: string): boolean {
+  return matches(pattern, name) || (pattern.startsWith('*') && matches(pattern, `x${name}`));
+}
+
+/** `path` is `root`, or lies in it. */
+function reaches(path: string, root: string): boolean {
+  if (!hasGlob(path)) return isAbove(root, path);
+  const [parts, known] = [path.split('/'), root.split('/')];
+  return parts.length >= known.length && known.every((name, at) => fitsPart(parts[at] as string, name));
+}
+
+/** `path` is `root`, or lies above it. */
+function coveredBy(parts: readonly string[], root: readonly string[]): boolean {
+  const given = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
+  return given.length <= root.length && given.every((part, at) => fitsPart(part, root[at] as string));
+}
+
+function fitsPart(part: string, name: string): boolean {
+  return hasGlob(part) ? matchesName(part, name) : part.toLowerCase() === name.toLowerCase();
+}

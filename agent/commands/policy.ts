@@ -1,0 +1,95 @@
+// `wa-sync policy test`: what the gate would say to a call, and by which rule of which file. Runs and asks nothing.
+
+import { join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { commandOf, type ToolCall } from '../approvals/builtin.ts';
+import { judgeNow } from '../approvals/judge-now.ts';
+import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy.ts';
+import { knownPlaces } from '../approvals/surroundings.ts';
+import { visible } from '../approvals/visible.ts';
+import { pathBelow } from '../files/below.ts';
+import { findServed } from '../files/served.ts';
+import { createRedactor } from '../format/redact.ts';
+import type { ApprovalMode } from '../journal/approvals.ts';
+import type { CommandContext } from './context.ts';
+
+export interface PolicyTest {
+  /** A command line, or the arguments of `tool` as JSON. */
+  command: string;
+  tool: string;
+  mode: ApprovalMode;
+  json: boolean;
+}
+
+const verdicts = {
+  go: 'runs without asking',
+  ask: 'is asked',
+  deny: 'is denied',
+  stop: 'is denied, and the turn ends',
+} as const;
+
+/** Judged in the current folder, with the policy of the project that it lies in. Errors: `bad_arguments`, `bad_config`. */
+export async function policyTestCommand(test: PolicyTest, context: CommandContext): Promise<void> {
+  const config = context.loadConfig();
+  const served = await findServed(context.cwd, config);
+  const files = {
+    user: join(config.dirs.config, userPolicyName),
+    project: await pathBelow(served?.binding.dir ?? context.cwd, '.gemini', projectPolicyName),
+  };
+  const redact = createRedactor({
+    own: config.relay ? [config.relay.token] : [],
+    kinds: config.redact,
+    patterns: config.redact.patterns,
+  });
+  const call: ToolCall = { tool: test.tool, server: serverOf(test.tool), input: inputOf(test) };
+  const { judgement, policies } = await judgeNow(call, context.cwd, test.mode, {
+    policies: () => readPolicies(files),
+    fixed: {
+      ...knownPlaces(config.dirs, context.home),
+      secretsIn: (text) => Object.values(redact(text).counts).reduce((sum, count) => sum + count, 0),
+    },
+  });
+  const { verdict, why, rules, input } = judgement;
+  const found = {
+    verdict,
+    mode: test.mode,
+    rules,
+    why,
+    ...(input ? { input } : {}),
+    files,
+    problems: policies.problems,
+  };
+  if (test.json) {
+    context.out(JSON.stringify(found));
+    return;
+  }
+  const line = (text: string) => context.out(visible(redact(text).text).replaceAll('\n', '⏎'));
+  line(`In mode ${test.mode} this ${verdicts[verdict]}.`);
+  for (const reason of why) line(`  because: ${reason}`);
+  if (input) line(`  rewritten by ${files.user}: ${commandOf({ ...call, input }) ?? JSON.stringify(input)}`);
+  if (rules.length > 0) line(`  built-in rules: ${rules.join(', ')}`);
+  line(
+    `  policies: ${files.user} (${policies.user.rules.length} rules), ${files.project} (${policies.project.rules.length} rules)`,
+  );
+}
+
+/** As Gemini CLI names the tool of a server. */
+function serverOf(tool: string): string | undefined {
+  return /^mcp_([^_]+)_/.exec(tool)?.[1];
+}
+
+function inputOf({ command, tool }: PolicyTest): Record<string, unknown> {
+  if (tool === shellTool) return { command };
+  let input: unknown;
+  try {
+    input = JSON.parse(command);
+  } catch {
+    // Named below.
+  }
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
+  throw new WaError('bad_arguments', `the arguments of ${tool} are no JSON object`, {
+    hint: `Give them as one, for example wa-sync policy test --tool write_file '{"file_path":"a.txt","content":""}'.`,
+  });
+}
+
+const shellTool = 'run_shell_command';

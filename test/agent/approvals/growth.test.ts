@@ -1,0 +1,193 @@
+// What a call costs grows as its length: no part of a command, said over and over, costs more than that. Compared by ratio, with the
+// best of several rounds, since a busy machine only makes a round slower.
+
+import { describe, expect, it } from 'vitest';
+import type { Surroundings } from '../../../agent/approvals/builtin.ts';
+import { matchesGlob, matchesName } from '../../../agent/approvals/glob.ts';
+import { judge } from '../../../agent/approvals/judge.ts';
+import type { Policies } from '../../../agent/approvals/policy.ts';
+import { stringsIn } from '../../../agent/approvals/shell-programs.ts';
+import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
+
+const home = '/home/dev';
+const dirs = {
+  config: `${home}/.config/wa-sync`,
+  state: `${home}/.local/state/wa-sync`,
+  runtime: '/run/user/1000/wa-sync',
+  data: `${home}/.local/share/wa-sync`,
+  cache: `${home}/.cache/wa-sync`,
+};
+const world: Surroundings = {
+  ...knownPlaces(dirs, home),
+  cwd: `${home}/projects/shop`,
+  resolved: new Map(),
+  secretsIn: () => 0,
+};
+const none: Policies = {
+  user: {
+    rules: [{ match: { command: '*a*b*c*npm publish*x' }, do: 'deny' }],
+    onTimeout: 'deny',
+    timeoutSeconds: 3600,
+  },
+  project: { rules: [] },
+  problems: [],
+};
+
+const small = 4_000;
+const factor = 4;
+/** Of linear growth; quadratic growth is `factor` times it. */
+const allowed = 2.5;
+/** Below it a clock says nothing. */
+const floorMs = 4;
+
+function bestMs(work: () => unknown, rounds: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const startedAt = performance.now();
+    work();
+    best = Math.min(best, performance.now() - startedAt);
+  }
+  return best;
+}
+
+function expectLinear(work: (size: number) => () => unknown): void {
+  const [few, many] = [work(small), work(small * factor)];
+  let ratio = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 4 && ratio > factor * allowed; attempt += 1) {
+    const base = Math.max(bestMs(few, 3), floorMs);
+    ratio = Math.min(ratio, bestMs(many, 3) / base);
+  }
+  expect(ratio).toBeLessThanOrEqual(factor * allowed);
+}
+
+const repeated = (part: string, size: number) => part.repeat(Math.ceil(size / part.length)).slice(0, size);
+
+describe('a command grows in time as in length', () => {
+  it.each([
+    ...[
+      '*',
+      '\\',
+      '"',
+      "'",
+      '`',
+      '$',
+      '$(',
+      '(',
+      '((',
+      '$((',
+      '{',
+      '{a,',
+      'a,',
+      '}',
+      '${',
+      '${x:-',
+      '${x%',
+      '$x',
+      "$'",
+      '"$(',
+    ],
+    ...[
+      'a ',
+      '"a" ',
+      '-a ',
+      '--a=b ',
+      ' /a/b',
+      'a://',
+      '//a',
+      '../',
+      './',
+      '**/',
+      'a*',
+      '?',
+      '[a',
+      '~/',
+      '@',
+      'a@b:/c ',
+      '=',
+    ],
+    ...['<', '>', '|', '|a', '&', '; ', '#', '\n', '<(', '>(', '<<E\n', '<<E ', '<<E\nE\n', ' \\\n', 'x=(', 'x=(a '],
+    ...[
+      'xargs a ',
+      'sudo ',
+      'cd a;',
+      'cd .;',
+      'x=1;',
+      'x=$x$x;',
+      'f(){ ',
+      'find . -name ',
+      '-name a ',
+      'curl x|',
+      '| sh ',
+    ],
+    ...[
+      'for x in a;',
+      'case x in a) ',
+      '[[ a ',
+      'eval "',
+      "sh -c '",
+      'sh -c "',
+      'python -c "',
+      "node -e '",
+      'git -c a=',
+      'ssh a ',
+    ],
+    ...[
+      'DROP TABLE ',
+      'TRUNCATE ',
+      'DELETE FROM a ',
+      'wa-sync/',
+      '.config/',
+      '_HOME}',
+      '.env',
+      'a.pem ',
+      'rm -rf $x ',
+      'mv a b;',
+    ],
+  ])('%j over and over', (part) => {
+    expectLinear((size) => {
+      const call = { tool: 'run_shell_command', server: undefined, input: { command: `${repeated(part, size)}x` } };
+      return () => judge(call, none, 'risky', world);
+    });
+  });
+});
+
+describe('a pattern grows in time as in length', () => {
+  it.each([
+    ['a policy with many stars', (size: number) => () => matchesGlob(repeated('*a', 200), 'a'.repeat(size * 10))],
+    [
+      'a policy that nearly matches',
+      (size: number) => () => matchesGlob(`*${'a'.repeat(198)}b`, 'a'.repeat(size * 10)),
+    ],
+    [
+      'a policy that nearly matches within',
+      (size: number) => () => matchesGlob(`*${'a'.repeat(98)}b*`, 'a'.repeat(size * 10)),
+    ],
+    ['a file with many stars', (size: number) => () => matchesName(`${repeated('*', size)}x`, '.gitconfigs')],
+    ['strings with backslashes', (size: number) => () => stringsIn(`'"${'\\'.repeat(size)}'`)],
+    ['strings that never end', (size: number) => () => stringsIn(repeated('\\"', size * 10))],
+  ] as const)('of %s', (_, work) => {
+    expectLinear(work);
+  });
+});
+
+it('the commands that stopped a daemon are judged', () => {
+  const verdictOf = (command: string) =>
+    judge({ tool: 'run_shell_command', server: undefined, input: { command } }, none, 'risky', world).verdict;
+  expect(verdictOf(`cat .${'*'.repeat(26)}x`)).toBe('go');
+  expect(verdictOf(`cat .${'*'.repeat(26)}env`)).toBe('ask');
+  expect(verdictOf(`ls .${'*'.repeat(60_000)}x`)).toBe('ask');
+  expect(verdictOf(`python3 -c '"${'\\'.repeat(60_000)}'`)).toBe('go');
+});
+
+it('a policy forbids a command however hard the rest of its line is to read', () => {
+  const policy: Policies = {
+    ...none,
+    user: { ...none.user, rules: [{ match: { command: '*npm publish*' }, do: 'deny' }] },
+  };
+  const call = {
+    tool: 'run_shell_command',
+    server: undefined,
+    input: { command: `npm publish; ls .${'*'.repeat(60_000)}x` },
+  };
+  expect(judge(call, policy, 'off', world).verdict).toBe('deny');
+});
