@@ -12,6 +12,7 @@ import { isKnown, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createBackoff, pause } from './backoff.ts';
+import { createPace, type Pace } from './pace.ts';
 
 export interface PullOptions {
   project: ProjectState;
@@ -22,6 +23,8 @@ export interface PullOptions {
   clock: () => number;
   random: () => number;
   log: Log;
+  /** A test with a clock of its own brings one. */
+  pace?: Pace;
   /** After the journal has new rows and before the next poll. */
   onRows(rows: readonly Row[]): Promise<void>;
   onOutboxChanged(): void;
@@ -49,7 +52,7 @@ const gatherReceiptsMs = 200;
 const unauthorizedRetryMs = 5 * 60_000;
 
 export function startPull(options: PullOptions): Pull {
-  const { project, journal, client, clock, log } = options;
+  const { project, journal, client, clock, log, pace = createPace() } = options;
   const stopping = new AbortController();
   const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
   let current: PullState = { state: 'connecting' };
@@ -89,6 +92,7 @@ export function startPull(options: PullOptions): Pull {
     const fresh = await takeRows(answer, receipts);
     connected();
     if (fresh.length > 0) {
+      pace.giveBack();
       lastMessageAt = clock();
       log('info', 'received', { project: project.key, rows: fresh.length, cursor: project.cursor });
       await options.onRows(fresh);
@@ -146,6 +150,8 @@ export function startPull(options: PullOptions): Pull {
 
   async function loop(): Promise<'stopped' | 'superseded'> {
     while (!stopping.signal.aborted) {
+      await pace.turn(stopping.signal);
+      if (stopping.signal.aborted) break;
       interrupt = new AbortController();
       const interrupted = new Promise<'nudged'>((resolve) =>
         interrupt.signal.addEventListener('abort', () => resolve('nudged'), { once: true }),

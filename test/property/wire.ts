@@ -50,6 +50,8 @@ export function createWire({ mailbox, project, state, journal, daemon, clock }: 
     clock,
     random: () => 0.5,
     log: () => {},
+    // The model's time stands still.
+    pace: { turn: async () => {}, giveBack: () => {} },
     onRows: () => Promise.resolve(),
     onOutboxChanged: () => {},
     onRelayClock: () => {},
