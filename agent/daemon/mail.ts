@@ -12,6 +12,7 @@ import { spoolDirs, stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { type Attachments, createAttachments } from '../sync/attachments.ts';
 import { createInbox, type InboxSync } from '../sync/inbox.ts';
+import type { Outages } from '../sync/outages.ts';
 import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
 import { createOutcomes, type Outcomes } from '../sync/outcomes.ts';
 import { createProgress, type Progress } from '../sync/progress.ts';
@@ -28,6 +29,7 @@ export interface MailDeps {
   clock: () => number;
   random: () => number;
   log: Log;
+  outages: Outages;
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
 }
@@ -59,7 +61,7 @@ export interface Mail {
 
 export function createMail(parts: MailParts, deps: MailDeps): Mail {
   const { project, address, binding, place, prepare, onReceipts, onRefreshed, onFetched } = parts;
-  const { config, journal, client, redact, takeSpool, clock, random, log } = deps;
+  const { config, journal, client, redact, takeSpool, clock, random, log, outages } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
 
@@ -82,6 +84,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     clock,
     random,
     log,
+    outages,
   });
 
   const telling = createTelling({

@@ -155,6 +155,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     clock,
     random,
     log,
+    outages: deps.outages,
     async onRows(rows) {
       await turns.steering.arrived(rows.map(({ id }) => id));
       await look();

@@ -12,6 +12,7 @@ import { isKnown, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createBackoff, pause } from './backoff.ts';
+import type { Outages } from './outages.ts';
 import { createPace, type Pace } from './pace.ts';
 
 export interface PullOptions {
@@ -23,6 +24,7 @@ export interface PullOptions {
   clock: () => number;
   random: () => number;
   log: Log;
+  outages: Outages;
   /** A test with a clock of its own brings one. */
   pace?: Pace;
   /** After the journal has new rows and before the next poll. */
@@ -52,7 +54,8 @@ const gatherReceiptsMs = 200;
 const unauthorizedRetryMs = 5 * 60_000;
 
 export function startPull(options: PullOptions): Pull {
-  const { project, journal, client, clock, log, pace = createPace() } = options;
+  const { project, journal, client, clock, log, outages, pace = createPace() } = options;
+  const part = `${project.key} poll`;
   const stopping = new AbortController();
   const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
   let current: PullState = { state: 'connecting' };
@@ -124,7 +127,7 @@ export function startPull(options: PullOptions): Pull {
   }
 
   function connected(): void {
-    if (current.state === 'failing') log('info', 'relay back', { project: project.key });
+    outages.worked(part);
     if (current.state !== 'connected') options.onOutboxChanged();
     current = { state: 'connected' };
     backoff.reset();
@@ -140,8 +143,8 @@ export function startPull(options: PullOptions): Pull {
     }
     // A body that ends early is a relay that was restarted under us: the next poll finds it back.
     if (error.code === 'relay_bad_answer' && shortAnswers++ < 3) return 0;
+    outages.failed(part, error);
     if (current.state !== 'failing' || current.error.code !== error.code) {
-      log('warn', 'poll failed', { project: project.key, code: error.code, message: error.message, hint: error.hint });
       current = { state: 'failing', error, since: clock() };
     }
     if (error.code === 'unauthorized') return unauthorizedRetryMs;

@@ -50,6 +50,7 @@ export function createWire({ mailbox, project, state, journal, daemon, clock }: 
     clock,
     random: () => 0.5,
     log: () => {},
+    outages: { failed: () => {}, worked: () => {} },
     // The model's time stands still.
     pace: { turn: async () => {}, giveBack: () => {} },
     onRows: () => Promise.resolve(),

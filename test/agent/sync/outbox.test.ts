@@ -43,6 +43,7 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     clock: () => now,
     random: () => 0.5,
     log: () => {},
+    outages: { failed: () => {}, worked: () => {} },
   });
   const answer = (text: string): OutboxEntry => ({
     id: `resp_${text}`,

@@ -64,6 +64,7 @@ function pollsOf(answer: Answer, { untilMs = 2 * minuteMs, onPoll = (_count: num
         },
       ),
       log: () => {},
+      outages: { failed: () => {}, worked: () => {} },
       onRows: async () => {},
       onOutboxChanged: () => {},
       onRelayClock: () => {},

@@ -38,7 +38,7 @@ beforeEach(async () => {
     takeOutcomes: (outcomes) =>
       journal.append(outcomes.map(({ key, state }) => ({ t: 'key', p, at: now, key, state }))),
     random: () => 0,
-    log: () => {},
+    outages: { failed: () => {}, worked: () => {} },
     signal: stopping.signal,
   });
 });
