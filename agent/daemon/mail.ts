@@ -132,9 +132,16 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     shownDir: place.inProject ? '.gemini/wa_files' : join(place.dir, 'wa_files'),
     prepare,
     onFetched,
+    onMissing(id, missing) {
+      const text = `The agent gets your message without what could not be fetched. Send it again if it is needed.\n${missing.join('\n')}`;
+      telling
+        .tell(`missing:${id}`, text, id)
+        .catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
+    },
     clock,
     random,
     log,
+    outages,
   });
 
   return { inbox, outbox, outcomes, telling, progress, attachments };

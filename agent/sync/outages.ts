@@ -8,6 +8,8 @@ export interface Outages {
   failed(part: string, cause: unknown): void;
   /** The loop's last try worked. */
   worked(part: string): void;
+  /** The loop gives up what it tried. */
+  left(part: string): void;
 }
 
 interface Outage {
@@ -68,6 +70,7 @@ export function createOutages({ log, clock }: { log: Log; clock: () => number })
         log('warn', 'relay still failing', { part, code, failures, forSeconds: seconds(now - since) });
       }
     },
+    left: (part) => void leave(part),
     worked(part) {
       for (const { saidAt, failures, since } of leave(part)) {
         if (saidAt !== undefined) log('info', 'relay works again', { failures, forSeconds: seconds(clock() - since) });

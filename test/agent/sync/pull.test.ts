@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { RelayClient } from '../../../agent/relay-client.ts';
+import { createOutages } from '../../../agent/sync/outages.ts';
 import { createPace } from '../../../agent/sync/pace.ts';
 import { type Pull, startPull } from '../../../agent/sync/pull.ts';
 import { WaError } from '../../../protocol/errors.ts';
@@ -64,7 +65,7 @@ function pollsOf(answer: Answer, { untilMs = 2 * minuteMs, onPoll = (_count: num
         },
       ),
       log: () => {},
-      outages: { failed: () => {}, worked: () => {} },
+      outages: createOutages({ log: () => {}, clock: () => 0 }),
       onRows: async () => {},
       onOutboxChanged: () => {},
       onRelayClock: () => {},
