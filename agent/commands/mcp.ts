@@ -8,5 +8,5 @@ import type { CommandContext } from './context.ts';
 /** Resolves when the client is gone. config.json is not read: coding agents hide half of the environment from MCP servers. */
 export async function mcpCommand({ env, platform, home, cwd }: CommandContext): Promise<void> {
   const project = env.GEMINI_PROJECT_DIR || env.CLAUDE_PROJECT_DIR || cwd;
-  await serveMcp({ runtimeDir: directories({ env, platform, home }).runtime, cwd: project, version });
+  await serveMcp({ dirs: directories({ env, platform, home }), cwd: project, version });
 }

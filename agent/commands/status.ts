@@ -37,10 +37,10 @@ interface DaemonStatus {
   projects: ProjectLine[];
 }
 
-/** Errors: `daemon_not_running`. */
+/** Errors: `daemon_not_running`, `daemon_busy`. */
 export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
-  const daemon = (await askDaemon(config.dirs.runtime, 'GET', '/status')) as DaemonStatus;
+  const daemon = (await askDaemon(config.dirs, 'GET', '/status')) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {
     context.out(JSON.stringify({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
@@ -101,8 +101,8 @@ function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }:
   return states.length > 0 ? `${states.join(', ')}${letters}` : 'none in the last 24 hours';
 }
 
-/** Errors: `daemon_not_running`. */
+/** Errors: `daemon_not_running`, `daemon_busy`. */
 export async function downCommand(context: CommandContext): Promise<void> {
-  await askDaemon(context.loadConfig().dirs.runtime, 'POST', '/down');
+  await askDaemon(context.loadConfig().dirs, 'POST', '/down');
   context.out('the daemon is stopping; hooks go on with the files alone');
 }
