@@ -95,18 +95,12 @@ export interface HowSettled {
   hash?: string;
 }
 
-/** A person answers one after the other; more at once are a loop, and each holds a hook, a call and a message. */
-export const maxOpenQuestions = 50;
-
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
 
 export function createQuestions(options: QuestionsOptions): Questions {
   const { project, clock, log } = options;
   const waiting = new Map<string, Question>();
-  /** Those that wait and those that are being asked. */
-  let open = 0;
-  let saidTooMany = false;
 
   async function settle(
     question: Question,
@@ -147,68 +141,41 @@ export function createQuestions(options: QuestionsOptions): Questions {
     else await settle(question, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
   }
 
-  function denyOneMore({ call, hash, session, judgement }: Asked): TurnAnswer {
-    options.audit({ tool: call.tool, verdict: 'too-many', hash, session, why: judgement.why });
-    if (!saidTooMany) {
-      saidTooMany = true;
-      log('warn', 'too many approvals asked', { project: project.key, open });
-      options
-        .send(
-          noticeItem(`${maxOpenQuestions} calls wait for your answer. Until one is answered, further ones are denied.`),
-        )
-        .catch((cause) => log('warn', 'notice not shown', { project: project.key, error: (cause as Error).message }));
-    }
-    return {
-      deny: `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
-    };
-  }
-
-  async function askOnPhone(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
-    const { call, hash, judgement, host } = asked;
-    const id = randomBytes(6).toString('hex');
-    const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
-    if (waitMs <= 0) return { deny: 'The coding agent does not wait long enough for an answer of the owner.' };
-    const expiresAt = clock() + waitMs;
-    const { onTimeout } = user;
-    const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
-    const part = questionPart({
-      call: shown,
-      why: judgement.why,
-      fileNow: await fileNow(shown, asked.cwd),
-      hidesFile: judgement.rules.includes('secret-file'),
-      redact: options.redact,
-      waits: durationText(waitMs),
-      onTimeout,
-      checkpoint,
-    });
-    // Journal, wait, question: an answer may be here before `send` returns.
-    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
-    const verdict = new Promise<TurnAnswer>((resolve) => {
-      waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, settling: false, resolve });
-    });
-    log('info', 'approval asked', { project: project.key, id, tool: call.tool });
-    const offers = { always: judgement.rules.length === 0, edit: commandOf(shown) !== undefined };
-    try {
-      await options.send(questionItem({ id, hash }, part, offers));
-    } catch (cause) {
-      log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
-      const question = waiting.get(id);
-      if (question)
-        await settle(question, 'withdrawn', { deny: 'wa-sync could not ask the owner, so this was denied.' });
-    }
-    return verdict;
-  }
-
   return {
     async ask(asked, user, checkpoint) {
-      if (open >= maxOpenQuestions) return denyOneMore(asked);
-      open += 1;
+      const { call, hash, judgement, host } = asked;
+      const id = randomBytes(6).toString('hex');
+      const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
+      if (waitMs <= 0) return { deny: 'The coding agent does not wait long enough for an answer of the owner.' };
+      const expiresAt = clock() + waitMs;
+      const { onTimeout } = user;
+      const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
+      const part = questionPart({
+        call: shown,
+        why: judgement.why,
+        fileNow: await fileNow(shown, asked.cwd),
+        hidesFile: judgement.rules.includes('secret-file'),
+        redact: options.redact,
+        waits: durationText(waitMs),
+        onTimeout,
+        checkpoint,
+      });
+      // Journal, wait, question: an answer may be here before `send` returns.
+      await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
+      const verdict = new Promise<TurnAnswer>((resolve) => {
+        waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, settling: false, resolve });
+      });
+      log('info', 'approval asked', { project: project.key, id, tool: call.tool });
+      const offers = { always: judgement.rules.length === 0, edit: commandOf(shown) !== undefined };
       try {
-        return await askOnPhone(asked, user, checkpoint);
-      } finally {
-        open -= 1;
-        if (open === 0) saidTooMany = false;
+        await options.send(questionItem({ id, hash }, part, offers));
+      } catch (cause) {
+        log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
+        const question = waiting.get(id);
+        if (question)
+          await settle(question, 'withdrawn', { deny: 'wa-sync could not ask the owner, so this was denied.' });
       }
+      return verdict;
     },
     find(id) {
       const question = waiting.get(id);
@@ -231,8 +198,4 @@ export function createQuestions(options: QuestionsOptions): Questions {
       }
     },
   };
-}
-
-function noticeItem(text: string): OutboxItem {
-  return { key: `notice_${randomBytes(12).toString('hex')}`, class: 'approval', parts: [{ text, entities: [] }] };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy.ts';
 import { actionOf, readAction } from '../../../agent/approvals/question.ts';
-import { maxOpenQuestions } from '../../../agent/approvals/questions.ts';
+import { maxOpenQuestions } from '../../../agent/approvals/question-limit.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
 import type { Control } from '../../../protocol/log.ts';
