@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { type ErrorBody, WaError } from '../protocol/errors.ts';
 import { socketFileName } from '../protocol/hook.ts';
+import { readLockOwner } from './files/lock.ts';
+import { stateFiles } from './paths.ts';
+import { isOver } from './process.ts';
 
 export interface AskOptions {
   /** How long the daemon may take beyond what is usual, for calls that it holds open. */
@@ -13,18 +16,28 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
+/** Where the socket is, and the lock that names the daemon's process; without `state` the process stays unnamed. */
+export interface DaemonDirs {
+  runtime: string;
+  state?: string;
+}
+
 const answerMs = 5_000;
 
-/** Errors: `daemon_not_running` (its `cause` says how), and what the daemon refused. An aborted call raises it too. */
+/** Errors: `daemon_not_running` (its `cause` says how), `daemon_busy`, and what the daemon refused. An aborted call raises the first too. */
 export async function askDaemon(
-  runtimeDir: string,
+  dirs: DaemonDirs,
   method: 'GET' | 'POST',
   path: string,
   body?: object,
   { holdMs = 0, signal }: AskOptions = {},
 ): Promise<unknown> {
-  const headersTimeout = answerMs + holdMs;
-  const dispatcher = new Agent({ connect: { socketPath: socketAddress(runtimeDir) }, headersTimeout });
+  const patienceMs = answerMs + holdMs;
+  const dispatcher = new Agent({
+    connect: { socketPath: socketAddress(dirs.runtime), timeout: answerMs },
+    headersTimeout: patienceMs,
+    bodyTimeout: patienceMs,
+  });
   try {
     const response = await request(`http://wa-sync${path}`, {
       method,
@@ -37,13 +50,42 @@ export async function askDaemon(
     return answer;
   } catch (cause) {
     if (cause instanceof WaError) throw cause;
-    throw new WaError('daemon_not_running', `no daemon answers in ${runtimeDir}`, {
-      hint: 'Start it with `wa-sync` (WA_RUNTIME_DIR must be the same for both).',
-      cause,
-    });
+    throw await withoutAnswer(dirs, cause, signal?.aborted ?? false);
   } finally {
     await dispatcher.destroy();
   }
+}
+
+/** A full queue of connections is one that nobody takes from. */
+const busyCodes = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+  'EAGAIN',
+]);
+
+async function withoutAnswer({ runtime, state }: DaemonDirs, cause: unknown, isAborted: boolean): Promise<WaError> {
+  const owner = state === undefined ? undefined : await readLockOwner(stateFiles(state).lock);
+  const pid = owner && !isOver(owner) ? owner.pid : undefined;
+  const code = String((cause as NodeJS.ErrnoException).code);
+  if (!isAborted && busyCodes.has(code)) {
+    const process = pid === undefined ? '' : ` (pid ${pid})`;
+    return new WaError('daemon_busy', `the daemon${process} does not answer: it is busy or hangs`, {
+      hint: `Try again. If it lasts: ${pid === undefined ? 'end its process' : `kill ${pid}`} and start \`wa-sync\` again; nothing that was stored is lost.`,
+      cause,
+    });
+  }
+  if (code === 'ENOENT' && pid !== undefined) {
+    return new WaError('daemon_not_running', `no daemon answers in ${runtime}, but one runs as process ${pid}`, {
+      hint: `WA_RUNTIME_DIR must be the same for both. If it is, the socket was removed: kill ${pid} and start \`wa-sync\` again.`,
+      cause,
+    });
+  }
+  return new WaError('daemon_not_running', `no daemon answers in ${runtime}`, {
+    hint: 'Start it with `wa-sync` (WA_RUNTIME_DIR must be the same for both).',
+    cause,
+  });
 }
 
 function socketAddress(runtimeDir: string): string {

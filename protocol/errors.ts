@@ -36,6 +36,7 @@ const codes = {
   not_bound: { retryable: false },
   daemon_running: { retryable: false },
   daemon_not_running: { retryable: false },
+  daemon_busy: { retryable: true },
   sprint_running: { retryable: false },
   lock_timeout: { retryable: true },
   journal_too_new: { retryable: false },

@@ -75,8 +75,6 @@ const buttonSchema = v.object({
 /** In the order in which they are sent; FIFO inside a class. */
 export const outboxClasses = ['reply', 'approval', 'answer', 'progress'] as const;
 
-export type OutboxClass = (typeof outboxClasses)[number];
-
 const key = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{8,64}$/));
 
 export const outboxItemSchema = v.object({

@@ -11,6 +11,7 @@ import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-no
 import { readMode } from './modes.ts';
 import type { Policies } from './policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question.ts';
+import { limitQuestions } from './question-limit.ts';
 import {
   brokenText,
   createQuestions,
@@ -49,7 +50,7 @@ export interface Approvals {
 /** Resolves when what a dead daemon left open is denied, before the first hook is served. */
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { project, clock, log } = options;
-  const questions = createQuestions(options);
+  const questions = limitQuestions(createQuestions(options), options);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
   await questions.closeInterrupted();

@@ -18,7 +18,7 @@ import { visible } from './visible.ts';
 
 export interface Decision {
   tool: string;
-  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered';
+  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered' | 'too-many';
   hash: string;
   session: string;
   why: readonly string[];

@@ -20,7 +20,7 @@ interface ProjectApprovals {
 /** Errors: `daemon_not_running`. */
 export async function approvalsCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const { dirs } = context.loadConfig();
-  const { projects } = (await askDaemon(dirs.runtime, 'GET', '/status')) as { projects: ProjectApprovals[] };
+  const { projects } = (await askDaemon(dirs, 'GET', '/status')) as { projects: ProjectApprovals[] };
   const shown = projects.map(({ dir, approvals }) => ({ dir, ...approvals }));
   if (options.json) {
     context.out(JSON.stringify({ projects: shown }));

@@ -1,15 +1,15 @@
 // `wa-sync dev`: relay, daemon and phone on this machine in one command, until Ctrl+C.
 
-import { createHash, randomBytes } from 'node:crypto';
 import { watch } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WaError } from '../../protocol/errors.ts';
 import { startEchoAgent, wantsTurn } from '../dev/echo-agent.ts';
-import { type Stack, type StackOptions, startStack } from '../dev/stack.ts';
+import { type Stack, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
-import { devVariables, quoted, variablesText } from '../dev/variables.ts';
+import { type DevTelegram, deliveryLines, readTelegram } from '../dev/telegram-settings.ts';
+import { devPlace, devVariables, quoted, variablesText } from '../dev/variables.ts';
 import { installHooks } from '../drivers/gemini/install.ts';
 import { readBelow } from '../files/below.ts';
 import { acquireLock, type HeldLock } from '../files/lock.ts';
@@ -26,16 +26,14 @@ export interface DevOptions {
   takeWebhook: boolean;
 }
 
-/** Errors: `bad_arguments`, `daemon_running` when one serves this folder, `not_configured` for poll and webhook without a bot, and those of the parts. */
+/** Errors: `bad_arguments`, `daemon_running` when one serves this folder, `not_configured` and `bad_config` for poll and webhook without a bot that can work, and those of the parts. */
 export async function devCommand(options: DevOptions, context: CommandContext): Promise<void> {
   const projectDir = await existingFolder(options.project);
   const port = readPort(options.port);
   const dirs = directories(context);
-  const name = createHash('sha256').update(projectDir).digest('hex').slice(0, 12);
-  const baseDir = join(dirs.state, 'dev', name);
-  const runtimeDir = join(dirs.runtime, `dev-${name.slice(0, 6)}`);
+  const { baseDir, runtimeDir, lock: lockPath } = devPlace(dirs, projectDir);
   const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
-  const lock = await lockFolder(baseDir, runtimeDir);
+  const lock = await lockFolder(lockPath, { baseDir, runtimeDir });
   // Before anything is said to run.
   let place: string | undefined;
   let poll: TelegramPoll | undefined;
@@ -61,7 +59,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
       const { takeWebhook } = options;
       poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });
     }
-    for (const line of banner(options, stack, projectDir)) context.out(line);
+    for (const line of banner(options, stack, projectDir, telegram)) context.out(line);
     if (place !== undefined) for (const line of geminiLines(stack, projectDir, place)) context.out(line);
     const echo =
       options.agent === 'echo'
@@ -78,10 +76,13 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
 }
 
 /** Taken before anything is written: config, relay storage and socket belong to the one that runs. */
-async function lockFolder(baseDir: string, runtimeDir: string): Promise<HeldLock> {
+async function lockFolder(
+  path: string,
+  { baseDir, runtimeDir }: { baseDir: string; runtimeDir: string },
+): Promise<HeldLock> {
   await mkdir(baseDir, { recursive: true, mode: 0o700 });
   try {
-    return await acquireLock(join(baseDir, 'dev'), { timeoutMs: 0, short: false });
+    return await acquireLock(path, { timeoutMs: 0, short: false });
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'lock_timeout') throw cause;
     throw new WaError('daemon_running', `\`wa-sync dev\` already runs for this folder: ${cause.message}`, {
@@ -113,16 +114,16 @@ async function untilOver(
   ]);
 }
 
-function banner(options: DevOptions, stack: Stack, projectDir: string): string[] {
+function banner(options: DevOptions, stack: Stack, projectDir: string, telegram: DevTelegram | undefined): string[] {
   const phone =
-    options.telegram === 'sim'
-      ? `phone      ${stack.phoneUrl}  (open it in a browser)`
+    telegram === undefined
+      ? [`phone      ${stack.phoneUrl}  (open it in a browser)`]
       : options.telegram === 'poll'
-        ? 'phone      your bot in Telegram (getUpdates)'
-        : `webhook    ${stack.webhook.url}  (secret: TELEGRAM_WEBHOOK_SECRET)`;
+        ? ['phone      your bot in Telegram (getUpdates)']
+        : deliveryLines(stack.webhook.url, telegram);
   return [
     `wa-sync ${version} dev`,
-    phone,
+    ...phone,
     `project    ${projectDir}`,
     `files      ${join(mailboxOf(stack), 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
@@ -210,24 +211,6 @@ async function changed(dir: string, stopping: AbortSignal): Promise<void> {
   }
   await delay(1000, undefined, { signal: AbortSignal.any([stopping, woken.signal]) }).catch(() => {});
   watcher?.close();
-}
-
-function readTelegram(env: CommandContext['env']): NonNullable<StackOptions['telegram']> {
-  const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_CHAT_ID: chatIds } = env;
-  const missing = [token ? undefined : 'TELEGRAM_BOT_TOKEN', chatIds ? undefined : 'TELEGRAM_CHAT_ID'].filter(Boolean);
-  if (!token || !chatIds) {
-    throw new WaError('not_configured', `${missing.join(' and ')} not set`, {
-      hint: 'Set them, or leave --telegram away: the phone in the browser needs no bot.',
-    });
-  }
-  const [chatId = ''] = chatIds.split(',').map((each) => each.trim());
-  return {
-    token,
-    chatId,
-    userIds: env.TELEGRAM_USER_IDS || (chatId.startsWith('-') ? '' : chatId),
-    apiRoot: (env.TELEGRAM_API_ROOT || 'https://api.telegram.org').replace(/\/+$/, ''),
-    secret: env.TELEGRAM_WEBHOOK_SECRET || randomBytes(24).toString('base64url'),
-  };
 }
 
 async function existingFolder(dir: string): Promise<string> {

@@ -1,12 +1,12 @@
 // What polling agents hold, as the running daemon says it; for the commands that show it.
 
 import type { LeasedMessage } from '../../protocol/polling.ts';
-import { askDaemon } from '../local-client.ts';
+import { askDaemon, type DaemonDirs } from '../local-client.ts';
 
 /** Of every project; none when no daemon runs. */
-export async function heldMessages(runtimeDir: string): Promise<LeasedMessage[]> {
+export async function heldMessages(dirs: DaemonDirs): Promise<LeasedMessage[]> {
   try {
-    const { projects } = (await askDaemon(runtimeDir, 'GET', '/status')) as {
+    const { projects } = (await askDaemon(dirs, 'GET', '/status')) as {
       projects: { leased?: LeasedMessage[] }[];
     };
     return projects.flatMap(({ leased = [] }) => leased);

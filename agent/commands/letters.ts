@@ -42,7 +42,7 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
       context.out(action === 'retry' ? `${letter.id} is on its way again` : `${letter.id} is dropped`);
       return;
     }
-    const held = await heldMessages(config.dirs.runtime);
+    const held = await heldMessages(config.dirs);
     if (json) return context.out(JSON.stringify({ letters: found, held }));
     const now = Date.now();
     for (const each of held)

@@ -7,5 +7,5 @@ import type { CommandContext } from './context.ts';
 
 /** Resolves when the client is gone. config.json is not read: coding agents hide half of the environment from MCP servers. */
 export async function mcpCommand({ env, platform, home, cwd }: CommandContext): Promise<void> {
-  await serveMcp({ runtimeDir: directories({ env, platform, home }).runtime, cwd, version });
+  await serveMcp({ dirs: directories({ env, platform, home }), cwd, version });
 }

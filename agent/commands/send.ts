@@ -13,12 +13,12 @@ import { ensureMailbox } from '../files/location.ts';
 import { findServed } from '../files/served.ts';
 import { writeSpool } from '../files/spool.ts';
 import { patientLockMs } from '../files/update.ts';
-import { askDaemon } from '../local-client.ts';
+import { askDaemon, type DaemonDirs } from '../local-client.ts';
 import { spoolDirs } from '../paths.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
 import type { CommandContext } from './context.ts';
 
-/** Errors: `bad_arguments` without a text, `not_bound`, `daemon_not_running` for a file, those of the files. */
+/** Errors: `bad_arguments` without a text, `not_bound`, `daemon_not_running` and `daemon_busy` for a file, those of the files. */
 export async function sendCommand(
   text: string | undefined,
   options: { file: string | undefined },
@@ -43,25 +43,26 @@ export async function sendCommand(
   const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: message, sent: false };
   if (place) await ensureMailbox(place, binding.dir);
   if (place && (await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs }, entry))) {
-    context.out(`queued in ${place.outbox}; ${await whenSent(config.dirs.runtime, binding)}`);
+    context.out(`queued in ${place.outbox}; ${await whenSent(config.dirs, binding)}`);
     return;
   }
   await leaveInSpool(spoolDirs(config.dirs), binding, entry);
   const where = place
     ? `queued, but not in ${place.outbox}, which is full of unsent texts and goes first`
     : 'queued, but not in a file, because no daemon has served this folder yet';
-  context.out(`${where}; ${await whenSent(config.dirs.runtime, binding)}`);
+  context.out(`${where}; ${await whenSent(config.dirs, binding)}`);
 }
 
 /** What must be for the queued text to go out. It is stored already: nothing here is an error. */
-async function whenSent(runtimeDir: string, binding: Binding): Promise<string> {
+async function whenSent(dirs: DaemonDirs, binding: Binding): Promise<string> {
   try {
-    const { projects } = (await askDaemon(runtimeDir, 'GET', '/status')) as {
+    const { projects } = (await askDaemon(dirs, 'GET', '/status')) as {
       projects: { dir: string; error?: string }[];
     };
     const error = projects.find(({ dir }) => dir === binding.dir)?.error;
     return error === undefined ? 'the daemon sends it' : `the daemon sends it when the relay takes it again (${error})`;
-  } catch {
+  } catch (cause) {
+    if (cause instanceof WaError && cause.code === 'daemon_busy') return `it goes out later: ${cause.message}`;
     return 'no daemon runs: it goes out when one starts, with `wa-sync start`';
   }
 }
@@ -78,7 +79,6 @@ async function leaveInSpool(
 }
 
 async function sendFile(path: string, caption: string, context: CommandContext): Promise<void> {
-  const { runtime } = context.loadConfig().dirs;
-  await askDaemon(runtime, 'POST', '/send-file', { path, caption, cwd: context.cwd });
+  await askDaemon(context.loadConfig().dirs, 'POST', '/send-file', { path, caption, cwd: context.cwd });
   context.out(`${path} is on its way; a copy is kept until the phone has it`);
 }

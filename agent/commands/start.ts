@@ -22,6 +22,7 @@ export async function startCommand(options: { quiet: boolean }, context: Command
   }
   for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
   for (const trouble of installedTroubles(context)) context.note(`wa-sync: hooks ${trouble}`);
+  for (const warning of secretsInReach(context.env, process.stdin.isTTY === true)) context.note(`wa-sync: ${warning}`);
   const clock = Date.now;
   const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);
   const client = createRelayClient(config.relay);
@@ -54,4 +55,26 @@ export async function startCommand(options: { quiet: boolean }, context: Command
   } finally {
     await client.close();
   }
+}
+
+/** With these one speaks as the owner; the daemon has no use for them. */
+const ownerSecrets = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'];
+
+/** What a coding agent that is started from the same shell could read, a line each. */
+export function secretsInReach(env: CommandContext['env'], isTerminal: boolean): string[] {
+  const reach = 'a coding agent that is started from the same shell can read';
+  const given = ownerSecrets.filter((name) => env[name]);
+  const warnings: string[] = [];
+  if (given.length > 0) {
+    warnings.push(
+      `${given.join(' and ')} in the environment: ${reach} it and act as you. The daemon does not need it: unset ${given.join(' ')}`,
+    );
+  }
+  // A service that has its token from a file of the system is started from no shell.
+  if (env.WA_AGENT_TOKEN && isTerminal) {
+    warnings.push(
+      `WA_AGENT_TOKEN in the environment: ${reach} it and write into your chat. Put "relay" into config.json (README, "Your own relay"), then: unset WA_RELAY_URL WA_AGENT_TOKEN`,
+    );
+  }
+  return warnings;
 }

@@ -1,11 +1,17 @@
 // `wa-sync status` and `wa-sync down`: ask the running daemon.
 
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
+import type { Config } from '../config.ts';
+import { devPlace, devVariables, variablesText } from '../dev/variables.ts';
+import { readLockOwner } from '../files/lock.ts';
 import { askDaemon } from '../local-client.ts';
+import { isOver } from '../process.ts';
 import { createRelayClient } from '../relay-client.ts';
 import type { CommandContext } from './context.ts';
 import { holder } from './held.ts';
@@ -40,10 +46,12 @@ interface DaemonStatus {
   projects: ProjectLine[];
 }
 
-/** Errors: `daemon_not_running`. */
+/** Errors: `daemon_not_running`, `daemon_busy`. */
 export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
-  const daemon = (await askDaemon(config.dirs.runtime, 'GET', '/status')) as DaemonStatus;
+  const daemon = (await askDaemon(config.dirs, 'GET', '/status').catch(async (cause) => {
+    throw await besideDev(cause, config.dirs, context.cwd);
+  })) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {
     context.out(JSON.stringify({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
@@ -69,6 +77,23 @@ export async function statusCommand(options: { json: boolean }, context: Command
     for (const trouble of [project.inboxTrouble, project.outboxTrouble, ...problems])
       if (trouble) context.out(`  trouble    ${trouble}`);
     context.out(`  messages   ${ladder(relay, project)}`);
+  }
+}
+
+/** `wa-sync dev` keeps its own directories: beside it, starting a daemon is the wrong advice. */
+async function besideDev(cause: unknown, dirs: Config['dirs'], cwd: string): Promise<unknown> {
+  if (!(cause instanceof WaError) || cause.code !== 'daemon_not_running') return cause;
+  for (let dir = await realpath(cwd).catch(() => cwd); ; dir = dirname(dir)) {
+    const { baseDir, runtimeDir, lock } = devPlace(dirs, dir);
+    const owner = await readLockOwner(lock);
+    if (owner && !isOver(owner)) {
+      const variables = variablesText(devVariables(baseDir, runtimeDir));
+      return new WaError(cause.code, `${cause.message}; \`wa-sync dev\` runs for ${dir} (pid ${owner.pid})`, {
+        hint: `For that one: ${variables} wa-sync status`,
+        cause,
+      });
+    }
+    if (dir === dirname(dir)) return cause;
   }
 }
 
@@ -107,8 +132,8 @@ function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }:
   return states.length > 0 ? `${states.join(', ')}${letters}` : 'none in the last 24 hours';
 }
 
-/** Errors: `daemon_not_running`. */
+/** Errors: `daemon_not_running`, `daemon_busy`. */
 export async function downCommand(context: CommandContext): Promise<void> {
-  await askDaemon(context.loadConfig().dirs.runtime, 'POST', '/down');
+  await askDaemon(context.loadConfig().dirs, 'POST', '/down');
   context.out('the daemon is stopping; hooks go on with the files alone');
 }

@@ -6,15 +6,14 @@ import { askDaemon } from '../local-client.ts';
 import { sprintLimits } from '../turns/sprint.ts';
 import type { CommandContext } from './context.ts';
 
-/** Errors: `bad_arguments`, `daemon_not_running`, `not_bound`, `sprint_running`. */
+/** Errors: `bad_arguments`, `daemon_not_running`, `daemon_busy`, `not_bound`, `sprint_running`. */
 export async function steerCommand(
   action: 'stop' | 'sprint' | 'away',
   args: string,
   context: CommandContext,
 ): Promise<void> {
   if (action === 'sprint') checkTasks(args);
-  const { runtime } = context.loadConfig().dirs;
-  const answer = await askDaemon(runtime, 'POST', '/steer', { action, args, cwd: context.cwd });
+  const answer = await askDaemon(context.loadConfig().dirs, 'POST', '/steer', { action, args, cwd: context.cwd });
   context.out((answer as { text: string }).text);
 }
 

@@ -24,6 +24,7 @@ import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import { keepDocument } from '../sync/documents.ts';
+import { createOutages } from '../sync/outages.ts';
 import { isInteractive } from '../terminal.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
@@ -87,6 +88,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       clock,
       random: options.random,
       log,
+      outages: createOutages({ log, clock }),
       isAlive,
       isInteractive: options.isInteractive ?? isInteractive,
     };

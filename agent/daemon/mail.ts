@@ -11,6 +11,7 @@ import { spoolDirs, stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { type Attachments, createAttachments } from '../sync/attachments.ts';
 import { createInbox, type InboxSync } from '../sync/inbox.ts';
+import type { Outages } from '../sync/outages.ts';
 import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
 import { createOutcomes, type Outcomes } from '../sync/outcomes.ts';
 import { createProgress, type Progress } from '../sync/progress.ts';
@@ -28,6 +29,7 @@ export interface MailDeps {
   clock: () => number;
   random: () => number;
   log: Log;
+  outages: Outages;
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
 }
@@ -60,7 +62,7 @@ export interface Mail {
 export function createMail(parts: MailParts, deps: MailDeps): Mail {
   const { project, address, binding, mailbox, onReceipts, onRefreshed, onFetched } = parts;
   const { place, admit, isAdmitted, prepare } = mailbox;
-  const { config, journal, client, redact, takeSpool, clock, random, log } = deps;
+  const { config, journal, client, redact, takeSpool, clock, random, log, outages } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
   const refusedWorkflow = (why: Error) =>
@@ -87,6 +89,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     clock,
     random,
     log,
+    outages,
   });
 
   const telling = createTelling({
@@ -140,9 +143,16 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     },
     prepare,
     onFetched,
+    onMissing(id, missing) {
+      const text = `The agent gets your message without what could not be fetched. Send it again if it is needed.\n${missing.join('\n')}`;
+      telling
+        .tell(`missing:${id}`, text, id)
+        .catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
+    },
     clock,
     random,
     log,
+    outages,
   });
 
   return { inbox, outbox, outcomes, telling, progress, attachments };

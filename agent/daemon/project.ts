@@ -171,6 +171,7 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     clock,
     random,
     log,
+    outages: deps.outages,
     async onRows(rows) {
       await turns.steering.arrived(rows.map(({ id }) => id));
       await look();

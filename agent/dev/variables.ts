@@ -1,6 +1,14 @@
 // Which variables lead to the daemon of `wa-sync dev` and to no other, and their text for a shell.
 
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+
+/** Where `wa-sync dev` for a project keeps everything; `lock` is held while it runs. */
+export function devPlace(dirs: { state: string; runtime: string }, projectDir: string) {
+  const name = createHash('sha256').update(projectDir).digest('hex').slice(0, 12);
+  const baseDir = join(dirs.state, 'dev', name);
+  return { baseDir, runtimeDir: join(dirs.runtime, `dev-${name.slice(0, 6)}`), lock: join(baseDir, 'dev') };
+}
 
 /** The folders of one stack. */
 export function devVariables(baseDir: string, runtimeDir: string) {

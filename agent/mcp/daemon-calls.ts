@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
 import type { AckResult, PollingClient, PollResult, SendResult, TextMode } from '../../protocol/polling.ts';
-import { type AskOptions, askDaemon } from '../local-client.ts';
+import { type AskOptions, askDaemon, type DaemonDirs } from '../local-client.ts';
 import { pidSpace, startOf } from '../process.ts';
 
 export interface DaemonCalls {
@@ -16,7 +16,7 @@ export interface DaemonCalls {
 }
 
 export interface DaemonCallsOptions {
-  runtimeDir: string;
+  dirs: DaemonDirs;
   cwd: string;
   /** The name that the MCP client gave itself; known once it has connected. */
   clientName(): string;
@@ -29,7 +29,7 @@ const restartMs = 5_000;
 const restartStepMs = 250;
 
 /** Every call raises `daemon_not_running`, `not_bound`, and what the daemon refused. */
-export function createDaemonCalls({ runtimeDir, cwd, clientName }: DaemonCallsOptions): DaemonCalls {
+export function createDaemonCalls({ dirs, cwd, clientName }: DaemonCallsOptions): DaemonCalls {
   const connection = randomUUID();
   const from = (): PollingClient => ({
     connection,
@@ -45,7 +45,7 @@ export function createDaemonCalls({ runtimeDir, cwd, clientName }: DaemonCallsOp
     const until = performance.now() + restartMs;
     for (let wasThere = false; ; ) {
       try {
-        return await askDaemon(runtimeDir, 'POST', `/mcp${path}`, body, options);
+        return await askDaemon(dirs, 'POST', `/mcp${path}`, body, options);
       } catch (cause) {
         wasThere ||= hasBroken(cause);
         const isGone = cause instanceof WaError && cause.code === 'daemon_not_running';

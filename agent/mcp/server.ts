@@ -3,11 +3,12 @@
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { DaemonDirs } from '../local-client.ts';
 import { createDaemonCalls } from './daemon-calls.ts';
 import { registerTools } from './tools.ts';
 
 export interface McpOptions {
-  runtimeDir: string;
+  dirs: DaemonDirs;
   /** The folder whose chat is meant. */
   cwd: string;
   version: string;
@@ -20,10 +21,10 @@ const instructions =
 const releaseMs = 1_000;
 
 /** Resolves when the client is gone: its end of stdin closed, or a signal. */
-export async function serveMcp({ runtimeDir, cwd, version }: McpOptions): Promise<void> {
+export async function serveMcp({ dirs, cwd, version }: McpOptions): Promise<void> {
   const server = new McpServer({ name: 'wa-sync', version }, { instructions });
   const daemon = createDaemonCalls({
-    runtimeDir,
+    dirs,
     cwd,
     clientName: () => server.server.getClientVersion()?.name ?? 'an MCP client',
   });

@@ -7,11 +7,11 @@ import { fileLimits, relayLimits } from '../../protocol/limits.ts';
 import type { PhoneFile } from '../../protocol/log.ts';
 import { createBelow, filesBelow, makeFolderBelow, removeBelow } from '../files/below.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { HeldMessage, ProjectState } from '../journal/state.ts';
+import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
-import { createBackoff, pause } from './backoff.ts';
-import { createCoalesced } from './coalesce.ts';
+import { createFetching } from './fetching.ts';
+import type { Outages } from './outages.ts';
 
 export interface AttachmentsOptions {
   project: ProjectState;
@@ -23,9 +23,12 @@ export interface AttachmentsOptions {
   prepare(): Promise<void>;
   /** A message became visible. */
   onFetched(): void;
+  /** A message came without some of its files; with the reason of each. */
+  onMissing(messageId: string, missing: readonly string[]): void;
   clock: () => number;
   random: () => number;
   log: Log;
+  outages: Outages;
 }
 
 export interface FilesFolder {
@@ -45,59 +48,32 @@ export interface Attachments {
 /** The names that `fetchMessage` makes; whatever else lies in the folder is somebody's. */
 const fetchedForm = /^msg_[a-z0-9]{1,32}_[a-z0-9]{1,11}_[a-z0-9]{1,11}-/;
 
-/** A message must not wait for ever for its picture. */
-const giveUpAfterMs = 10 * 60_000;
-
 export function createAttachments(options: AttachmentsOptions): Attachments {
   const { project, journal, clock, log } = options;
   const stopping = new AbortController();
-  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
-  const since = new Map<string, number>();
 
-  const fetch = createCoalesced(async () => {
-    while (project.fetching.size > 0 && !stopping.signal.aborted) {
-      const [message] = project.fetching.values();
-      const again = message && (await fetchMessage(message));
-      if (again) await pause(backoff.next(again.askedMs), stopping.signal);
-      else backoff.reset();
-    }
-  });
-
-  /** Undefined = done; else it is to be tried again, not before the relay asked for. */
-  async function fetchMessage(message: HeldMessage): Promise<{ askedMs: number } | undefined> {
-    const { id, files = [] } = message.row;
-    const startedAt = since.get(id) ?? clock();
-    since.set(id, startedAt);
-    const lines: string[] = [];
-    const [{ dir, shownDir }] = await options.folders();
-    for (const [index, file] of files.entries()) {
-      const name = `${id}${files.length > 1 ? `-${index + 1}` : ''}-${safeName(file.name)}`;
-      try {
-        await fetchFile(file, dir, name);
-        lines.push(`[${file.kind}: ${shownDir}/${name}]`);
-      } catch (cause) {
-        const error = cause instanceof WaError ? cause : undefined;
-        const askedMs = error?.retryAfterMs ?? 0;
-        // A pause of hours is obeyed by not asking again: the text must not wait that long.
-        const late = clock() + askedMs - startedAt > giveUpAfterMs;
-        if (stopping.signal.aborted) return { askedMs };
-        if ((error?.retryable ?? true) && !late) {
-          log('warn', 'file not fetched', { project: project.key, id, code: error?.code ?? 'internal' });
-          return { askedMs };
-        }
-        lines.push(`[${file.kind} ${file.name}: could not be fetched, ${error?.message ?? 'unknown error'}]`);
-      }
-    }
-    try {
+  const fetch = createFetching({
+    key: project.key,
+    fetching: project.fetching,
+    async bring(file, id, position) {
+      const several = (project.fetching.get(id)?.row.files?.length ?? 0) > 1;
+      const name = `${id}${several ? `-${position + 1}` : ''}-${safeName(file.name)}`;
+      const [{ dir, shownDir }] = await options.folders();
+      await fetchFile(file, dir, name);
+      return `[${file.kind}: ${shownDir}/${name}]`;
+    },
+    async settle(id, lines) {
       await journal.append([{ t: 'fetched', p: project.key, at: clock(), id, lines }]);
-    } catch {
-      return { askedMs: 0 };
-    }
-    since.delete(id);
-    log('info', 'files fetched', { project: project.key, id, files: files.length });
-    options.onFetched();
-    return undefined;
-  }
+      log('info', 'files fetched', { project: project.key, id, files: lines.length });
+      options.onFetched();
+    },
+    onMissing: options.onMissing,
+    clock,
+    random: options.random,
+    log,
+    outages: options.outages,
+    signal: stopping.signal,
+  });
 
   async function fetchFile(file: PhoneFile, dir: string, name: string): Promise<void> {
     await makeFolder(dir);

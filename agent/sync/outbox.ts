@@ -19,6 +19,7 @@ import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
 import { createHomeless, type HomelessOptions } from './homeless.ts';
+import type { Outages } from './outages.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -47,6 +48,7 @@ export interface OutboxOptions {
   clock: () => number;
   random: () => number;
   log: Log;
+  outages: Outages;
 }
 
 export interface OutboxSync {
@@ -109,10 +111,12 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     while (!stopping.signal.aborted) {
       try {
         await postAll();
+        options.outages.worked(`${project.key} outbox`);
         backoff.reset();
         return;
       } catch (cause) {
-        log('warn', 'outbox not posted', { project: project.key, error: (cause as Error).message });
+        if (stopping.signal.aborted) return;
+        options.outages.failed(`${project.key} outbox`, cause);
         await pause(backoff.next(retryAfterMs(cause)), stopping.signal);
       }
     }

@@ -39,6 +39,8 @@ interface Turn {
   /** Tools since the start, in order. */
   tools: string[];
   shownTools: number;
+  /** An edit failed, and the log says so. */
+  lost: boolean;
   timer: NodeJS.Timeout;
 }
 
@@ -72,7 +74,11 @@ export function createProgress(options: ProgressOptions): Progress {
     const { slot, rev } = current;
     options
       .send({ key: `${slot}_${rev}`, class: 'progress', slot, rev, parts: [{ text, entities: [] }] })
-      .catch((cause) => log('info', 'progress not sent', { error: (cause as Error).message }))
+      .catch((cause) => {
+        // Once: whether the relay is away the log says anyhow.
+        if (!current.lost) log('info', 'progress not sent', { error: (cause as Error).message });
+        current.lost = true;
+      })
       .finally(() => {
         busy = false;
       });
@@ -85,7 +91,7 @@ export function createProgress(options: ProgressOptions): Progress {
       const timer = setInterval(tick, tickMs);
       timer.unref();
       const slot = `turn_${now.toString(36)}`;
-      turn = { slot, rev: 0, startedAt: now, typedAt: 0, shownAt: 0, tools: [], shownTools: 0, timer };
+      turn = { slot, rev: 0, startedAt: now, typedAt: 0, shownAt: 0, tools: [], shownTools: 0, lost: false, timer };
       tick();
     },
     tool(name) {

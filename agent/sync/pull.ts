@@ -12,6 +12,8 @@ import { isKnown, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createBackoff, pause } from './backoff.ts';
+import type { Outages } from './outages.ts';
+import { createPace, type Pace } from './pace.ts';
 
 export interface PullOptions {
   project: ProjectState;
@@ -22,6 +24,9 @@ export interface PullOptions {
   clock: () => number;
   random: () => number;
   log: Log;
+  outages: Outages;
+  /** A test with a clock of its own brings one. */
+  pace?: Pace;
   /** After the journal has new rows and before the next poll. */
   onRows(rows: readonly Row[]): Promise<void>;
   onOutboxChanged(): void;
@@ -49,7 +54,8 @@ const gatherReceiptsMs = 200;
 const unauthorizedRetryMs = 5 * 60_000;
 
 export function startPull(options: PullOptions): Pull {
-  const { project, journal, client, clock, log } = options;
+  const { project, journal, client, clock, log, outages, pace = createPace() } = options;
+  const part = `${project.key} poll`;
   const stopping = new AbortController();
   const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
   let current: PullState = { state: 'connecting' };
@@ -89,6 +95,7 @@ export function startPull(options: PullOptions): Pull {
     const fresh = await takeRows(answer, receipts);
     connected();
     if (fresh.length > 0) {
+      pace.giveBack();
       lastMessageAt = clock();
       log('info', 'received', { project: project.key, rows: fresh.length, cursor: project.cursor });
       await options.onRows(fresh);
@@ -120,7 +127,7 @@ export function startPull(options: PullOptions): Pull {
   }
 
   function connected(): void {
-    if (current.state === 'failing') log('info', 'relay back', { project: project.key });
+    outages.worked(part);
     if (current.state !== 'connected') options.onOutboxChanged();
     current = { state: 'connected' };
     backoff.reset();
@@ -136,8 +143,8 @@ export function startPull(options: PullOptions): Pull {
     }
     // A body that ends early is a relay that was restarted under us: the next poll finds it back.
     if (error.code === 'relay_bad_answer' && shortAnswers++ < 3) return 0;
+    outages.failed(part, error);
     if (current.state !== 'failing' || current.error.code !== error.code) {
-      log('warn', 'poll failed', { project: project.key, code: error.code, message: error.message, hint: error.hint });
       current = { state: 'failing', error, since: clock() };
     }
     if (error.code === 'unauthorized') return unauthorizedRetryMs;
@@ -146,6 +153,8 @@ export function startPull(options: PullOptions): Pull {
 
   async function loop(): Promise<'stopped' | 'superseded'> {
     while (!stopping.signal.aborted) {
+      await pace.turn(stopping.signal);
+      if (stopping.signal.aborted) break;
       interrupt = new AbortController();
       const interrupted = new Promise<'nudged'>((resolve) =>
         interrupt.signal.addEventListener('abort', () => resolve('nudged'), { once: true }),

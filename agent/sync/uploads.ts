@@ -3,11 +3,11 @@
 
 import type { OutboxOutcome } from '../../protocol/relay-api.ts';
 import type { ProjectState } from '../journal/state.ts';
-import type { Log } from '../log.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
 import { uploadDocument } from './documents.ts';
+import type { Outages } from './outages.ts';
 
 export interface UploadsOptions {
   project: ProjectState;
@@ -16,7 +16,7 @@ export interface UploadsOptions {
   /** Journals the outcome before it counts. */
   takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void>;
   random: () => number;
-  log: Log;
+  outages: Outages;
   signal: AbortSignal;
 }
 
@@ -31,9 +31,10 @@ export function createUploads({
   client,
   takeOutcomes,
   random,
-  log,
+  outages,
   signal,
 }: UploadsOptions): Uploads {
+  const part = `${project.key} documents`;
   const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random });
 
   async function uploadAll(): Promise<void> {
@@ -41,6 +42,7 @@ export function createUploads({
       const { source, state } = project.outbox.get(key) ?? {};
       if (source?.kind !== 'document' || state !== 'open' || signal.aborted) continue;
       await takeOutcomes(await uploadDocument(client, address, { key, document: source.document }));
+      outages.worked(part);
       backoff.reset();
     }
   }
@@ -51,7 +53,7 @@ export function createUploads({
         return await uploadAll();
       } catch (cause) {
         if (signal.aborted) return;
-        log('warn', 'document not sent', { project: project.key, error: (cause as Error).message });
+        outages.failed(part, cause);
         await pause(backoff.next(retryAfterMs(cause)), signal);
       }
     }

@@ -170,7 +170,9 @@ function daemonProcess(child: ChildProcess, runtimeDir: string): DaemonProcess &
     pid: child.pid as number,
     failed: () => (isGone() ? `the daemon ended with ${child.exitCode ?? child.signalCode}: ${complaint}` : undefined),
     async waiting() {
-      const { projects } = (await askDaemon(runtimeDir, 'GET', '/status')) as { projects: { waiting: number }[] };
+      const { projects } = (await askDaemon({ runtime: runtimeDir }, 'GET', '/status')) as {
+        projects: { waiting: number }[];
+      };
       return projects[0]?.waiting ?? 0;
     },
     async stop() {

@@ -3,6 +3,7 @@
 import type { Journal } from '../../agent/journal/journal.ts';
 import type { ProjectState } from '../../agent/journal/state.ts';
 import type { RelayClient } from '../../agent/relay-client.ts';
+import { createOutages } from '../../agent/sync/outages.ts';
 import { type Pull, startPull } from '../../agent/sync/pull.ts';
 import { WaError } from '../../protocol/errors.ts';
 import type { PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
@@ -50,6 +51,9 @@ export function createWire({ mailbox, project, state, journal, daemon, clock }: 
     clock,
     random: () => 0.5,
     log: () => {},
+    outages: createOutages({ log: () => {}, clock: () => 0 }),
+    // The model's time stands still.
+    pace: { turn: async () => {}, giveBack: () => {} },
     onRows: () => Promise.resolve(),
     onOutboxChanged: () => {},
     onRelayClock: () => {},

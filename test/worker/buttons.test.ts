@@ -21,10 +21,10 @@ describe('a button', () => {
       { seq: 1, control: { type: 'button', action: 'approve:7', key: 'approval-1', userId: mailbox } },
     ]);
     await bench.wake();
-    // The answer to the tap goes before the question that waits.
+    // However many taps there are, what people read goes first.
     expect(bench.platform.calls).toMatchObject([
-      { kind: 'acknowledge', queryRef: 'query-1', text: 'Recorded.' },
       { kind: 'send', text: 'approval-1' },
+      { kind: 'acknowledge', queryRef: 'query-1', text: 'Recorded.' },
     ]);
   });
 

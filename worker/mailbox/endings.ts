@@ -97,6 +97,6 @@ function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
     return true;
   }
   if (sent.ref === null) return false;
-  enqueueOwn(core, row.project, { kind: 'buttons', ref: sent.ref, buttons }, {}, nowMs);
+  enqueueOwn(core, row.project, { kind: 'buttons', ref: sent.ref, buttons }, nowMs);
   return true;
 }

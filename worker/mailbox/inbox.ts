@@ -13,8 +13,8 @@ import type { Core } from './core.ts';
 import type { LetterResult } from './letters.ts';
 import { letterAnswers, readOwnAction } from './letters.ts';
 import type { AlbumTexts, LogRow } from './log.ts';
-import { appendRow, findByRef, highestSeq, readRow } from './log.ts';
-import { enqueueOwn, tellPhone } from './outbox.ts';
+import { appendRow, controlWaits, findByRef, highestSeq, readRow } from './log.ts';
+import { answerTap, tellPhone } from './outbox.ts';
 import { readOwnName } from './own-name.ts';
 import type { PhoneText } from './phone-commands.ts';
 import { followMigration } from './platform-state.ts';
@@ -32,8 +32,6 @@ export type Accepted =
 
 /** Beyond the limit a STOP still gets in. */
 const controlReserve = 1_000;
-/** A button answer is worthless after the phone's own patience. */
-const acknowledgeTtlMs = 120_000;
 
 type MessageEvent = InboundEvent & { kind: 'message' };
 
@@ -80,7 +78,9 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
   }
   if (reading.kind === 'relay') {
     const { text, buttons } = parts.answerCommand(reading.command, reading.args, project, nowMs);
-    tellPhone(core, project, text, nowMs, { buttons });
+    // Each command that waits is answered once: the letters apart, which are named.
+    const named = reading.command === 'letters' ? `:${reading.args}` : '';
+    tellPhone(core, project, text, nowMs, { buttons }, `command:${reading.command}${named}`);
     return stored(project, { sends: true });
   }
   if (reading.kind === 'control') {
@@ -194,7 +194,8 @@ function storeEdit(core: Core, event: InboundEvent & { kind: 'edit' }, nowMs: nu
   const ownText = reading.kind === 'message' ? reading.text : text;
   if (target === undefined || target.kind === 'control') {
     core.counters.add('unknown_edits');
-    tellPhone(core, project, 'The edited message is no longer in the mailbox. Send the new text as a message.', nowMs);
+    const gone = 'The edited message is no longer in the mailbox. Send the new text as a message.';
+    tellPhone(core, project, gone, nowMs, {}, 'edit:gone');
     return stored(project, { sends: true });
   }
   const body = JSON.parse(target.body) as { text: string; editOf?: string; parts?: AlbumTexts };
@@ -221,8 +222,7 @@ function pressButton(core: Core, parts: InboxParts, event: InboundEvent & { kind
   const button = pressedButton(core.sql, event.buttonId);
   const project = button?.project ?? event.project;
   const text = button === undefined ? 'This button is no longer known.' : press(core, parts, button, event, nowMs);
-  const call = { kind: 'acknowledge' as const, queryRef: event.queryRef, text };
-  enqueueOwn(core, event.project, call, { ttlMs: acknowledgeTtlMs }, nowMs);
+  answerTap(core, event, text, nowMs);
   return stored(project, { sends: true });
 }
 
@@ -237,6 +237,8 @@ function press(
   const own = readOwnAction(action);
   if (own !== null) return letterAnswers[parts.actOnLetter(project, own.letterId, own.action, nowMs)];
   const control = { type: 'button' as const, action, key, userId: event.userId };
+  if (controlWaits(core.sql, openProject(core.sql, project), control)) return 'Recorded.';
+  if (!hasRoom(core, controlReserve)) return 'Not recorded: the mailbox is full.';
   append(core, project, { at: event.at, ref: '', kind: 'control', control }, nowMs);
   return 'Recorded.';
 }

@@ -83,6 +83,21 @@ export function appendRow(core: Core, project: number, seq: number, row: NewRow,
   if (kind === 'message') core.reactions.note(project, seq);
 }
 
+/** How many of the newest controls are compared: a person taps few buttons at once. */
+const comparedControls = 50;
+
+/** The same control waits for the daemon: once more would say nothing new. */
+export function controlWaits(sql: Sql, { project, cursor }: ProjectRow, control: ControlRow['control']): boolean {
+  const waiting = sql.exec<{ body: string }>(
+    "SELECT body FROM log WHERE project = ? AND seq > ? AND kind = 'control' ORDER BY seq DESC LIMIT ?",
+    project,
+    cursor,
+    comparedControls,
+  );
+  const body = JSON.stringify({ control });
+  return waiting.some((row) => row.body === body);
+}
+
 export interface HandOut {
   rows: Row[];
   controls: ControlRow[];

@@ -47,6 +47,9 @@ type SlotRow = { rev: number; key: string; ref: string | null };
 /** Where a key goes whose calls keep failing, so that it holds up nobody; behind every class. */
 const slowLane = outboxClasses.length;
 
+/** Answers to taps. They cost no turn of the chat and go when nothing that people read may go. */
+export const tapLane = slowLane + 1;
+
 /** What nobody asks the outcome of: it may be lost. */
 export const progressClass = outboxClasses.indexOf('progress');
 
@@ -110,13 +113,34 @@ export function addButtons(sql: Sql, row: OutboxRow, buttons: OutboundButton[][]
   sql.exec('UPDATE outbox SET call = ? WHERE key = ? AND part = ?', call, row.key, row.part);
 }
 
-/** The oldest waiting row of each class, in the order of the classes; the slow lane comes last. */
+/** The oldest waiting row of each class, in the order of the classes; then the slow lane, then the answers to taps. */
 export function readHeads(sql: Sql): OutboxRow[] {
-  return [...outboxClasses.keys(), slowLane].flatMap((index) =>
+  return [...outboxClasses.keys(), slowLane, tapLane].flatMap((index) =>
     sql.exec<OutboxRow>(
       'SELECT * FROM outbox INDEXED BY outbox_waiting WHERE waiting = 1 AND class = ? ORDER BY n LIMIT 1',
       index,
     ),
+  );
+}
+
+/** Takes back what the relay itself has queued under this name and not begun to send. */
+export function dropQueued(sql: Sql, outboxClass: number, project: number, slot: string): void {
+  sql.exec(
+    `DELETE FROM outbox WHERE waiting = 1 AND class = ? AND project = ? AND slot = ? AND state = 'queued' AND key LIKE '${ownKeyPrefix}%'`,
+    outboxClass,
+    project,
+    slot,
+  );
+}
+
+/** Leaves the newest of a class that wait. */
+export function dropOldest(sql: Sql, outboxClass: number, kept: number): void {
+  sql.exec(
+    `DELETE FROM outbox WHERE waiting = 1 AND class = ? AND state = 'queued'
+     AND n <= (SELECT n FROM outbox WHERE waiting = 1 AND class = ? ORDER BY n DESC LIMIT 1 OFFSET ?)`,
+    outboxClass,
+    outboxClass,
+    kept,
   );
 }
 
@@ -148,6 +172,7 @@ export function markSending(sql: Sql, row: OutboxRow): void {
 }
 
 export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number): void {
+  if (isOver(sql, row)) return;
   sql.exec(
     "UPDATE outbox SET waiting = 0, state = 'sent', call = '', ref = ?, settled_at = ? WHERE key = ? AND part = ?",
     ref,
@@ -157,8 +182,15 @@ export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: nu
   );
 }
 
+/** Nobody asks what became of the answer to a tap. */
+function isOver(sql: Sql, { key, class: lane }: OutboxRow): boolean {
+  if (lane === tapLane) sql.exec('DELETE FROM outbox WHERE key = ?', key);
+  return lane === tapLane;
+}
+
 /** The call stays in the row, for whoever retries the letter. */
 export function markDead(sql: Sql, row: OutboxRow, code: string, reason: string, nowMs: number): void {
+  if (isOver(sql, row)) return;
   sql.exec(
     `UPDATE outbox SET waiting = 0, state = 'dead', error_code = ?, error_reason = ?, settled_at = ?
      WHERE key = ? AND part = ?`,

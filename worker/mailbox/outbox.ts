@@ -1,12 +1,21 @@
 // What is taken in for the phone: each key once, the newest of a slot, and the state of a key. Never talks to a platform.
 
 import { relayLimits } from '../../protocol/limits.ts';
-import type { OutboxClass, OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
 import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { OutboundButton } from '../platform.ts';
 import { issueButton } from './buttons.ts';
 import type { Core } from './core.ts';
-import { insertRow, type OutboxRow, ownKeyPrefix, readSlot, type StoredCall } from './outbox-rows.ts';
+import {
+  dropOldest,
+  dropQueued,
+  insertRow,
+  type OutboxRow,
+  ownKeyPrefix,
+  readSlot,
+  type StoredCall,
+  tapLane,
+} from './outbox-rows.ts';
 import { buttonForAnswer } from './retry-button.ts';
 import type { Sql } from './store.ts';
 
@@ -86,36 +95,62 @@ function replaceWaiting(sql: Sql, key: string, nowMs: number): number | undefine
   )[0]?.n;
 }
 
-/** Queues a message of the relay itself; its outcome concerns no daemon. */
+/** Queues a message of the relay itself; its outcome concerns no daemon. One that still waits in the same `slot` is overtaken. */
 export function enqueueOwn(
   core: Core,
   project: number,
   call: StoredCall,
-  options: { class?: OutboxClass; ttlMs?: number },
   nowMs: number,
+  { lane = outboxClasses.indexOf('reply'), slot, ttlMs = relayLimits.outboxTtlMs }: OwnOptions = {},
 ): void {
+  if (slot !== undefined) dropQueued(core.sql, lane, project, slot);
   insertRow(core.sql, {
     key: `${ownKeyPrefix}${core.randomId()}`,
     part: 0,
     project,
-    class: outboxClasses.indexOf(options.class ?? 'reply'),
+    class: lane,
     n: undefined,
     call,
-    slot: null,
+    slot: slot ?? null,
     acceptedAt: nowMs,
-    expiresAt: nowMs + (options.ttlMs ?? relayLimits.outboxTtlMs),
+    expiresAt: nowMs + ttlMs,
   });
 }
 
-/** Plain text of the relay itself, in the topic of the project. */
+interface OwnOptions {
+  lane?: number;
+  /** With a colon, which no slot of a daemon can have. */
+  slot?: string | undefined;
+  ttlMs?: number;
+}
+
+/** A tap's answer is worthless after the phone's own patience. */
+const tapTtlMs = 120_000;
+/** The older ones of a flood get none: the phone ends their waiting by itself. */
+const waitingTaps = 20;
+
+/** What the phone shows for a moment; of equal answers to one user's taps on one button the newest. */
+export function answerTap(
+  core: Core,
+  { project, buttonId, userId, queryRef }: { project: number; buttonId: string; userId: string; queryRef: string },
+  text: string,
+  nowMs: number,
+): void {
+  const slot = `tap:${userId}:${buttonId}:${text}`;
+  enqueueOwn(core, project, { kind: 'acknowledge', queryRef, text }, nowMs, { lane: tapLane, slot, ttlMs: tapTtlMs });
+  dropOldest(core.sql, tapLane, waitingTaps);
+}
+
+/** Plain text of the relay itself, in the topic of the project; `slot` as for `enqueueOwn`. */
 export function tellPhone(
   core: Core,
   project: number,
   text: string,
   nowMs: number,
   below: { buttons?: OutboundButton[][]; replyTo?: string } = {},
+  slot?: string,
 ): void {
-  enqueueOwn(core, project, { kind: 'text', text, entities: [], buttons: [], ...below }, {}, nowMs);
+  enqueueOwn(core, project, { kind: 'text', text, entities: [], buttons: [], ...below }, nowMs, { slot });
 }
 
 /** One state for all parts: waiting while any part waits, else dead when any part died. */

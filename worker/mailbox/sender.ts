@@ -19,6 +19,7 @@ import {
   readHeads,
   requeue,
   setSlotRef,
+  tapLane,
 } from './outbox-rows.ts';
 import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
 import { noReaction } from './reactions.ts';
@@ -42,6 +43,8 @@ const backoffMaxMs = 30_000;
 const reactionBackoffMaxMs = 5 * 60_000;
 /** Tokens that a reaction leaves for what people read. */
 const reactionsLeave = 1;
+/** And the answer to a tap. */
+const tapsLeave = 1;
 /** What has failed this often lets the younger ones of its class pass, and goes on trying. */
 const attemptsBeforeSlowLane = 10;
 
@@ -51,10 +54,13 @@ export function createSender(core: Core, guard: () => void): Sender {
   const reactionRetry = { at: 0, failures: 0 };
   let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
 
-  /** A button answer shows no message: only the bot's own rate counts. */
+  /** The answer to a tap shows no message: only the bot's own rate counts. */
   function bucketsFor(row: OutboxRow): BucketName[] {
-    if ((JSON.parse(row.call) as StoredCall).kind === 'acknowledge') return ['bot'];
-    return chatBuckets();
+    return row.class === tapLane ? ['bot'] : chatBuckets();
+  }
+
+  function turnInMs(row: OutboxRow, nowMs: number): number {
+    return waitMs(buckets, bucketsFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
   }
 
   function chatBuckets(): BucketName[] {
@@ -111,7 +117,7 @@ export function createSender(core: Core, guard: () => void): Sender {
       for (let calls = 0; calls < callsPerRun; ) {
         const nowMs = clock();
         if ((readPause(core)?.untilAt ?? 0) > nowMs) return;
-        const row = readHeads(sql).find((head) => head.next_at <= nowMs);
+        const row = readHeads(sql).find((head) => head.next_at <= nowMs && turnInMs(head, nowMs) === 0);
         if (row === undefined) {
           if (!(await react(nowMs))) return;
           calls += 1;
@@ -128,7 +134,6 @@ export function createSender(core: Core, guard: () => void): Sender {
           tell(row);
           continue;
         }
-        if (waitMs(buckets, bucketsFor(row), nowMs) > 0) return;
         if (row.state === 'sending') counters.add('possible_duplicates');
         sql.transaction(() => {
           if (calls === 0) guard();
@@ -145,7 +150,7 @@ export function createSender(core: Core, guard: () => void): Sender {
 
     nextAt() {
       const nowMs = clock();
-      const times = readHeads(sql).map((row) => Math.max(row.next_at, nowMs + waitMs(buckets, bucketsFor(row), nowMs)));
+      const times = readHeads(sql).map((row) => Math.max(row.next_at, nowMs + turnInMs(row, nowMs)));
       return times.length === 0 ? null : Math.max(Math.min(...times), readPause(core)?.untilAt ?? 0);
     },
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy.ts';
 import { actionOf, readAction } from '../../../agent/approvals/question.ts';
+import { maxOpenQuestions } from '../../../agent/approvals/question-limit.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
 import type { Control } from '../../../protocol/log.ts';
@@ -319,5 +320,53 @@ describe('/approvals', () => {
   ])('%j says what holds', async (args, text) => {
     const { control } = await create();
     expect(await control({ type: 'command', name: 'approvals', args })).toContain(text);
+  });
+});
+
+describe('a flood of calls', () => {
+  const gateOf =
+    ({ approvals }: Awaited<ReturnType<typeof create>>) =>
+    (command: string) =>
+      approvals.gate(
+        {
+          session: 's',
+          transcript: undefined,
+          cwd: '/home/dev/shop',
+          event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
+        },
+        { pid: 1, maxMs: 86_400_000, isGone: () => false, waits: true, leave: () => {} },
+      );
+
+  it('asks for the first ones, denies the rest with the reason, and tells the phone once', async () => {
+    const scene = await create();
+    const { approvals, world, project } = scene;
+    const gate = gateOf(scene);
+    const answers = Array.from({ length: 1_000 }, (_, n) => gate(`npm test ${n}`));
+    expect(await Promise.all(answers.slice(maxOpenQuestions))).toEqual(
+      Array(1_000 - maxOpenQuestions).fill(denied(`${maxOpenQuestions} calls already wait`)),
+    );
+    while (approvals.waiting() < maxOpenQuestions) await new Promise((resolve) => setImmediate(resolve));
+    expect([approvals.waiting(), project.approvals.open.size]).toEqual([maxOpenQuestions, maxOpenQuestions]);
+    const texts = world.items.map(({ parts }) => parts[0]?.text ?? '');
+    expect(texts.filter((text) => text.includes('further ones are denied'))).toHaveLength(1);
+    expect(world.items).toHaveLength(maxOpenQuestions + 1);
+    await approvals.stopAll('owner');
+    expect(await Promise.all(answers.slice(0, maxOpenQuestions))).toEqual(
+      Array(maxOpenQuestions).fill({ deny: expect.any(String) }),
+    );
+    expect(world.decided.filter((verdict) => verdict === 'too-many')).toHaveLength(1_000 - maxOpenQuestions);
+  });
+
+  it('leaves room for the next call as soon as one is answered', async () => {
+    const scene = await create();
+    const gate = gateOf(scene);
+    for (let n = 1; n < maxOpenQuestions; n += 1) gate(`npm test ${n}`);
+    const { action } = await scene.ask('npm run last');
+    expect(await gate('npm run more')).toEqual(denied('already wait'));
+    while (scene.approvals.waiting() < maxOpenQuestions) await new Promise((resolve) => setImmediate(resolve));
+    const asked = scene.world.items.find(({ buttons }) => buttons !== undefined)?.buttons?.[0]?.[0]?.action ?? action;
+    await scene.tap(asked, 'deny');
+    gate('npm run more');
+    while (scene.approvals.waiting() < maxOpenQuestions) await new Promise((resolve) => setImmediate(resolve));
   });
 });

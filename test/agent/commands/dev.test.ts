@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Running, runProgram, until } from '../../helpers/daemon.ts';
+import { textUpdate } from '../../worker/updates.ts';
 
 let home: string;
 let project: string;
@@ -41,6 +42,12 @@ describe('wa-sync dev', () => {
     const said = new RegExp(`already runs for this folder: .*process ${first.pid} .*\\(daemon_running\\)\n`);
     expect(second.stderr).toMatch(said);
     expect(await config()).toBe(before);
+    // Beside it, another daemon is not what is wanted.
+    const beside = await start(['status']).exited;
+    expect(beside.stderr).toContain(`\`wa-sync dev\` runs for ${project} (pid ${first.pid}) (daemon_not_running)`);
+    expect(beside.stderr).toMatch(
+      /For that one: WA_STATE_DIR=\S+ WA_CONFIG_DIR=\S+ WA_RUNTIME_DIR=\S+ wa-sync status\n/,
+    );
     // The hint works as it stands.
     const [, variables = ''] = /from here: (.*) wa-sync down\n/.exec(second.stderr) ?? [];
     const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=')));
@@ -61,6 +68,68 @@ describe('wa-sync dev', () => {
     expect(await start(['down'], env).exited).toMatchObject({ code: 0 });
     await first.exited;
   }, 90_000);
+
+  it('keeps the key of the phone page in the printed address alone, where no coding agent can read it', async () => {
+    const old = join(home, '.local', 'state', 'wa-sync', 'dev');
+    const running = start(['dev', '--agent', 'none']);
+    await until('it runs', () => running.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const key = decodeURIComponent(/\?key=(\S+)/.exec(running.stdout())?.[1] ?? '');
+    expect(key).toMatch(/^[\w-]{20,}$/);
+    const files = (await readdir(old, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(3);
+    for (const { parentPath, name } of files) {
+      expect((await readFile(join(parentPath, name))).includes(key), join(parentPath, name)).toBe(false);
+    }
+    expect(await readFile(`/proc/${running.pid}/environ`, 'utf8').catch(() => '')).not.toContain(key);
+  }, 90_000);
+
+  const bot = { TELEGRAM_BOT_TOKEN: '100000001:made-up', TELEGRAM_CHAT_ID: '1000001' };
+
+  it('with webhook prints what somebody needs to deliver an update, and it is delivered so', async () => {
+    const running = start(['dev', '--agent', 'none', '--telegram', 'webhook', '--port', '0'], {
+      ...bot,
+      TELEGRAM_API_ROOT: 'http://127.0.0.1:9',
+    });
+    await until('it runs', () => running.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const url = /webhook {4}(\S+)/.exec(running.stdout())?.[1] ?? '';
+    const secret = /X-Telegram-Bot-Api-Secret-Token: (\S+)/.exec(running.stdout())?.[1] ?? '';
+    expect(running.stdout()).toContain('from chat 1000001 (message.chat.id) and one of 1000001 (message.from.id)');
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
+      body: JSON.stringify(textUpdate('delivered', { chatId: '1000001', updateId: 1 })),
+    });
+    expect(status).toBe(200);
+    await until('the text is in the inbox', async () =>
+      (await readFile(join(project, '.gemini', 'wa_inbox.json'), 'utf8')).includes('delivered'),
+    );
+  }, 90_000);
+
+  it.each<[string, Record<string, string>, RegExp, RegExp]>([
+    [
+      'a group without those who may speak',
+      { ...bot, TELEGRAM_CHAT_ID: '-1001' },
+      /TELEGRAM_USER_IDS is not set, but TELEGRAM_CHAT_ID names a group/,
+      /Set TELEGRAM_USER_IDS to the ids/,
+    ],
+    [
+      'a token that is none',
+      { ...bot, TELEGRAM_BOT_TOKEN: 'my-bot' },
+      /TELEGRAM_BOT_TOKEN is not of the form/,
+      /Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave/,
+    ],
+    ['a chat that is none', { ...bot, TELEGRAM_CHAT_ID: '@me' }, /TELEGRAM_CHAT_ID is not/, /Set TELEGRAM_CHAT_ID to/],
+    ['a user that is none', { ...bot, TELEGRAM_USER_IDS: 'me' }, /TELEGRAM_USER_IDS is not/, /Set TELEGRAM_USER_IDS/],
+  ])('refuses %s at the start, by name and with the repair', async (_, env, says, hint) => {
+    for (const how of ['poll', 'webhook']) {
+      const { code, stdout, stderr } = await start(['dev', '--agent', 'none', '--telegram', how], env).exited;
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(says);
+      expect(stderr).toMatch(/\(bad_config\)\n/);
+      expect(stderr).toMatch(hint);
+      expect(stderr).not.toContain('wrangler');
+    }
+  });
 
   it('with Gemini CLI says first that its settings cannot be edited, and what works without them', async () => {
     await mkdir(join(project, '.gemini'));

@@ -94,11 +94,11 @@ describe('when the relay does not know the token', () => {
     const project = () => (daemon.status() as { projects: [Record<string, unknown>] }).projects[0];
     await until('the refusal is known', () => project().relay === 'failing');
     expect(project()).toMatchObject({ error: 'unauthorized', hint: expect.stringContaining('WA_AGENT_TOKEN') });
-    const failures = ws.log.filter((line) => line.event === 'poll failed');
+    const failures = ws.log.filter((line) => line.event === 'relay failing');
     expect(failures).toEqual([
       {
         level: 'warn',
-        event: 'poll failed',
+        event: 'relay failing',
         fields: expect.objectContaining({ code: 'unauthorized', hint: expect.any(String) }),
       },
     ]);

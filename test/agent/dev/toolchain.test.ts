@@ -4,12 +4,15 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findToolchain, toolchainVersions } from '../../../agent/dev/toolchain.ts';
+import { findToolchain, nodePackage, toolchainVersions } from '../../../agent/dev/toolchain.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import lock from '../../../package-lock.json' with { type: 'json' };
+import nodes from '../../../scripts/node/package.json' with { type: 'json' };
 
 const old = { version: '20.18.1', execPath: '/opt/node20/bin/node' };
 const recent = { version: '22.23.2', execPath: '/opt/node22/bin/node' };
 const { miniflare, node } = toolchainVersions;
+const locked = lock.packages as Record<string, { integrity?: string; hasInstallScript?: boolean; link?: boolean }>;
 
 let dir: string;
 let said: string[];
@@ -38,28 +41,44 @@ const find = (current: typeof old, install = fakeInstall, from = join(dir, 'pack
 
 describe('the tool chain of the embedded relay', () => {
   it('has the versions of package.json', () => {
-    const { miniflare: inPackage, node: nodeInPackage } = packageJson.devDependencies;
-    expect(toolchainVersions).toEqual({ miniflare: inPackage, node: nodeInPackage });
+    expect(packageJson.devDependencies.miniflare).toBe(miniflare);
+    expect(new Set(Object.values(nodes.optionalDependencies))).toEqual(new Set([node]));
+  });
+
+  it('has a Node for each platform, with a checksum and without an install script', () => {
+    const platforms = ['linux', 'darwin', 'win32'].flatMap((os) => ['x64', 'arm64'].map((cpu) => nodePackage(os, cpu)));
+    expect(Object.keys(nodes.optionalDependencies).sort()).toEqual(platforms.sort());
+    for (const name of platforms) {
+      expect(locked[`node_modules/${name}`]).toMatchObject({ integrity: expect.stringMatching(/^sha512-/) });
+      expect(locked[`node_modules/${name}`]).not.toHaveProperty('hasInstallScript');
+    }
+  });
+
+  it('is pinned with a checksum in all its packages', () => {
+    const without = Object.entries(locked)
+      .filter(([path, { integrity, link }]) => path.startsWith('node_modules/') && !link && integrity === undefined)
+      .map(([path]) => path);
+    expect(without).toEqual([]);
   });
 
   it('is taken from the repository without a word', async () => {
     const found = await findToolchain({ cacheDir: join(dir, 'cache'), say: (line) => said.push(line), current: old });
-    expect([found.node.includes(join('node_modules', 'node', 'bin')), said]).toEqual([true, []]);
+    expect([found.node.includes(join('node_modules', nodePackage(), 'bin')), said]).toEqual([true, []]);
   });
 
   it('is installed once into the cache, with a Node when the current one is too old, and says so', async () => {
     const home = join(dir, 'cache', `embedded-${miniflare}`);
     const binary = process.platform === 'win32' ? 'node.exe' : 'node';
     const expected = {
-      node: join(home, 'node_modules', 'node', 'bin', binary),
+      node: join(home, 'node_modules', nodePackage(), 'bin', binary),
       miniflare: join(home, 'node_modules', 'miniflare', 'index.js'),
     };
     expect(await find(old)).toEqual(expected);
     expect(await find(old)).toEqual(expected);
     expect(await find(recent)).toEqual({ ...expected, node: recent.execPath });
-    expect(installed).toEqual([[`miniflare@${miniflare}`, `node@${node}`]]);
+    expect(installed).toEqual([[`miniflare@${miniflare}`, `${nodePackage()}@${node}`]]);
     expect(said).toEqual([
-      `The embedded relay needs miniflare@${miniflare} and node@${node}: installing into ${home}, once.`,
+      `The embedded relay needs miniflare@${miniflare} and ${nodePackage()}@${node}: installing into ${home}, once.`,
     ]);
     expect(await readdir(join(dir, 'cache'))).toEqual([`embedded-${miniflare}`]);
   });

@@ -8,6 +8,7 @@ import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { textOf } from '../../../agent/journal/state.ts';
 import { createRelayClient, type RelayClient } from '../../../agent/relay-client.ts';
 import { type Attachments, createAttachments, safeName } from '../../../agent/sync/attachments.ts';
+import { createOutages } from '../../../agent/sync/outages.ts';
 import { WaError } from '../../../protocol/errors.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { PhoneFile } from '../../../protocol/log.ts';
@@ -25,12 +26,14 @@ let journal: Journal;
 let client: RelayClient;
 let attachments: Attachments;
 let clock = now;
+let missing: [string, readonly string[]][];
 
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'wa-attach-')));
   dir = join(root, 'wa_files');
   clock = now;
   answers = [];
+  missing = [];
   server = createServer((_, response) => {
     const { status, body, cut } = (answers.length > 1 ? answers.shift() : answers[0])?.() ?? { status: 500, body: '' };
     response.writeHead(status, cut ? { 'content-length': Buffer.byteLength(body) + 10 } : {});
@@ -52,8 +55,10 @@ const attachmentsFrom = (from: RelayClient) =>
     prepare: async () => {},
     onFetched: () => {},
     clock: () => clock,
+    onMissing: (id, names) => missing.push([id, names]),
     random: () => 0,
     log: () => {},
+    outages: createOutages({ log: () => {}, clock: () => clock }),
   });
 
 afterEach(async () => {
@@ -108,6 +113,29 @@ describe('a message with files', () => {
     answers = [() => ({ status: 404, body: JSON.stringify({ error }) })];
     expect(await receive(photo)).toBe('look\n[photo photo.jpg: could not be fetched, the file is gone]');
     expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('says what it comes without to the phone, once', async () => {
+    const error = { code: 'not_found', message: 'the file is gone' };
+    answers = [
+      () => ({ status: 404, body: JSON.stringify({ error }) }),
+      () => ({ status: 200, body: 'JPEG' }),
+      () => ({ status: 413, body: JSON.stringify({ error: { code: 'body_too_large', message: 'it is too large' } }) }),
+    ];
+    await receive(photo, { ...photo, id: 'f2' }, { ...photo, id: 'f3', name: 'film.mp4' });
+    expect(missing).toEqual([[id, ['photo.jpg: the file is gone', 'film.mp4: it is too large']]]);
+  });
+
+  it('comes without a file of which the platform has less than it says, after two tries', async () => {
+    let asked = 0;
+    answers = [
+      () => {
+        asked += 1;
+        return { status: 200, body: 'JP' };
+      },
+    ];
+    expect(await receive(photo)).toBe('look\n[photo photo.jpg: could not be fetched, it ended after 2 of 4 bytes]');
+    expect(asked).toBe(2);
   });
 
   it('comes at once without a file for which the relay asks to wait longer than a message may', async () => {
@@ -203,6 +231,60 @@ describe('an old file', () => {
     await attachments.prune();
     expect(await readdir(outside)).toEqual(['thesis.txt']);
     expect((await readdir(dir)).sort()).toEqual([`${id}-folder`, `${id}-link.txt`]);
+  });
+});
+
+describe('a file whose download keeps failing', () => {
+  /** Answers by the name of the file; `bad` never comes. */
+  function platform(asked: string[]): RelayClient {
+    const download: RelayClient['download'] = async (_, fileId) => {
+      asked.push(fileId);
+      if (fileId.startsWith('bad')) throw new WaError('platform_error', 'Telegram answered 502');
+      return (async function* () {
+        yield Buffer.from('JPEG');
+      })();
+    };
+    return { download } as RelayClient;
+  }
+
+  async function arrive(seq: number, ...files: string[]): Promise<void> {
+    const own = { seq, id: `msg_e_0_${seq}`, at: now, kind: 'message', text: `m${seq}`, expiresAt: now + 1e9 } as const;
+    const row = { ...own, files: files.map((file) => ({ ...photo, id: file })) };
+    await journal.append([{ t: 'row', p, at: now, row }]);
+  }
+
+  const here = () => [...journal.project(p).waiting.values()].map(({ row }) => row.seq);
+
+  it('holds up neither the files of later messages nor those that come while it is tried', async () => {
+    const asked: string[] = [];
+    attachments = attachmentsFrom(platform(asked));
+    for (let seq = 1; seq <= 8; seq += 1) await arrive(seq, seq <= 5 ? `bad-${seq}` : `good-${seq}`);
+    attachments.fetch();
+    await vi.waitUntil(() => here().length === 3, { timeout: 15_000 });
+    expect(here()).toEqual([6, 7, 8]);
+    await arrive(9, 'good-9');
+    attachments.fetch();
+    await vi.waitUntil(() => here().length === 4, { timeout: 15_000 });
+    expect(journal.project(p).fetching.size).toBe(5);
+  });
+
+  it('is given up after ten minutes, and the message comes with the files that are here', async () => {
+    const asked: string[] = [];
+    attachments = attachmentsFrom(platform(asked));
+    await arrive(1, 'good-a', 'bad', 'good-b');
+    const fetched = attachments.fetch();
+    await vi.waitUntil(() => asked.includes('bad'), { timeout: 15_000 });
+    clock += 10 * 60_000 + 1;
+    await fetched;
+    const [message] = journal.project(p).waiting.values();
+    expect(message && textOf(message).split('\n')).toEqual([
+      'm1',
+      '[photo: .gemini/wa_files/msg_e_0_1-1-photo.jpg]',
+      '[photo photo.jpg: could not be fetched, Telegram answered 502]',
+      '[photo: .gemini/wa_files/msg_e_0_1-3-photo.jpg]',
+    ]);
+    // What was here was not fetched again with each try.
+    expect(asked.filter((file) => file !== 'bad')).toEqual(['good-a', 'good-b']);
   });
 });
 

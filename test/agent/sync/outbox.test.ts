@@ -7,6 +7,7 @@ import { expect, it, vi } from 'vitest';
 import { readSpool } from '../../../agent/files/spool.ts';
 import { openJournal } from '../../../agent/journal/journal.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
+import { createOutages } from '../../../agent/sync/outages.ts';
 import { createOutbox } from '../../../agent/sync/outbox.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 
@@ -45,6 +46,7 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     clock: () => now,
     random: () => 0.5,
     log: () => {},
+    outages: createOutages({ log: () => {}, clock: () => 0 }),
   });
   const answer = (text: string): OutboxEntry => ({
     id: `resp_${text}`,

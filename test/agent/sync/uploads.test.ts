@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { RelayClient } from '../../../agent/relay-client.ts';
 import { keepText } from '../../../agent/sync/documents.ts';
+import { createOutages } from '../../../agent/sync/outages.ts';
 import { createUploads, type Uploads } from '../../../agent/sync/uploads.ts';
 import { WaError } from '../../../protocol/errors.ts';
 
@@ -38,7 +39,7 @@ beforeEach(async () => {
     takeOutcomes: (outcomes) =>
       journal.append(outcomes.map(({ key, state }) => ({ t: 'key', p, at: now, key, state }))),
     random: () => 0,
-    log: () => {},
+    outages: createOutages({ log: () => {}, clock: () => 0 }),
     signal: stopping.signal,
   });
 });

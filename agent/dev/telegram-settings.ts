@@ -1,0 +1,71 @@
+// The bot that `wa-sync dev` serves, from the environment: checked as the Worker checks it, before anything is started.
+
+import { randomBytes } from 'node:crypto';
+import { WaError } from '../../protocol/errors.ts';
+import { checkSettings, type RelayVariables } from '../../protocol/relay-settings.ts';
+
+export interface DevTelegram {
+  token: string;
+  apiRoot: string;
+  /** The one chat that is served: the first of `TELEGRAM_CHAT_ID`. */
+  chatId: string;
+  userIds: string;
+  secret: string;
+  /** No secret was given, so nobody but us knows it. */
+  isSecretOurs: boolean;
+}
+
+const repairs: Partial<Record<keyof RelayVariables, string>> = {
+  TELEGRAM_BOT_TOKEN: 'Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave.',
+  TELEGRAM_CHAT_ID: 'Set TELEGRAM_CHAT_ID to the chat id, a number (message.chat.id of an update).',
+  TELEGRAM_USER_IDS:
+    'Set TELEGRAM_USER_IDS to the ids of those who may speak (message.from.id), with commas between them.',
+  TELEGRAM_API_ROOT: 'Set TELEGRAM_API_ROOT to the address of your Bot API server, or unset it.',
+};
+
+/** Errors: `not_configured` without a bot or a chat, `bad_config` naming the variable and what to set it to. */
+export function readTelegram(env: Record<string, string | undefined>): DevTelegram {
+  const missing = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_CHAT_ID'].filter((name) => !env[name]);
+  if (missing.length > 0) {
+    throw new WaError('not_configured', `${missing.join(' and ')} not set`, {
+      hint: 'Set them, or leave --telegram away: the phone in the browser needs no bot.',
+    });
+  }
+  const secret = env.TELEGRAM_WEBHOOK_SECRET?.trim() || undefined;
+  const given: RelayVariables = {
+    TELEGRAM_BOT_TOKEN: env.TELEGRAM_BOT_TOKEN,
+    TELEGRAM_CHAT_ID: env.TELEGRAM_CHAT_ID,
+    TELEGRAM_USER_IDS: env.TELEGRAM_USER_IDS,
+    TELEGRAM_API_ROOT: env.TELEGRAM_API_ROOT,
+    // Made at the start; any sum will do here.
+    WA_AGENT_TOKEN_SHA256: '0'.repeat(64),
+  };
+  const { botToken, apiRoot, chatIds, userIds } = checked(given);
+  return {
+    token: botToken,
+    apiRoot,
+    chatId: chatIds[0] ?? '',
+    userIds: [...userIds].join(','),
+    secret: secret ?? randomBytes(24).toString('base64url'),
+    isSecretOurs: secret === undefined,
+  };
+}
+
+function checked(given: RelayVariables): ReturnType<typeof checkSettings> {
+  try {
+    return checkSettings(given, (name) => repairs[name] ?? `Correct ${name}.`);
+  } catch (cause) {
+    if (!(cause instanceof WaError) || cause.hint === undefined) throw cause;
+    throw new WaError('bad_config', cause.message.replace(/^the relay's /, ''), { hint: cause.hint, cause });
+  }
+}
+
+/** What somebody needs to deliver an update to `--telegram webhook`. */
+export function deliveryLines(url: string, { secret, isSecretOurs, chatId, userIds }: DevTelegram): string[] {
+  return [
+    `webhook    ${url}`,
+    `  header   X-Telegram-Bot-Api-Secret-Token: ${isSecretOurs ? secret : 'the value of TELEGRAM_WEBHOOK_SECRET'}`,
+    `  body     an update of the Bot API as JSON, from chat ${chatId} (message.chat.id) and one of ${userIds} (message.from.id)`,
+    ...(isSecretOurs ? ['  Each start makes another secret; set TELEGRAM_WEBHOOK_SECRET to keep one.'] : []),
+  ];
+}

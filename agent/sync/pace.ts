@@ -1,0 +1,31 @@
+// A floor under the distance of polls: whatever the relay answers, the daemon must not spin. Holds for a loop, not for a message.
+
+import { pause } from './backoff.ts';
+
+export interface Pace {
+  /** Resolves when the next poll may go; at once while there is credit, or when the signal aborts. Never rejects. */
+  turn(signal: AbortSignal): Promise<void>;
+  /** The poll brought something new: a burst of real messages costs nothing. */
+  giveBack(): void;
+}
+
+/** With both, at most 240 polls without news in any minute: one in 250 ms on average. */
+const burst = 60;
+const everyMs = 334;
+
+/** `clock` must never go back. */
+export function createPace(clock: () => number = () => performance.now(), wait: typeof pause = pause): Pace {
+  let credit = burst;
+  let countedAt = clock();
+  return {
+    async turn(signal) {
+      const now = clock();
+      credit = Math.min(burst, credit + (now - countedAt) / everyMs) - 1;
+      countedAt = now;
+      if (credit < 0) await wait(Math.ceil(-credit * everyMs), signal);
+    },
+    giveBack() {
+      credit = Math.min(burst, credit + 1);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// What the commands say of a daemon that is there and does not answer, and of one that is not there.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { acquireLock, type HeldLock } from '../../../agent/files/lock.ts';
+import { runProgram } from '../../helpers/daemon.ts';
+import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';
+
+let home: TemporaryHome;
+let env: Record<string, string>;
+let lock: HeldLock;
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+
+beforeEach(async () => {
+  home = await temporaryHome();
+  const [config, state, run] = ['config', 'state', 'run'].map((name) => join(home.root, name)) as [
+    string,
+    string,
+    string,
+  ];
+  env = { HOME: home.home, WA_CONFIG_DIR: config, WA_STATE_DIR: state, WA_RUNTIME_DIR: run };
+  for (const dir of [config, state]) await mkdir(dir);
+  await mkdir(run, { mode: 0o700 });
+  const bindings = [{ dir: home.project, mailbox: '1000001', project: 0 }];
+  await writeFile(join(config, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
+  lock = await acquireLock(join(state, 'daemon'), { timeoutMs: 0, short: false });
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  await lock.release();
+  await home.close();
+});
+
+const run = (...args: string[]) => runProgram(args, env, home.project).exited;
+
+it('a daemon that takes the call and does not answer is called busy, with its process and what to do', async () => {
+  server = createServer((socket) => void sockets.add(socket));
+  await new Promise<void>((resolve) => server?.listen(join(env.WA_RUNTIME_DIR ?? '', 'hook.sock'), resolve));
+  const [status, stop, down, sprint, send] = await Promise.all([
+    run('status'),
+    run('stop'),
+    run('down'),
+    run('sprint', '3'),
+    run('send', 'Tests pass'),
+  ]);
+  for (const { code, stderr } of [status, stop, down, sprint]) {
+    expect([code, stderr]).toEqual([
+      1,
+      `wa-sync: the daemon (pid ${process.pid}) does not answer: it is busy or hangs (daemon_busy)\n  Try again. If it lasts: kill ${process.pid} and start \`wa-sync\` again; nothing that was stored is lost.\n`,
+    ]);
+  }
+  expect(send).toMatchObject({ code: 0, stderr: '' });
+  expect(send.stdout).toContain(`it goes out later: the daemon (pid ${process.pid}) does not answer`);
+}, 60_000);
+
+it('a daemon without its socket is named by its process', async () => {
+  const { code, stderr } = await run('status');
+  expect(code).toBe(1);
+  expect(stderr).toContain(`but one runs as process ${process.pid} (daemon_not_running)`);
+  expect(stderr).toContain('WA_RUNTIME_DIR must be the same for both');
+});
+
+it('a socket that a dead daemon left is no daemon', async () => {
+  await lock.release();
+  const { stderr } = await run('status');
+  expect(stderr).toContain('no daemon answers in');
+  expect(stderr).toContain('Start it with `wa-sync`');
+});
