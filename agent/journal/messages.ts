@@ -87,7 +87,7 @@ export function addStopWord(project: ProjectState, id: string, at: number): void
   const stopId = stopWordId(id);
   if (!message || project.known.has(stopId)) return;
   const { seq, at: sentAt } = message.row;
-  const control = { type: 'stop', text: textOf(message) } as const;
+  const control = { type: 'stop', text: message.row.text } as const;
   project.controls.set(stopId, { seq, id: stopId, at: sentAt, kind: 'control', control });
   project.known.set(stopId, at);
 }
