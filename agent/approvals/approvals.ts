@@ -11,7 +11,14 @@ import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-no
 import { readMode } from './modes.ts';
 import type { Policies } from './policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question.ts';
-import { createQuestions, type Decision, type GateHost, type Question, type QuestionsOptions } from './questions.ts';
+import {
+  auditWords,
+  createQuestions,
+  type Decision,
+  type GateHost,
+  type Question,
+  type QuestionsOptions,
+} from './questions.ts';
 import { visible } from './visible.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
@@ -52,7 +59,9 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     const { judgement, policies, places } = await judgeNow(call, cwd, project.approvals.mode, options);
     const hash = hashOf(call);
     const { verdict, why, input } = judgement;
-    const note = (noted: Decision['verdict']) => options.audit({ tool: call.tool, verdict: noted, hash, session, why });
+    const words = auditWords(call, input);
+    const note = (noted: Decision['verdict']) =>
+      options.audit({ tool: call.tool, verdict: noted, hash, session, why, ...words });
     if (verdict === 'stop') {
       note('policy-stop');
       return { halt: `Stopped by the policy of wa-sync: ${sentence(why)}` };
@@ -104,7 +113,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
         await approve(question, 'approved', userId);
         return undefined;
       case 'always':
-        if (question.judgement.rules.length > 0) return 'This is asked each time. Nothing was approved.';
+        if (!question.always) return 'This is asked each time. Nothing was approved.';
         if (await approve(question, 'always', userId)) always.add(alwaysKey(question));
         return undefined;
       case 'deny':
@@ -131,7 +140,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
 
   function editPrompt({ call, judgement }: Question): TextPart {
     const head = 'Answer this message with the command that runs instead. Now it is:';
-    const command = visible(options.redact(commandOf({ ...call, input: judgement.input ?? call.input }) ?? ''));
+    const command = visible(options.hide(commandOf({ ...call, input: judgement.input ?? call.input }) ?? '').text);
     const shown = command.slice(0, 2000) || '(empty)';
     return {
       text: `${head}\n${shown}`,
@@ -167,7 +176,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       await refuse(question, moved, userId);
       return undefined;
     }
-    const how = { by: userId, detail: command, hash: hashOf(call) };
+    const how = { by: userId, detail: command, hash: hashOf(call), runs: call.input };
     await questions.settle(question, 'edited', inputAnswer(call.input), how);
     return undefined;
   }

@@ -29,10 +29,15 @@ export function headAndTail(text: string, maxUnits: number): string {
 
 const contextLines = 1;
 
-/** What an edit changes, as lines with `-` and `+` and one line around them. */
-export function shortDiff(before: string, after: string): string {
-  const old = before === '' ? [] : before.split('\n');
-  const now = after === '' ? [] : after.split('\n');
+/** What an edit changes, as lines with `-` and `+` and one line around them. `show` gives what stands there for a text, as many lines as it has. */
+export function shortDiff(before: string, after: string, show: (text: string) => string = (text) => text): string {
+  const linesOf = (text: string) => (text === '' ? [] : text.split('\n'));
+  const [old, now, oldShown, nowShown] = [before, after, show(before), show(after)].map(linesOf) as [
+    string[],
+    string[],
+    string[],
+    string[],
+  ];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   let same = 0;
@@ -40,9 +45,9 @@ export function shortDiff(before: string, after: string): string {
   const from = Math.max(0, start - contextLines);
   const around = (lines: string[]) => lines.map((line) => `  ${line}`);
   return [
-    ...around(now.slice(from, start)),
-    ...old.slice(start, old.length - same).map((line) => `- ${line}`),
-    ...now.slice(start, now.length - same).map((line) => `+ ${line}`),
-    ...around(now.slice(now.length - same, now.length - same + contextLines)),
+    ...around(nowShown.slice(from, start)),
+    ...oldShown.slice(start, old.length - same).map((line) => `- ${line}`),
+    ...nowShown.slice(start, now.length - same).map((line) => `+ ${line}`),
+    ...around(nowShown.slice(now.length - same, now.length - same + contextLines)),
   ].join('\n');
 }

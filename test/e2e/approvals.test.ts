@@ -43,7 +43,13 @@ describe('a tool call', () => {
     expect([told.messageId, told.buttons]).toEqual([asked.messageId, []]);
     expect(await audit(2)).toMatchObject([
       { kind: 'mode', mode: 'all' },
-      { kind: 'decision', tool: 'run_shell_command', verdict: 'approved', by: String(far.sim.ownerId) },
+      {
+        kind: 'decision',
+        tool: 'run_shell_command',
+        verdict: 'approved',
+        text: 'npm run deploy -- --prod',
+        by: String(far.sim.ownerId),
+      },
     ]);
   });
 

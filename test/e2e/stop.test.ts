@@ -187,7 +187,10 @@ describe('an abort while a tool waits for its approval', onBusyMachine, () => {
 });
 
 describe('a STOP that another program wrote into the file', onBusyMachine, () => {
-  const foreignSignal = signal.replace('signal received from user', 'signal, written into the inbox by another program');
+  const foreignSignal = signal.replace(
+    'signal received from user',
+    'signal, written into the inbox by another program',
+  );
   const foreign = (control: string) => ({
     messages: [{ id: 'stop_x', timestamp: isoSeconds(Date.now()), from: 'user', text: 'stop', read: false, control }],
   });
