@@ -6,6 +6,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
+import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-now.ts';
 import { readMode } from './modes.ts';
@@ -19,7 +20,6 @@ import {
   type Question,
   type QuestionsOptions,
 } from './questions.ts';
-import { visible } from './visible.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** The user of a private chat; undefined = a group. */

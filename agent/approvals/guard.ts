@@ -9,6 +9,7 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { visible } from '../visible.ts';
 import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
@@ -18,7 +19,7 @@ import { afterCommands } from './judge.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
 import { makeCheckpoint } from './run.ts';
-import { headAndTail, visible } from './visible.ts';
+import { headAndTail } from './visible.ts';
 
 export interface GuardOptions {
   project: ProjectState;

@@ -4,9 +4,9 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { lineOfMistake } from '../files/json-line.ts';
+import { visible } from '../visible.ts';
 import { builtinRules, neverAllowed } from './builtin.ts';
 import { keyWords, policyMistake } from './policy-words.ts';
-import { visible } from './visible.ts';
 
 /** An unknown key is a mistake: what it meant to forbid would be allowed. */
 function object<E extends v.ObjectEntries>(entries: E) {

@@ -2,8 +2,9 @@
 
 import type { OutboxItem, TextEntity, TextPart } from '../../protocol/relay-api.ts';
 import type { Verdict } from '../journal/approvals.ts';
+import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
-import { headAndTail, shortDiff, visible } from './visible.ts';
+import { headAndTail, shortDiff } from './visible.ts';
 
 /** Hides plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
 export type Hide = (text: string) => { text: string; places: number };

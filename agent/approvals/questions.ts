@@ -7,13 +7,13 @@ import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import type { Judgement } from './judge.ts';
 import type { Places } from './judge-now.ts';
 import type { Policies } from './policy.ts';
 import { type Hide, questionItem, questionKey, questionPart, verdictItem } from './question.ts';
 import { fileNow } from './surroundings.ts';
-import { visible } from './visible.ts';
 
 export interface Decision {
   tool: string;

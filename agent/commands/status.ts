@@ -7,6 +7,7 @@ import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay-client.ts';
+import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { holder } from './held.ts';
 
@@ -43,7 +44,7 @@ export async function statusCommand(options: { json: boolean }, context: Command
   const daemon = (await askDaemon(config.dirs.runtime, 'GET', '/status')) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {
-    context.out(JSON.stringify({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
+    context.out(visibleJson({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);

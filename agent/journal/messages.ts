@@ -4,7 +4,7 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { MessageRow, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
-import { type HeldMessage, isKnown, type ProjectState, stopWordId, textOf } from './state.ts';
+import { type HeldMessage, isKnown, type ProjectState, stopWordId } from './state.ts';
 
 /** Those of the ids that the project holds, in their order. */
 export function held(project: ProjectState, ids: string[]): HeldMessage[] {
