@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { until, type Workstation } from '../../helpers/daemon.ts';
 import { eachTest } from '../../helpers/scene.ts';
@@ -41,9 +39,8 @@ it('letters lists what Telegram refused with its reason, and sends it again by t
 it('letters shows what words of others would hide or obey, on the one line that is theirs', async () => {
   await ws.start();
   const refusal = { ok: false, error_code: 400, description: 'Bad Request: \u001b[2Jno\u202e' };
-  far.sim.failNext({ method: 'sendDocument', status: 400, body: refusal });
-  await writeFile(join(ws.project, 'a.txt'), 'x');
-  await ws.run('send', '--file', 'a.txt', 'caption').exited;
+  far.sim.failNext({ method: 'sendMessage', status: 400, body: refusal });
+  await ws.run('send', 'refused').exited;
   const shown = await until('it is a letter', async () => {
     const { stdout } = await letters();
     return !stdout.startsWith('no letters') && stdout;
