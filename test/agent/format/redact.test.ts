@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RedactionOptions } from '../../../agent/format/redact.ts';
-import { compileRedaction, createRedactor } from '../../../agent/format/redact.ts';
+import { compileRedaction, createRedactor, redactionPatterns } from '../../../agent/format/redact.ts';
 
 const options = (more: Partial<RedactionOptions> = {}): RedactionOptions => ({
   own: [],
@@ -327,5 +327,11 @@ describe('the work of redaction', () => {
       const text = `${'x'.repeat(at)}cust-${'1'.repeat(1_000)}${'y'.repeat(70_000)}`;
       expect(customer(text).text).toBe(`${'x'.repeat(at)}[redacted:customer]${'y'.repeat(70_000)}`);
     }
+  });
+
+  it('names each pattern that is built in, and none of them repeats a repetition without a bound', () => {
+    expect(redactionPatterns.length).toBeGreaterThan(25);
+    const nested = /[+*]\)[+*]|[+*]\)\{\d+,\}/;
+    expect(redactionPatterns.filter(({ pattern }) => nested.test(pattern.source))).toEqual([]);
   });
 });
