@@ -9,6 +9,7 @@ import { loadConfig } from './config.ts';
 import { checkFile } from './config-check.ts';
 import { describeError, exitCodeOf, exitCodes } from './errors.ts';
 import { version } from './version.ts';
+import { visible } from './visible.ts';
 
 function createContext(): CommandContext {
   const world = { env: process.env, platform: process.platform, home: homedir() };
@@ -21,8 +22,8 @@ function createContext(): CommandContext {
       checkFile(config.file);
       return config;
     },
-    out: (line) => process.stdout.write(`${line}\n`),
-    note: (line) => process.stderr.write(`${line}\n`),
+    out: (line) => process.stdout.write(`${visible(line)}\n`),
+    note: (line) => process.stderr.write(`${visible(line)}\n`),
   };
 }
 
@@ -80,7 +81,10 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('send')
     .description('send a status update or a file to the phone')
     .argument('[text]', 'Markdown, or the caption of the file; - reads it from stdin')
-    .option('--file <path>', 'send this file as a document (needs the running daemon)')
+    .option(
+      '--file <path>',
+      'send this file as a document (needs the running daemon); secrets are hidden in its name and caption, its bytes go as they are',
+    )
     .action(async (text, { file }) => (await import('./commands/send.ts')).sendCommand(text, { file }, context));
 
   program
@@ -202,10 +206,10 @@ async function main(): Promise<number> {
       const problem = new WaError('bad_arguments', error.message.replace(/^error: /, '').replaceAll('\n', ' '), {
         hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
       });
-      process.stderr.write(`${describeError(problem)}\n`);
+      process.stderr.write(`${visible(describeError(problem))}\n`);
       return exitCodes.usage;
     }
-    process.stderr.write(`${describeError(error)}\n`);
+    process.stderr.write(`${visible(describeError(error))}\n`);
     return exitCodeOf(error);
   }
 }

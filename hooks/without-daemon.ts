@@ -120,7 +120,9 @@ async function unread({ place, view, spooled, now }: Alone): Promise<{ waiting: 
   for (const record of spooled) if (record.kind === 'handed') for (const each of record.identities) handed.add(each);
   const waiting: WaitingMessage[] = [];
   const spent = spooled.flatMap((record) => (record.kind === 'stopped' ? record.entries : []));
-  const stops = entries.flatMap((entry) => (spent.includes(entry.id) ? [] : (stopOf(entry) ?? [])));
+  const stops = entries.flatMap((entry) =>
+    spent.includes(entry.id) ? [] : (stopOf(entry, owner.has(identityOf(entry))) ?? []),
+  );
   for (const entry of entries) {
     const identity = identityOf(entry);
     if (entry.read || entry.parked || entry.control || handed.has(identity)) continue;

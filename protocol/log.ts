@@ -19,6 +19,11 @@ export interface PhoneFile {
   bytes?: number;
 }
 
+/** Somebody else's words that the owner passed on. `from` = one line, empty when the platform does not say. */
+export interface Forwarded {
+  from: string;
+}
+
 /** A text of the owner. `expired` leaves an empty tombstone, so that the cursor can pass it. */
 export interface MessageRow extends RowBase {
   kind: 'message';
@@ -29,6 +34,10 @@ export interface MessageRow extends RowBase {
   stopWord?: true;
   /** What the phone quoted or answered to. */
   quote?: string;
+  /** Whose words the quote is; absent = somebody else's, or not known. */
+  quoteFrom?: 'agent' | 'owner';
+  /** The text is not the owner's: it is never a command and never a STOP. */
+  forwarded?: Forwarded;
   /** In the order of the phone. Files that are too large to fetch are not listed; the text says so. */
   files?: PhoneFile[];
   /** Set on the row that a retry of a dead message made. */
@@ -42,6 +51,7 @@ export interface EditRow extends RowBase {
   kind: 'edit';
   editOf: string;
   text: string;
+  forwarded?: Forwarded;
 }
 
 /** What acts at once, ahead of every waiting message. */

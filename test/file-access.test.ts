@@ -13,6 +13,7 @@ const others: Record<string, string> = {
   'agent/binding.ts': 'where paths lead, without opening them',
   'agent/commands/demo.ts': 'a folder that it has made itself',
   'agent/commands/dev.ts': 'the folder of dev; watches the mailbox',
+  'agent/commands/status.ts': 'where paths lead, without opening them',
   'agent/config-check.ts': 'config directory',
   'agent/config.ts': 'config directory',
   'agent/crypto.ts': '/dev/urandom',

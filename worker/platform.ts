@@ -2,7 +2,7 @@
 // The queue and the mailbox know this file only; worker/telegram/ is one implementation.
 
 import type { ErrorCode } from '../protocol/errors.ts';
-import type { PhoneFile } from '../protocol/log.ts';
+import type { Forwarded, PhoneFile } from '../protocol/log.ts';
 import type { TextEntity } from '../protocol/relay-api.ts';
 
 /** What an update means. Texts are the owner's words, not yet read as commands. */
@@ -19,7 +19,13 @@ export type InboundEvent = {
       /** The platform's id of the message in its chat. */
       ref: string;
       text: string;
+      /** The text with links and code as Markdown, where it says more; commands are read in the text alone. */
+      markdown?: string;
       quote?: string;
+      /** Absent = somebody else's words. */
+      quoteFrom?: 'agent' | 'owner';
+      /** The text is somebody else's. */
+      forwarded?: Forwarded;
       /** The platform's id of the message that is answered, when it is one of this chat. */
       answersRef?: string;
       userId?: string;
@@ -29,7 +35,7 @@ export type InboundEvent = {
       files?: PhoneFile[];
       tooLarge?: { name: string; bytes: number }[];
     }
-  | { kind: 'edit'; ref: string; text: string; album?: string }
+  | { kind: 'edit'; ref: string; text: string; markdown?: string; forwarded?: Forwarded; album?: string }
   | {
       kind: 'button';
       /** The id that the relay issued for the button. */

@@ -6,6 +6,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
+import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-now.ts';
 import { readMode } from './modes.ts';
@@ -13,6 +14,7 @@ import type { Policies } from './policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question.ts';
 import { limitQuestions } from './question-limit.ts';
 import {
+  auditWords,
   brokenText,
   createQuestions,
   type Decision,
@@ -20,7 +22,6 @@ import {
   type Question,
   type QuestionsOptions,
 } from './questions.ts';
-import { visible } from './visible.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** The user of a private chat; undefined = a group. */
@@ -60,7 +61,9 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     const { judgement, policies, places } = await judgeNow(call, cwd, project.approvals.mode, options);
     const hash = hashOf(call);
     const { verdict, why, input } = judgement;
-    const note = (noted: Decision['verdict']) => options.audit({ tool: call.tool, verdict: noted, hash, session, why });
+    const words = auditWords(call, input);
+    const note = (noted: Decision['verdict']) =>
+      options.audit({ tool: call.tool, verdict: noted, hash, session, why, ...words });
     if (verdict === 'stop') {
       note('policy-stop');
       return { halt: `Stopped by the policy of wa-sync: ${sentence(why)}` };
@@ -112,7 +115,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
         await approve(question, 'approved', userId);
         return undefined;
       case 'always':
-        if (question.judgement.rules.length > 0) return 'This is asked each time. Nothing was approved.';
+        if (!question.always) return 'This is asked each time. Nothing was approved.';
         if (await approve(question, 'always', userId)) always.add(alwaysKey(question));
         return undefined;
       case 'deny':
@@ -139,7 +142,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
 
   function editPrompt({ call, judgement }: Question): TextPart {
     const head = 'Answer this message with the command that runs instead. Now it is:';
-    const command = visible(options.redact(commandOf({ ...call, input: judgement.input ?? call.input }) ?? ''));
+    const command = visible(options.hide(commandOf({ ...call, input: judgement.input ?? call.input }) ?? '').text);
     const shown = command.slice(0, 2000) || '(empty)';
     return {
       text: `${head}\n${shown}`,
@@ -175,7 +178,7 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       await refuse(question, moved, userId);
       return undefined;
     }
-    const how = { by: userId, detail: command, hash: hashOf(call) };
+    const how = { by: userId, detail: command, hash: hashOf(call), runs: call.input };
     await questions.settle(question, 'edited', inputAnswer(call.input), how);
     return undefined;
   }

@@ -10,6 +10,7 @@ import { pathBelow } from '../files/below.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { visible } from '../visible.ts';
 import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
@@ -21,7 +22,7 @@ import type { GateHost } from './questions.ts';
 import { makeCheckpoint } from './run.ts';
 import { createSwitches } from './switches.ts';
 import { createUngated, type RanTool, type ToolOfCall } from './ungated.ts';
-import { visible } from './visible.ts';
+import { headAndTail } from './visible.ts';
 
 export interface GuardOptions {
   project: ProjectState;
@@ -39,7 +40,7 @@ export interface GuardOptions {
   mailbox: string;
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
-  redact(text: string): { text: string; counts: Record<string, number> };
+  redact(text: string, as?: 'code'): { text: string; counts: Record<string, number> };
   onMode(mode: ApprovalMode): Promise<void>;
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number): Promise<boolean>;
@@ -79,7 +80,8 @@ export interface Guard {
   stop(): Promise<void>;
 }
 
-const shownChars = 200;
+/** Of a call in the audit. */
+const shownChars = 2_000;
 
 export async function createGuard(options: GuardOptions): Promise<Guard> {
   const { project, clock, log } = options;
@@ -102,7 +104,14 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   }
   await policies();
   const { mailboxDir, prepare } = options;
-  const audit = createAudit({ dir: mailboxDir, prepare, redact, clock, log });
+  /** What would run, with the characters of secrets hidden and all else to be seen. */
+  const hide = (text: string) => {
+    const { text: shown, counts } = options.redact(text, 'code');
+    return { text: shown, places: total(counts) };
+  };
+  // Hidden before it is cut: half a secret is no pattern's.
+  const auditText = (text: string) => headAndTail(visible(hide(text).text), shownChars);
+  const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
   const budgets: Budgeting = createBudgeting({ ...options, policies });
   const approvals: Approvals = await createApprovals({
     project,
@@ -113,13 +122,18 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       home: options.home,
       own: options.own,
       variables: options.variables,
-      secretsIn: (text) => Object.values(options.redact(text).counts).reduce((sum, count) => sum + count, 0),
+      secretsIn: (text) => total(options.redact(text).counts),
     },
-    redact,
+    hide,
     ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
     isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),
     checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
-    audit: (decision) => audit.write({ kind: 'decision', ...decision }),
+    audit({ text, before, ...decision }) {
+      const words = Object.entries({ text, before }).flatMap(([key, value]) =>
+        value === undefined ? [] : [[key, auditText(value)] as const],
+      );
+      audit.write({ kind: 'decision', ...decision, ...Object.fromEntries(words) });
+    },
     onMode: options.onMode,
     clock,
     log,
@@ -157,9 +171,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   let stopInFile: string | undefined;
 
   function describe({ tool, server, input }: ToolOfCall): string {
-    // Redacted before it is cut: half a secret is no pattern's.
-    const shown = commandOf({ tool, server, input }) ?? String(input.file_path ?? '');
-    return visible(redact(shown)).slice(0, shownChars);
+    return auditText(commandOf({ tool, server, input }) ?? String(input.file_path ?? ''));
   }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
@@ -257,6 +269,10 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       await audit.flush();
     },
   };
+}
+
+function total(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function hashOf(input: object): string {

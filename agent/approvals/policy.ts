@@ -6,9 +6,9 @@ import type { WaError } from '../../protocol/errors.ts';
 import { readBelow } from '../files/below.ts';
 import { lineOfMistake } from '../files/json-line.ts';
 import { type RawFile, readLinked } from '../files/raw-file.ts';
+import { visible } from '../visible.ts';
 import { builtinRules, neverAllowed } from './builtin.ts';
 import { keyWords, policyMistake } from './policy-words.ts';
-import { visible } from './visible.ts';
 
 /** An unknown key is a mistake: what it meant to forbid would be allowed. */
 function object<E extends v.ObjectEntries>(entries: E) {

@@ -2,8 +2,12 @@
 
 import type { OutboxItem, TextEntity, TextPart } from '../../protocol/relay-api.ts';
 import type { Verdict } from '../journal/approvals.ts';
+import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
-import { headAndTail, shortDiff, visible } from './visible.ts';
+import { headAndTail, shortDiff } from './visible.ts';
+
+/** Hides plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
+export type Hide = (text: string) => { text: string; places: number };
 
 export interface QuestionOptions {
   call: ToolCall;
@@ -12,7 +16,7 @@ export interface QuestionOptions {
   fileNow: string | undefined;
   /** It may hold secrets that no pattern knows, so only the new content is shown. */
   hidesFile: boolean;
-  redact(text: string): string;
+  hide: Hide;
   /** When nobody answered, in words: `60 min`. */
   waits: string;
   onTimeout: 'deny' | 'desk';
@@ -25,40 +29,49 @@ const bodyUnits = 2600;
 const headUnits = 600;
 const editUnits = 900;
 
-/** Shown as one message; the body is code. */
-export function questionPart(options: QuestionOptions): TextPart {
-  const { call, redact } = options;
-  const clean = (text: string) => visible(redact(visible(redact(text))));
+/** Shown as one message; the body is code. `hides` = it does not show every character of what would run. */
+export function questionPart(options: QuestionOptions): { part: TextPart; hides: boolean } {
+  const { call } = options;
+  let places = 0;
+  const clean = (text: string) => {
+    const hidden = options.hide(text);
+    places += hidden.places;
+    return visible(hidden.text);
+  };
   const tool = call.server === undefined ? call.tool : `${call.tool} (MCP server ${call.server})`;
   const reasons = options.why.map((why) => `⚠ ${why}`).join('\n');
   const head = headAndTail(clean([`Run ${tool}?`, ...(reasons ? [reasons] : [])].join('\n')), headUnits);
-  const body = headAndTail(clean(bodyOf(options)), bodyUnits) || '(no arguments)';
+  const body = headAndTail(bodyOf(options, clean), bodyUnits) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
   const tail = [
+    ...(places > 0
+      ? [`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`]
+      : []),
     ...(options.checkpoint ? [`Checkpoint: ${options.checkpoint}`] : []),
     `Waits ${options.waits}, ${end}.`,
   ].join('\n');
-  return withCode(head, body, tail, commandOf(call) === undefined ? undefined : 'bash');
+  const part = withCode(head, body, tail, commandOf(call) === undefined ? undefined : 'bash');
+  return { part, hides: places > 0 };
 }
 
-function bodyOf({ call, fileNow, hidesFile, redact }: QuestionOptions): string {
+function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: string) => string): string {
   const command = commandOf(call);
   if (command !== undefined) {
     const rest = Object.entries(call.input).filter(([key]) => key !== 'command' && key !== 'description');
-    return [command, ...rest.map(([key, value]) => `# ${key}: ${JSON.stringify(value)}`)].join('\n');
+    return clean([command, ...rest.map(([key, value]) => `# ${key}: ${JSON.stringify(value)}`)].join('\n'));
   }
   const { file_path: path, content, old_string: before, new_string: after } = call.input;
   if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string') {
     const all =
       call.input.allow_multiple === true || Number(call.input.expected_replacements) > 1 ? ' (every place)' : '';
-    // Redacted before the marks of the lines can cut a secret of several lines.
-    return `${path}${all}\n${shortDiff(redact(before), redact(after))}`;
+    // Hidden before the marks of the lines can cut a secret of several lines.
+    return `${clean(path)}${all}\n${shortDiff(before, after, clean)}`;
   }
   if (typeof path === 'string' && typeof content === 'string') {
     const what = fileNow === undefined ? 'new file' : 'replaces the file';
-    return `${path} (${what})\n${shortDiff(hidesFile ? '' : redact(fileNow ?? ''), redact(content))}`;
+    return `${clean(path)} (${what})\n${shortDiff(hidesFile ? '' : (fileNow ?? ''), content, clean)}`;
   }
-  return JSON.stringify(call.input, null, 1);
+  return clean(JSON.stringify(call.input, null, 1));
 }
 
 function withCode(head: string, body: string, tail: string, language: string | undefined): TextPart {

@@ -8,13 +8,13 @@ import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import type { Judgement } from './judge.ts';
 import type { Places } from './judge-now.ts';
 import type { Policies } from './policy.ts';
-import { questionItem, questionKey, questionPart, verdictItem } from './question.ts';
+import { type Hide, questionItem, questionKey, questionPart, verdictItem } from './question.ts';
 import { fileNow } from './surroundings.ts';
-import { visible } from './visible.ts';
 
 export interface Decision {
   tool: string;
@@ -22,6 +22,10 @@ export interface Decision {
   hash: string;
   session: string;
   why: readonly string[];
+  /** What was judged, or runs instead; absent = not known any more. Whoever writes it down hides secrets in it. */
+  text?: string;
+  /** The call as it came, where something else runs. */
+  before?: string;
   /** Telegram user id, when a person decided. */
   by?: string;
 }
@@ -31,7 +35,7 @@ export interface QuestionsOptions {
   /** Appends to the journal with project and time; resolves when it is on the disk. */
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
-  redact(text: string): string;
+  hide: Hide;
   /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
   isAtDesk(pid: number | undefined): Promise<boolean>;
   audit(decision: Decision): void;
@@ -69,6 +73,8 @@ export interface Question extends Asked {
   onTimeout: 'deny' | 'desk';
   /** As the phone shows it. */
   part: TextPart;
+  /** It may be approved for the whole session. */
+  always: boolean;
   /** Set with the first verdict; a second one comes too late. */
   settling: boolean;
   resolve(answer: TurnAnswer): void;
@@ -94,6 +100,15 @@ export interface HowSettled {
   detail?: string;
   /** Of what runs instead. */
   hash?: string;
+  /** The arguments that run instead. */
+  runs?: Readonly<Record<string, unknown>>;
+}
+
+/** A call as the audit names it. `input` = the arguments that run in place of its own. */
+export function auditWords(call: ToolCall, input: ToolCall['input'] | undefined): { text: string; before?: string } {
+  const wordsOf = (each: ToolCall) => commandOf(each) ?? JSON.stringify(each.input);
+  if (input === undefined) return { text: wordsOf(call) };
+  return { text: wordsOf({ ...call, input }), before: wordsOf(call) };
 }
 
 const unreachedText = `The question has not reached the phone in time, because the relay or Telegram cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
@@ -128,8 +143,17 @@ export function createQuestions(options: QuestionsOptions): Questions {
     question.resolve(answer);
     log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
     const by = how.by === undefined ? {} : { by: how.by };
-    options.audit({ tool: call.tool, verdict, hash: how.hash ?? question.hash, session, why: judgement.why, ...by });
-    const detail = how.detail === undefined ? undefined : visible(options.redact(how.detail));
+    const words = auditWords(call, how.runs ?? judgement.input);
+    options.audit({
+      tool: call.tool,
+      verdict,
+      hash: how.hash ?? question.hash,
+      session,
+      why: judgement.why,
+      ...words,
+      ...by,
+    });
+    const detail = how.detail === undefined ? undefined : visible(options.hide(how.detail).text);
     await options
       .send(verdictItem(id, question.part, verdict, detail))
       .catch((cause) => log('warn', 'verdict not shown', { project: project.key, error: (cause as Error).message }));
@@ -160,23 +184,25 @@ export function createQuestions(options: QuestionsOptions): Questions {
       const expiresAt = clock() + waitMs;
       const { onTimeout } = user;
       const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
-      const part = questionPart({
+      const { part, hides } = questionPart({
         call: shown,
         why: judgement.why,
         fileNow: await fileNow(shown, asked.cwd),
         hidesFile: judgement.rules.includes('secret-file'),
-        redact: options.redact,
+        hide: options.hide,
         waits: durationText(waitMs),
         onTimeout,
         checkpoint,
       });
+      // Only what was shown whole, and what no rule finds, is approved for more than once.
+      const always = judgement.rules.length === 0 && !hides;
       // Journal, wait, question: an answer may be here before `send` returns.
       await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
       const verdict = new Promise<TurnAnswer>((resolve) => {
-        waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, settling: false, resolve });
+        waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, settling: false, resolve });
       });
       log('info', 'approval asked', { project: project.key, id, tool: call.tool });
-      const offers = { always: judgement.rules.length === 0, edit: commandOf(shown) !== undefined };
+      const offers = { always, edit: commandOf(shown) !== undefined };
       try {
         await options.send(questionItem({ id, hash }, part, offers));
       } catch (cause) {

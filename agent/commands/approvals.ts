@@ -4,10 +4,10 @@
 import { WaError } from '../../protocol/errors.ts';
 import { readAudit } from '../approvals/audit.ts';
 import { describeMode } from '../approvals/modes.ts';
-import { visible } from '../approvals/visible.ts';
 import { findServed } from '../files/served.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
+import { visible, visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 
 interface ProjectApprovals {
@@ -23,7 +23,7 @@ export async function approvalsCommand(options: { json: boolean }, context: Comm
   const { projects } = (await askDaemon(dirs, 'GET', '/status')) as { projects: ProjectApprovals[] };
   const shown = projects.map(({ dir, approvals }) => ({ dir, ...approvals }));
   if (options.json) {
-    context.out(JSON.stringify({ projects: shown }));
+    context.out(visibleJson({ projects: shown }));
     return;
   }
   for (const { dir, mode, asked, problems } of shown) {
@@ -51,7 +51,7 @@ export async function auditCommand(
   const place = await served.place();
   // Where no daemon has served it nothing was written down.
   for (const line of place ? await readAudit(place.dir, since) : [])
-    context.out(options.json ? JSON.stringify(line) : lineText(line));
+    context.out(options.json ? visibleJson(line) : lineText(line));
 }
 
 const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -65,11 +65,23 @@ function durationMs(text: string): number {
 }
 
 function lineText({ at, kind, session: _, hash: __, ...rest }: Record<string, unknown>): string {
-  const { tool, verdict, what, mode, text, by, why, ms, tokens } = rest;
+  const { tool, verdict, what, mode, text, before, by, why, ms, tokens } = rest;
   const seconds = typeof ms === 'number' ? `${Math.round(ms / 1000)} s` : undefined;
   const used = typeof tokens === 'number' ? `${tokens} tokens` : undefined;
   const reasons = Array.isArray(why) && why.length > 0 ? `(${why.join('; ')})` : undefined;
-  const words = [tool, verdict, what, mode, text, seconds, used, by === undefined ? undefined : `by ${by}`, reasons];
+  const instead = before === undefined ? undefined : `instead of: ${before}`;
+  const words = [
+    tool,
+    verdict,
+    what,
+    mode,
+    text,
+    instead,
+    seconds,
+    used,
+    by === undefined ? undefined : `by ${by}`,
+    reasons,
+  ];
   // The file lies in the project, where anybody may have written.
   const line = [at, String(kind).padEnd(8), ...words.filter((word) => word !== undefined && word !== '')].join('  ');
   return visible(line).replaceAll('\n', '⏎');

@@ -11,7 +11,7 @@ export interface CommandContext {
   distDir: string;
   /** Reads environment and config.json. Errors: `bad_config`. */
   loadConfig(): Config;
-  /** One line to stdout. */
+  /** To stdout, with what a terminal would not show made visible: texts of others may stand in it. */
   out(line: string): void;
   /** One line to stderr: progress, not data. */
   note(line: string): void;

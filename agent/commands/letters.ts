@@ -7,6 +7,7 @@ import type { Letter } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { type Address, createRelayClient } from '../relay-client.ts';
+import { visible, visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { heldMessages, holder } from './held.ts';
 
@@ -43,10 +44,12 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
       return;
     }
     const held = await heldMessages(config.dirs);
-    if (json) return context.out(JSON.stringify({ letters: found, held }));
+    if (json) return context.out(visibleJson({ letters: found, held }));
     const now = Date.now();
     for (const each of held)
-      context.out(`${each.id}  ${isoSeconds(each.at)}  held by ${holder(each, now)}\n    ${each.preview}`);
+      context.out(
+        `${each.id}  ${isoSeconds(each.at)}  held by ${oneLined(holder(each, now))}\n    ${oneLined(each.preview)}`,
+      );
     for (const line of found.length === 0 ? nothing : [...found.flatMap(describe), ...whatToDo]) context.out(line);
   } finally {
     await client.close();
@@ -80,5 +83,13 @@ function describe(letter: Letter): string[] {
   const direction = letter.direction === 'in' ? 'from the phone' : 'to the phone';
   const { error } = letter;
   const reason = error ? `: ${error.reason}${error.code === letter.state ? '' : ` (${error.code})`}` : '';
-  return [`${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${reason}`, `    ${letter.preview}`];
+  return [
+    `${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${oneLined(reason)}`,
+    `    ${oneLined(letter.preview)}`,
+  ];
+}
+
+/** Words of others may imitate no line of ours. */
+function oneLined(text: string): string {
+  return visible(text).replaceAll('\n', '⏎');
 }

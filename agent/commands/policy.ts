@@ -6,11 +6,11 @@ import { commandOf, type ToolCall } from '../approvals/builtin.ts';
 import { judgeNow } from '../approvals/judge-now.ts';
 import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy.ts';
 import { knownPlaces } from '../approvals/surroundings.ts';
-import { visible } from '../approvals/visible.ts';
 import { pathBelow } from '../files/below.ts';
 import { findServed } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
+import { visible } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 
 export interface PolicyTest {

@@ -13,6 +13,7 @@ import { readLockOwner } from '../files/lock.ts';
 import { askDaemon } from '../local-client.ts';
 import { isOver } from '../process.ts';
 import { createRelayClient } from '../relay-client.ts';
+import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { holder } from './held.ts';
 import { installedTroubles } from './hooks.ts';
@@ -54,7 +55,7 @@ export async function statusCommand(options: { json: boolean }, context: Command
   })) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {
-    context.out(JSON.stringify({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
+    context.out(visibleJson({ daemon, relay: relay instanceof WaError ? { error: relay.code } : (relay ?? null) }));
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);

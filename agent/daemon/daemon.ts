@@ -187,7 +187,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
     async function onSendFile({ path, caption, cwd }: { path: string; caption: string; cwd: string }): Promise<void> {
       const project = await servedBy(cwd);
-      await project.outbox.sendDocument(await keepDocument(files.documents, path, caption));
+      await project.outbox.sendDocument(await keepDocument(files.documents, path, caption, deps.redact));
     }
 
     let lastTick = clock();

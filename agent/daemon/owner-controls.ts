@@ -57,7 +57,7 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
       steering,
       fullAnswer: (id) => readAnswer(files.answers, id),
       redact,
-      keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
+      keepText: (name, text, caption) => keepText(files.documents, name, text, caption, redact),
     });
     const at = clock();
     if (reply.setting) await journal.append([{ t: 'setting', p, at, ...reply.setting }]);

@@ -43,7 +43,9 @@ export function servePolling(parts: PollingParts, address: Address, deps: Pollin
     exclusive: parts.turns.exclusive,
     // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
     isGone: (holder) => holder.space === pidSpace() && isOver(holder),
-    tell: outbox.send,
+    // The name that the client gave itself stands in it.
+    tell: (item) =>
+      outbox.send({ ...item, parts: item.parts.map(({ text, entities }) => ({ text: deps.redact(text), entities })) }),
     onReceipts: parts.onReceipts,
     onChanged: parts.onLeases,
     clock,

@@ -7,7 +7,7 @@ import { writeJsonFile } from '../files/json-file.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
-import { toEntry } from '../sync/inbox-view.ts';
+import { openStops, toEntry } from '../sync/inbox-view.ts';
 import type { StoredView } from '../turns/view.ts';
 
 export interface ViewFile {
@@ -35,7 +35,7 @@ export function createViewFile(
   let isKept = true;
 
   const write: () => Promise<void> = createCoalesced(async () => {
-    const owner: string[] = [];
+    const owner = openStops(project).map(identityOf);
     for (const message of project.waiting.values()) {
       owner.push(identityOf(toEntry(message)));
       if (owner.length >= fileLimits.entries) break;

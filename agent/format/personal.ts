@@ -2,7 +2,7 @@
 // Must never hide a number whose checksum is wrong.
 
 import type { Rule, Span } from './redaction-rule.ts';
-import { patternRule } from './redaction-rule.ts';
+import { atStart, patternRule } from './redaction-rule.ts';
 
 /** 13 to 19 digits of a known card network, single or grouped by blanks or dashes, right by Luhn. */
 export const cards: Rule = patternRule('card', /(?<![\d.-])\d(?:[ -]?\d){12,18}(?!\d)/dg, (value) =>
@@ -10,17 +10,18 @@ export const cards: Rule = patternRule('card', /(?<![\d.-])\d(?:[ -]?\d){12,18}(
 );
 
 /** Right by mod 97, in one piece or in groups. */
+const ibanForm = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])/g;
 export const ibans: Rule = {
   kind: 'iban',
-  find: (text) => {
-    const spans: Span[] = [];
-    for (const match of text.matchAll(/(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])/g)) {
-      const length = ibanLength(match[0]);
-      if (length > 0) spans.push({ start: match.index, end: match.index + length });
-    }
-    return spans;
-  },
+  patterns: [ibanForm],
+  find: (text) => [...text.matchAll(ibanForm)].flatMap((match) => ibanIn(text, match) ?? []),
+  findFirst: atStart(ibanForm, ibanIn),
 };
+
+function ibanIn(_text: string, { index, 0: candidate }: RegExpExecArray): Span | undefined {
+  const length = ibanLength(candidate);
+  return length > 0 ? { start: index, end: index + length } : undefined;
+}
 
 /** With two equal separators; without them it is any number. */
 export const ssns: Rule = patternRule(

@@ -3,8 +3,10 @@
 
 import { WaError } from '../../protocol/errors.ts';
 import { cards, ibans, ssns } from './personal.ts';
+import { plainParts } from './redaction-code.ts';
 import type { Rule, Span } from './redaction-rule.ts';
 import { patternRule } from './redaction-rule.ts';
+import { type Found, findAll } from './redaction-scan.ts';
 import { secrets } from './secrets.ts';
 
 export interface RedactionOptions {
@@ -30,11 +32,21 @@ export interface Redacted {
   counts: Record<string, number>;
 }
 
-/** Hiding again changes nothing. */
-export type Redactor = (text: string) => Redacted;
+/**
+ * Hiding again changes nothing. `code` = of a text that somebody approves before it runs: hides plain characters only, and says
+ * how many; whatever a shell could read stays visible.
+ */
+export type Redactor = (text: string, as?: 'code') => Redacted;
 
 const minOwnUnits = 8;
-const markPattern = /\[redacted:[a-z0-9-]{1,32}\]/g;
+const markPattern = /\[redacted:[a-z0-9-]{1,32}(?:, \d{1,8} characters?)?\]/g;
+/** A mark is no part of a word, so it can also lay bare what ends before it: a second look finds that, and each look is one pass. */
+const maxLooks = 3;
+
+/** Every pattern that is built in. */
+export const redactionPatterns: readonly { kind: string; pattern: RegExp }[] = [...secrets, cards, ibans, ssns].flatMap(
+  ({ kind, patterns }) => patterns.map((pattern) => ({ kind, pattern })),
+);
 
 /** The redactor, or one `bad_config` error for each pattern that cannot be used. */
 export function compileRedaction(
@@ -57,7 +69,7 @@ export function compileRedaction(
     ...(kinds.ssn ? [ssns] : []),
     ...own,
   ];
-  return { ok: true, redact: (text) => redactWith(rules, text) };
+  return { ok: true, redact: (text, as) => redactWith(rules, text, as) };
 }
 
 /** Like `compileRedaction`, for patterns that were checked before; throws the first `bad_config`. */
@@ -67,48 +79,64 @@ export function createRedactor(options: RedactionOptions): Redactor {
   throw compiled.errors[0];
 }
 
-function redactWith(rules: readonly Rule[], text: string): Redacted {
+function redactWith(rules: readonly Rule[], text: string, as: 'code' | undefined): Redacted {
   const counts: Record<string, number> = {};
   let current = text;
-  // A mark can lay bare what its neighbour hid (a number right after a token), so look until nothing is found.
-  // Each round shortens what is not a mark, which ends it.
-  for (;;) {
-    const next = redactOnce(rules, current, counts);
-    if (next === current) return { text: current, counts };
+  for (let looks = 0; looks < maxLooks; looks++) {
+    const next = redactOnce(rules, current, counts, as);
+    if (next === current) break;
     current = next;
   }
+  return { text: current, counts };
 }
 
-function redactOnce(rules: readonly Rule[], text: string, counts: Record<string, number>): string {
+function redactOnce(
+  rules: readonly Rule[],
+  text: string,
+  counts: Record<string, number>,
+  as: 'code' | undefined,
+): string {
   let result = '';
   let from = 0;
   for (const mark of text.matchAll(markPattern)) {
-    result += redactBetween(rules, text.slice(from, mark.index), counts) + mark[0];
+    result += redactBetween(rules, text.slice(from, mark.index), counts, as) + mark[0];
     from = mark.index + mark[0].length;
   }
-  return result + redactBetween(rules, text.slice(from), counts);
+  return result + redactBetween(rules, text.slice(from), counts, as);
 }
 
 /** Overlapping finds are hidden as one, under the name of the first rule of the table among those that begin first. */
-function redactBetween(rules: readonly Rule[], text: string, counts: Record<string, number>): string {
+function redactBetween(
+  rules: readonly Rule[],
+  text: string,
+  counts: Record<string, number>,
+  as: 'code' | undefined,
+): string {
   if (text === '') return '';
-  const found = rules.flatMap((rule) => rule.find(text).map((span) => ({ ...span, kind: rule.kind })));
-  if (found.length === 0) return text;
-  found.sort((a, b) => a.start - b.start);
+  let found = findAll(rules, text);
+  if (as === 'code') {
+    const parts = ({ kind }: Found, spans: Span[]) => spans.map((span) => ({ ...span, kind }));
+    found = found.flatMap((each) => parts(each, plainParts(text, each))).sort((a, b) => a.start - b.start);
+  }
   let result = '';
   let from = 0;
   for (let i = 0; i < found.length; ) {
-    const first = found[i] as (typeof found)[number];
+    const first = found[i] as Found;
     let { end } = first;
-    while (i < found.length && (found[i] as Span).start < end) {
-      end = Math.max(end, (found[i] as Span).end);
+    while (i < found.length && (found[i] as Found).start < end) {
+      end = Math.max(end, (found[i] as Found).end);
       i++;
     }
-    result += `${text.slice(from, first.start)}[redacted:${first.kind}]`;
+    result += text.slice(from, first.start) + markOf(first.kind, end - first.start, as);
     counts[first.kind] = (counts[first.kind] ?? 0) + 1;
     from = end;
   }
   return result + text.slice(from);
+}
+
+function markOf(kind: string, units: number, as: 'code' | undefined): string {
+  if (as !== 'code') return `[redacted:${kind}]`;
+  return `[redacted:${kind}, ${units} character${units === 1 ? '' : 's'}]`;
 }
 
 function exactRule(values: readonly string[]): Rule {
@@ -117,6 +145,7 @@ function exactRule(values: readonly string[]): Rule {
   );
   return {
     kind: 'own-token',
+    patterns: [],
     find: (text) =>
       [...wanted].flatMap((value) => {
         const spans: Span[] = [];
@@ -146,12 +175,31 @@ function ownRule(pattern: OwnPattern): Rule | WaError {
     );
   }
   try {
-    return patternRule(name, new RegExp(source, `dg${flags}`));
+    const rule = patternRule(name, new RegExp(source, `dg${flags}`));
+    return { ...rule, find: (text) => inPieces(text, rule.find) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new WaError('bad_config', `The redaction pattern ${name} is no regular expression: ${reason}`, {
       hint,
       cause,
     });
+  }
+}
+
+const pieceUnits = 64 * 1024;
+/** No find is longer; it lies whole in one piece or in the next. */
+const overlapUnits = 16 * 1024;
+
+/** A pattern of the owner may take longer than linear, but not of a whole file. */
+function inPieces(text: string, find: (piece: string) => Span[]): Span[] {
+  const all: Span[] = [];
+  for (let from = 0; ; from += pieceUnits - overlapUnits) {
+    const isLast = from + pieceUnits >= text.length;
+    // What begins at a cut, or in what the next piece begins with, is judged where its surroundings are.
+    const isHere = ({ start }: Span) => (from === 0 || start > 0) && (isLast || start <= pieceUnits - overlapUnits);
+    for (const span of find(text.slice(from, from + pieceUnits)).filter(isHere)) {
+      all.push({ start: from + span.start, end: from + span.end });
+    }
+    if (isLast) return all;
   }
 }

@@ -21,9 +21,12 @@ function exact(kind: string, source: string): Rule {
 const secretNames =
   'passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|credentials?|auth[_-]?key';
 
+const keyBegin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const keyEnd = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+
 /** First = named first where two begin at the same place. */
 export const secrets: readonly Rule[] = [
-  { kind: 'private-key', find: findPrivateKeys },
+  { kind: 'private-key', find: findPrivateKeys, patterns: [keyBegin, keyEnd] },
   exact('telegram-token', '(?:bot)?(?<secret>\\d{6,12}:[A-Za-z0-9_-]{33,40})(?![A-Za-z0-9_-])'),
   exact('github-token', '(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{30,255})'),
   exact('gitlab-token', '(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|ffct)|GR1348941)-?[A-Za-z0-9_-]{20,255}'),
@@ -132,12 +135,12 @@ function bitsPerCharacter(value: string): number {
 /** From BEGIN to END; when END is missing (the text was cut), the lines after BEGIN that look like a key. */
 function findPrivateKeys(text: string): Span[] {
   const maxUnits = 64 * 1024;
-  const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+  const end = new RegExp(keyEnd);
   const keyLine =
     /(?:\s|\\[rn]|[>|"'+,]){0,12}(?:[A-Za-z0-9+/]{16,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[^\n]{0,200}|[A-Za-z0-9+/]{1,15}={0,2}(?=\s*$))/y;
   const spans: Span[] = [];
   let nextEnd: Span | null = { start: -1, end: -1 };
-  for (const begin of text.matchAll(/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
+  for (const begin of text.matchAll(keyBegin)) {
     const from = begin.index + begin[0].length;
     if (from <= (spans.at(-1)?.end ?? 0)) continue;
     if (nextEnd !== null && nextEnd.start < from) {

@@ -28,7 +28,9 @@ export function currentStop(project: ProjectState, foreign: StopView | undefined
   let found: StopView | undefined;
   for (const { id, control } of project.controls.values()) {
     if (control.type !== 'stop' && control.type !== 'abort') continue;
-    if (found?.type !== 'abort' || control.type === 'abort') found = { id, type: control.type, text: control.text };
+    if (found?.type !== 'abort' || control.type === 'abort') {
+      found = { id, type: control.type, text: control.text, fromOwner: true };
+    }
   }
   return found ?? foreign;
 }

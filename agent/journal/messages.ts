@@ -1,10 +1,10 @@
 // What becomes of the messages that a project holds: taken in, edited, moved from phase to phase, reported. Called by `apply` alone.
 
 import { relayLimits } from '../../protocol/limits.ts';
-import type { MessageRow, Row } from '../../protocol/log.ts';
+import type { EditRow, MessageRow, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
-import { type HeldMessage, isKnown, type ProjectState, stopWordId, textOf } from './state.ts';
+import { type HeldMessage, isKnown, type ProjectState, stopWordId } from './state.ts';
 
 /** Those of the ids that the project holds, in their order. */
 export function held(project: ProjectState, ids: string[]): HeldMessage[] {
@@ -20,7 +20,7 @@ export function addRow(project: ProjectState, row: Row, at: number): void {
     return;
   }
   if (row.kind === 'edit') {
-    addEdit(project, row.editOf, row.text, row, at);
+    addEdit(project, row, at);
     return;
   }
   if (row.expired) return;
@@ -37,18 +37,23 @@ function replaceByRetry(project: ProjectState, id: string, at: number): void {
 }
 
 /** Before the hand-over an edit replaces the text; afterwards it is a message of its own, a correction. */
-function addEdit(project: ProjectState, editOf: string, text: string, row: Row, at: number): void {
+function addEdit(project: ProjectState, row: EditRow, at: number): void {
+  const { editOf, text } = row;
   const target = project.messages.get(editOf);
   project.known.set(row.id, at);
   if (target?.phase === 'waiting' || target?.phase === 'fetching') {
     const by = { id: row.id, seq: row.seq, at: row.at };
     project.replaced.set(editOf, [...(project.replaced.get(editOf) ?? []), { text: target.row.text, by }]);
-    target.row = { ...target.row, text };
+    const forwarded = row.forwarded ?? target.row.forwarded;
+    target.row = { ...target.row, text, ...(forwarded ? { forwarded } : {}) };
     target.filedAt = undefined;
     return;
   }
   const expiresAt = target?.row.expiresAt ?? Number.MAX_SAFE_INTEGER;
-  hold(project, { seq: row.seq, id: row.id, at: row.at, kind: 'message', text, expiresAt, corrects: editOf });
+  const forwarded = row.forwarded ?? target?.row.forwarded;
+  const { seq, id, at: sentAt } = row;
+  const words = { text, ...(forwarded ? { forwarded } : {}) };
+  hold(project, { seq, id, at: sentAt, kind: 'message', ...words, expiresAt, corrects: editOf });
 }
 
 /** The coding agent got a text to which an edit has been journalled meanwhile: the newest words follow as a correction. */
@@ -65,7 +70,9 @@ export function correctStale(
   if (!given || !newest) return;
   message.row = { ...message.row, text: given.text };
   project.replaced.set(id, versions.slice(0, edits));
-  hold(project, { ...newest.by, kind: 'message', text, expiresAt, corrects: id });
+  const { forwarded } = message.row;
+  const words = { text, ...(forwarded ? { forwarded } : {}) };
+  hold(project, { ...newest.by, kind: 'message', ...words, expiresAt, corrects: id });
 }
 
 /** The control's words become a message under the control's id; of a message that is one already, only the mark is set. */
@@ -87,7 +94,7 @@ export function addStopWord(project: ProjectState, id: string, at: number): void
   const stopId = stopWordId(id);
   if (!message || project.known.has(stopId)) return;
   const { seq, at: sentAt } = message.row;
-  const control = { type: 'stop', text: textOf(message) } as const;
+  const control = { type: 'stop', text: message.row.text } as const;
   project.controls.set(stopId, { seq, id: stopId, at: sentAt, kind: 'control', control });
   project.known.set(stopId, at);
 }

@@ -1,6 +1,7 @@
 // What the journal's lines add up to, and what is asked of it. Nobody but `apply` changes it; without I/O or clock.
 
-import type { ControlRow, MessageRow } from '../../protocol/log.ts';
+import { oneLine, splitLines } from '../../protocol/lines.ts';
+import type { ControlRow, Forwarded, MessageRow } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -115,10 +116,26 @@ export function isKnown(project: ProjectState, id: string): boolean {
   return project.messages.has(id) || project.known.has(id);
 }
 
-/** What the coding agent reads: what was quoted, the owner's words, and where the files lie. `words` = an earlier version of them. */
+/** What the coding agent reads: what was quoted, the owner's words or what was forwarded, and where the files lie. `words` = an earlier version of them. */
 export function textOf({ row, fileLines }: HeldMessage, words: string = row.text): string {
-  const quoted = row.quote ? row.quote.split('\n').map((line) => `> ${line}`) : [];
-  return [...quoted, words, ...fileLines].filter((line) => line !== '').join('\n');
+  const quoted = row.quote ? [quoteLabels[row.quoteFrom ?? 'other'], ...cited(row.quote)] : [];
+  const own = !row.forwarded || words === '' ? [words] : [forwardLabel(row.forwarded), ...cited(words)];
+  return [...quoted, ...own, ...fileLines].filter((line) => line !== '').join('\n');
+}
+
+/** A mark in front of each line: none of them can pass for the owner's. */
+function cited(text: string): string[] {
+  return splitLines(text).map((line) => `> ${line}`);
+}
+
+const quoteLabels = {
+  agent: 'Quoted, words of the agent:',
+  owner: 'Quoted, earlier words of the owner:',
+  other: "Quoted, not the owner's words:",
+} as const;
+
+function forwardLabel({ from }: Forwarded): string {
+  return `Forwarded${from === '' ? '' : ` from "${oneLine(from, 64).replaceAll('"', "'")}"`}, not the owner's words:`;
 }
 
 /** How many edits the text had that was given: one may be journalled while it is on its way. `isGiven` = of a text as the coding agent reads it. */

@@ -1,5 +1,6 @@
 // Files of ours for the phone: a copy is kept in the state directory from the moment it is accepted until its outcome is
-// known, so that a later change or removal of the original does not matter.
+// known, so that a later change or removal of the original does not matter. Its name and caption pass the redaction like
+// every text; its bytes go as they are.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -10,6 +11,7 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { OutboxOutcome } from '../../protocol/relay-api.ts';
 import type { StoredDocument } from '../journal/records.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
+import type { Redact } from './render.ts';
 
 export interface NewDocument {
   key: string;
@@ -17,7 +19,7 @@ export interface NewDocument {
 }
 
 /** Errors: `bad_arguments` for what is no file, empty or too large, `file_unusable`. */
-export async function keepDocument(dir: string, path: string, caption: string): Promise<NewDocument> {
+export async function keepDocument(dir: string, path: string, caption: string, redact: Redact): Promise<NewDocument> {
   const info = await stat(path).catch((cause) => {
     throw new WaError('bad_arguments', `${path} cannot be read: ${cause.code}`, {
       hint: 'Name an existing file.',
@@ -33,11 +35,18 @@ export async function keepDocument(dir: string, path: string, caption: string): 
       hint: 'Send a smaller file, or a link to it.',
     });
   }
-  return keep(dir, basename(path), caption, (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
+  return keep(dir, redact(basename(path)), redact(caption), (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
 }
 
-export function keepText(dir: string, name: string, text: string, caption: string): Promise<NewDocument> {
-  return keep(dir, name, caption, (copy) => writeFile(copy, text, { mode: 0o600, flag: 'wx' }));
+/** A text of ours as a file. */
+export function keepText(
+  dir: string,
+  name: string,
+  text: string,
+  caption: string,
+  redact: Redact,
+): Promise<NewDocument> {
+  return keep(dir, redact(name), redact(caption), (copy) => writeFile(copy, redact(text), { mode: 0o600, flag: 'wx' }));
 }
 
 async function keep(

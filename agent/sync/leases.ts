@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { fileLimits, hookLimits } from '../../protocol/limits.ts';
+import { oneLine } from '../../protocol/lines.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -166,6 +167,6 @@ function withinBytes(messages: readonly WaitingMessage[]): WaitingMessage[] {
 function neverAcknowledged(message: HeldMessage): OutboxItem {
   const { id } = message.row;
   const hash = createHash('sha256').update(`${id} ${message.attempt}`).digest('hex').slice(0, 40);
-  const text = `${message.lease?.holder.client ?? 'The agent'} took this message ${fileLimits.maxAttempts} times and went away each time without an answer. It is not given again by itself.`;
+  const text = `${oneLine(message.lease?.holder.client ?? '', 80) || 'The agent'} took this message ${fileLimits.maxAttempts} times and went away each time without an answer. It is not given again by itself.`;
   return { key: `lease_${hash}`, class: 'answer', parts: [{ text, entities: [] }], replyTo: id };
 }

@@ -1,6 +1,7 @@
 // What follows the end of a turn: the phone's messages, the next task of a sprint, the wait for the phone, or the keyboard.
 // Pure; the daemon alone asks, because none of it works without it.
 
+import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
 import { frameMessages } from './framing.ts';
 import { wantsHold } from './hold.ts';
@@ -89,10 +90,12 @@ export function nextPrompt(
 
 const shownChars = 400;
 
+/** One entry, one line that says whose it is: the lines of its text are indented, so that none of them can say so. */
 function screenText(messages: readonly WaitingMessage[]): string {
   const lines = messages.map(({ entry, fromOwner }) => {
     const text = entry.text.length > shownChars ? `${entry.text.slice(0, shownChars)}…` : entry.text;
-    return `${fromOwner ? 'From the phone' : 'From the inbox'}: ${text}`;
+    const shown = splitLines(text).map((line) => oneLine(line, 2 * shownChars));
+    return `${fromOwner ? 'From the phone' : 'From another program'}: ${shown.join('\n  ')}`;
   });
   return lines.join('\n');
 }

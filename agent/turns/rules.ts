@@ -103,8 +103,9 @@ function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
 
 function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
   if (view.stop?.type === 'abort') {
+    const reason = abortText(view.stop);
     return {
-      answer: { deny: abortText, halt: abortText },
+      answer: { deny: reason, halt: reason },
       effects: [{ type: 'stopSpent', how: { beforeTool: event.tool } }],
     };
   }

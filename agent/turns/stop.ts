@@ -1,22 +1,28 @@
 // What a STOP says to the agent and to the host. Pure; the hook fallback bundles it.
 
 import type { InboxEntry } from '../../protocol/files.ts';
+import { oneLine } from '../../protocol/lines.ts';
 import type { StopView } from './view.ts';
 
-const signal =
-  '⛔ STOP signal received from user. Complete your current action, write a final status update, and halt. Do not start any new tasks.';
+const order = 'Complete your current action, write a final status update, and halt. Do not start any new tasks.';
+const maxWordsUnits = 1_000;
 
-/** For the model, with the owner's words when they say more than stop. */
-export function stopText({ text }: StopView): string {
-  const words = text.trim();
+/** For the model: the signal, and the owner's words as one line when they say more than stop. Of another program only that it wrote one. */
+export function stopText({ text, fromOwner }: StopView): string {
+  if (!fromOwner) return `⛔ STOP signal, written into the inbox by another program. ${order}`;
+  const signal = `⛔ STOP signal received from user. ${order}`;
+  // Without the brackets that begin a mark of the frame.
+  const words = oneLine(text, maxWordsUnits).replaceAll('[', '(').replaceAll(']', ')');
   return /^\/?(stop|abort)?[\s.!]*$/i.test(words) ? signal : `${signal}\nThe owner's words: ${words}`;
 }
 
 /** For whoever sits at the desk. */
-export const abortText = 'Aborted from the phone by /abort.';
+export function abortText({ fromOwner }: Pick<StopView, 'fromOwner'>): string {
+  return fromOwner ? 'Aborted from the phone by /abort.' : 'Aborted by another program, which wrote it into the inbox.';
+}
 
-/** A STOP that stands in the inbox file, whoever wrote it. */
-export function stopOf(entry: InboxEntry): StopView | undefined {
+/** A STOP that stands in the inbox file. `isOwners` = its identity is one that the daemon wrote for a STOP of the phone. */
+export function stopOf(entry: InboxEntry, isOwners = false): StopView | undefined {
   if (entry.read || (entry.control !== 'stop' && entry.control !== 'abort')) return undefined;
-  return { id: entry.id, type: entry.control, text: typeof entry.text === 'string' ? entry.text : '' };
+  return { id: entry.id, type: entry.control, text: isOwners ? entry.text : '', fromOwner: isOwners };
 }

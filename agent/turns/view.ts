@@ -26,8 +26,10 @@ export interface StopView {
   /** Of the control, or of the file's entry where another program wrote it. */
   id: string;
   type: 'stop' | 'abort';
-  /** The owner's words. */
+  /** The owner's words; empty when another program wrote it. */
   text: string;
+  /** False = written into the inbox file by another program. */
+  fromOwner: boolean;
 }
 
 /** How a turn went, once its end was settled. */
@@ -92,7 +94,7 @@ export interface StoredView {
   version: 1;
   at: number;
   bound: BoundSession | undefined;
-  /** Identities (`identityOf`) of messages from the owner's phone that wait. */
+  /** Identities (`identityOf`) of messages from the owner's phone that wait, and of open STOPs of it. */
   owner: readonly string[];
   /** Identities handed over in the last hour; a stale file must not show them twice. */
   handed: readonly string[];

@@ -43,7 +43,13 @@ describe('a tool call', () => {
     expect([told.messageId, told.buttons]).toEqual([asked.messageId, []]);
     expect(await audit(2)).toMatchObject([
       { kind: 'mode', mode: 'all' },
-      { kind: 'decision', tool: 'run_shell_command', verdict: 'approved', by: String(far.sim.ownerId) },
+      {
+        kind: 'decision',
+        tool: 'run_shell_command',
+        verdict: 'approved',
+        text: 'npm run deploy -- --prod',
+        by: String(far.sim.ownerId),
+      },
     ]);
   });
 
@@ -147,7 +153,7 @@ describe('what the owner sees', () => {
     await switchOn();
     const answer = shell('echo a\u202eb\u200bc hush-hush-hush-hush');
     const first = await question('echo');
-    expect(first.text).toContain('echo a⟨U+202E⟩b⟨U+200B⟩c [redacted:own-token]');
+    expect(first.text).toContain('echo a⟨U+202E⟩b⟨U+200B⟩c [redacted:own-token, 19 characters]\n🔒');
     await tap(first, 'Deny');
     await answer;
     const content = `one\n${'x'.repeat(6000)}\nlast`;

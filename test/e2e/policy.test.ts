@@ -92,7 +92,9 @@ describe('a policy', () => {
     const shown = (await ws.run('audit', '--since', '1h').exited).stdout.trim().split('\n');
     expect(shown.map((line) => line.replace(/^\S+ +/, ''))).toEqual([
       'mode      risky',
-      expect.stringMatching(/^decision {2}run_shell_command {2}denied {2}by \d+ {2}\(overwrites .* \(force-push\)\)$/),
+      expect.stringMatching(
+        /^decision {2}run_shell_command {2}denied {2}git push --force {2}by \d+ {2}\(overwrites .* \(force-push\)\)$/,
+      ),
     ]);
     expect((await ws.run('audit', '--since', 'soon').exited).stderr).toContain('(bad_arguments)');
   });

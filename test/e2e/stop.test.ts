@@ -187,6 +187,10 @@ describe('an abort while a tool waits for its approval', onBusyMachine, () => {
 });
 
 describe('a STOP that another program wrote into the file', onBusyMachine, () => {
+  const foreignSignal = signal.replace(
+    'signal received from user',
+    'signal, written into the inbox by another program',
+  );
   const foreign = (control: string) => ({
     messages: [{ id: 'stop_x', timestamp: isoSeconds(Date.now()), from: 'user', text: 'stop', read: false, control }],
   });
@@ -195,7 +199,7 @@ describe('a STOP that another program wrote into the file', onBusyMachine, () =>
     await ws.start();
     await begin();
     await ws.foreignWrite(ws.inboxFile, foreign('stop'));
-    await until('the model is told', async () => (await tool()).additionalContext === signal);
+    await until('the model is told', async () => (await tool()).additionalContext === foreignSignal);
     expect(await end()).toEqual({});
     expect((await stopEntry())?.read).toBe(true);
   });
@@ -205,7 +209,7 @@ describe('a STOP that another program wrote into the file', onBusyMachine, () =>
     await begin();
     await daemon.stop();
     await ws.foreignWrite(ws.inboxFile, foreign('stop'));
-    expect((await tool()).additionalContext).toContain(signal);
+    expect((await tool()).additionalContext).toContain(foreignSignal);
     expect(await end()).toEqual({});
     expect((await stopEntry())?.read).toBe(true);
     expect(await tool()).toEqual({});

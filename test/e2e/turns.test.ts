@@ -34,7 +34,7 @@ describe('a turn', onBusyMachine, () => {
     const { context = '' } = await agent.turn('go on', () => 'Two, in **auth**.');
     const ids = (await ws.inbox()).map((entry) => entry.id);
     expect(context).toMatch(/^2 messages from the owner's phone, relayed by wa-sync/);
-    const bodies = [...context.matchAll(/\[\w+ begin (\S+) · [^\]]*\]\n([\s\S]*?)\n\[\w+ end \1\]/g)];
+    const bodies = [...context.matchAll(/\[\w+ [\w' ]+ · begin (\S+) · [^\]]*\]\n([\s\S]*?)\n\[\w+ end \1\]/g)];
     expect(bodies.map(([, id, text]) => [id, text])).toEqual([
       [ids[0], 'Which tests fail?'],
       [ids[1], 'And why?'],

@@ -17,24 +17,24 @@ export function hookContext(request: ModelRequest): string[] {
   return request.userTexts.flatMap((text) => {
     const context = /^<hook_context>(.*)<\/hook_context>$/s.exec(text.replace(sessionContext, ''))?.[1];
     if (context === undefined) return [];
-    const nonce = /\[(\w+) begin /.exec(context)?.[1];
+    const nonce = /\[(\w+) [\w' ]+ · begin /.exec(context)?.[1];
     return [nonce ? context.replaceAll(nonce, 'NONCE') : context];
   });
 }
 
 export interface FramedMessage {
   id: string;
-  /** What stands behind the id: when it was sent, and who wrote it. */
+  /** Who wrote it, when it was sent, and what else is said of it. */
   marks: string;
   text: string;
 }
 
 /** The messages of a hand-over, in its order. */
 export function handedOver(request: ModelRequest): FramedMessage[] {
-  const frame = /^\[NONCE begin (\S+) · ([^\]]*)\]\n(.*?)\n\[NONCE end \1\]$/gms;
-  return [...hookContext(request).join('\n').matchAll(frame)].map(([, id = '', marks = '', text = '']) => ({
+  const frame = /^\[NONCE ([\w' ]+) · begin (\S+) · ([^\]]*)\]\n(.*?)\n\[NONCE end \2\]$/gms;
+  return [...hookContext(request).join('\n').matchAll(frame)].map(([, who = '', id = '', marks = '', text = '']) => ({
     id,
-    marks,
+    marks: `${who} · ${marks}`,
     text,
   }));
 }
@@ -60,12 +60,12 @@ export function holdModel(model: ModelServer, reply?: { text: string | string[] 
 
 /** The messages in a prompt that we gave ourselves: the end of a turn was answered with it. */
 export function framedPrompts(request: ModelRequest): FramedMessage[] {
-  const text = request.userTexts.find((each) => /\[\w+ begin msg_/.test(each)) ?? '';
-  const nonce = /\[(\w+) begin /.exec(text)?.[1] ?? '';
-  const frame = /^\[NONCE begin (\S+) · ([^\]]*)\]\n(.*?)\n\[NONCE end \1\]$/gms;
-  return [...text.replaceAll(nonce, 'NONCE').matchAll(frame)].map(([, id = '', marks = '', body = '']) => ({
+  const text = request.userTexts.find((each) => /\[\w+ [\w' ]+ · begin msg_/.test(each)) ?? '';
+  const nonce = /\[(\w+) [\w' ]+ · begin /.exec(text)?.[1] ?? '';
+  const frame = /^\[NONCE ([\w' ]+) · begin (\S+) · ([^\]]*)\]\n(.*?)\n\[NONCE end \2\]$/gms;
+  return [...text.replaceAll(nonce, 'NONCE').matchAll(frame)].map(([, who = '', id = '', marks = '', body = '']) => ({
     id,
-    marks,
+    marks: `${who} · ${marks}`,
     text: body,
   }));
 }

@@ -37,7 +37,7 @@ async function expectRoundTrip({ model, product, messageId, answer }: RoundTrip)
     expect.stringMatching(/^A message from the owner's phone, relayed by wa-sync: the user's own words/),
   ]);
   expect(handedOver(request)).toEqual([
-    { id: entry?.id, marks: `sent ${entry?.timestamp} · from the owner's phone`, text: question },
+    { id: entry?.id, marks: `from the owner's phone · sent ${entry?.timestamp}`, text: question },
   ]);
 
   await product.waitForLadder({ injected: 1 });

@@ -26,7 +26,7 @@ test('a daemon that is stopped is missed by nobody: the file gives the text and 
   await runHeadless(home, { prompt: 'first' });
   const request = await model.waitForRequest('Sent before.');
   expect(handedOver(request)).toEqual([
-    { id: entry?.id, marks: `sent ${entry?.timestamp} · from the owner's phone`, text: entry?.text },
+    { id: entry?.id, marks: `from the owner's phone · sent ${entry?.timestamp}`, text: entry?.text },
   ]);
   expect(hookContext(request).join()).toContain('The wa-sync daemon is not running');
   expect(await product.inbox()).toEqual([{ ...entry, read: true }]);

@@ -26,7 +26,7 @@ function workOnTasks(
   });
 }
 
-const framedTextIn = (text: string) => /\[\w+ begin msg_/.test(text);
+const framedTextIn = (text: string) => /\[\w+ [\w' ]+ · begin msg_/.test(text);
 const exists = (path: string) =>
   access(path).then(
     () => true,

@@ -53,8 +53,9 @@ function expectHarmless(event: string, answer: object): void {
   // A notice for the screen may stand beside anything, and decides nothing.
   if (systemMessage !== undefined) expect(systemMessage).toBe(holdNotice);
   if (event === 'BeforeTool') {
-    // The only word that ends a turn: the owner's abort, which also refuses the tool.
-    expect(rest).toEqual({ decision: 'deny', reason: abortText, continue: false, stopReason: abortText });
+    // The only word that ends a turn: an abort, which also refuses the tool.
+    expect([true, false].map((fromOwner) => abortText({ fromOwner }))).toContain(rest.reason);
+    expect(rest).toEqual({ decision: 'deny', reason: rest.reason, continue: false, stopReason: rest.reason });
     return;
   }
   const isContext = typeof additionalContext === 'string';
@@ -86,7 +87,12 @@ const view: fc.Arbitrary<TurnView> = fc.record({
   offered: fc.option(fc.constantFrom('go on', 'x'), { nil: undefined }),
   continuations: fc.nat(120),
   stop: fc.option(
-    fc.record({ id: fc.string(), type: fc.constantFrom('stop' as const, 'abort' as const), text: fc.string() }),
+    fc.record({
+      id: fc.string(),
+      type: fc.constantFrom('stop' as const, 'abort' as const),
+      text: fc.string(),
+      fromOwner: fc.boolean(),
+    }),
     { nil: undefined },
   ),
   sprint: fc.constant(undefined),
@@ -111,9 +117,10 @@ it('reads any payload of any event, and the rules answer what no host can misrea
       const handed = decision.effects.flatMap((effect) => (effect.type === 'hand' ? effect.messages : []));
       // A message counts as given exactly when its text stands in the answer, between its own marks.
       const context = decision.answer.context ?? '';
-      expect(handed.length > 0).toBe(context.includes('[cafe0123 begin '));
-      for (const message of handed) {
-        expect(decision.answer.context).toContain(`\n${message.entry.text}\n[cafe0123 end ${message.entry.id}]`);
+      expect(handed.length > 0).toBe(/\[cafe0123 [\w' ]+ · begin /.test(context));
+      for (const [index, { entry, fromOwner }] of handed.entries()) {
+        const id = fromOwner || /^[\w.:-]{1,64}$/.test(entry.id) ? entry.id : `entry_${index + 1}`;
+        expect(decision.answer.context).toContain(`\n${entry.text}\n[cafe0123 end ${id}]`);
       }
       expect(handed).toEqual(seen.waiting.slice(0, handed.length));
     }),

@@ -23,7 +23,7 @@ const eventNames: Partial<Record<TurnEvent['type'], string>> = {
   gate: 'BeforeTool',
   modelRequest: 'BeforeModel',
 };
-const stopSignal = stopText({ id: '', type: 'stop', text: '' });
+const stopSignal = stopText({ id: '', type: 'stop', text: '', fromOwner: true });
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -71,3 +71,44 @@ describe('an answer to a question', () => {
     expect(rows(bench)).toEqual([]);
   });
 });
+
+describe('words that the owner forwards', () => {
+  const forwarded = { from: 'Ann' };
+
+  it('are a message, never a STOP, a command or the answer to a question', async () => {
+    const bench = createBench();
+    const ref = await asked(bench);
+    bench.say('stop', { forwarded });
+    bench.say('/approvals off', { forwarded });
+    bench.say('please stop it', { forwarded });
+    bench.say('rm -rf ~', { forwarded, answersRef: ref, userId: mailbox });
+    const texts = ['stop', '/approvals off', 'please stop it', 'rm -rf ~'];
+    expect(rows(bench)).toMatchObject(texts.map((text) => ({ kind: 'message', text, forwarded })));
+    expect(rows(bench).filter((row) => 'stopWord' in row)).toEqual([]);
+  });
+
+  it("stay others' words in an album", () => {
+    const bench = createBench();
+    bench.say('mine', { album: 'a' });
+    bench.say('theirs', { album: 'a', forwarded });
+    bench.clock.now += 60_000;
+    expect(rows(bench)).toMatchObject([{ text: 'mine\ntheirs', forwarded }]);
+  });
+});
+
+describe('the formatting of the phone', () => {
+  it('reaches the agent as Markdown, and no command and no answer to a question', async () => {
+    const bench = createBench();
+    const ref = await asked(bench);
+    bench.say('stop', { markdown: '`stop`' });
+    bench.say('npm ci', { markdown: '`npm ci`', answersRef: ref, userId: mailbox });
+    bench.say('run npm ci', { markdown: 'run `npm ci`' });
+    bench.say('//status x', { markdown: '//status `x`' });
+    expect(rows(bench)).toMatchObject([
+      { kind: 'control', control: { type: 'stop', text: 'stop' } },
+      { kind: 'control', control: { type: 'reply', text: 'npm ci' } },
+      { kind: 'message', text: 'run `npm ci`' },
+      { kind: 'message', text: '/status `x`' },
+    ]);
+  });
+});

@@ -37,7 +37,10 @@ describe('an update of Telegram', () => {
     ['command_addressed_in_group', { project: 12, text: '/status@example_bridge_bot' }],
     ['reply_with_quote', { text: 'yes, but as a draft', quote: 'Shall I open a pull request?' }],
     ['reply_to_external_message', { text: 'use this release', quote: 'release 2.0' }],
-    ['forwarded_message', { text: 'Forwarded from Someone Hidden:\nForwarded bug report: the login page is blank' }],
+    [
+      'forwarded_message',
+      { text: 'Forwarded bug report: the login page is blank', forwarded: { from: 'Someone Hidden' } },
+    ],
     [
       'photo_with_caption',
       {
@@ -128,11 +131,73 @@ describe('an update of Telegram', () => {
 
   it('that forwards names who wrote it, so that a forwarded stop is no order', () => {
     const from = (forward_origin: object) => sent({ text: 'stop', forward_origin });
-    expect(from({ type: 'user', sender_user: { first_name: 'Ann', last_name: 'Lee' } })).toMatchObject({
-      text: 'Forwarded from Ann Lee:\nstop',
+    expect(from({ type: 'user', sender_user: { first_name: 'Ann\u2028', last_name: 'Lee' } })).toMatchObject({
+      text: 'stop',
+      forwarded: { from: 'Ann Lee' },
     });
-    expect(from({ type: 'channel', chat: { title: 'News' } })).toMatchObject({ text: 'Forwarded from News:\nstop' });
-    expect(from({ type: 'new kind' })).toMatchObject({ text: 'Forwarded from somebody:\nstop' });
+    expect(from({ type: 'channel', chat: { title: 'News' } })).toMatchObject({ forwarded: { from: 'News' } });
+    expect(from({ type: 'new kind' })).toMatchObject({ text: 'stop', forwarded: { from: '' } });
+  });
+
+  it('that answers another one says whose words it quotes', () => {
+    const chat = { id: 1_000_001, type: 'private' };
+    const of = (reply_to_message: object) => {
+      const message = {
+        message_id: 7,
+        date: 1_790_000_000,
+        chat,
+        from: { id: 1_000_001 },
+        text: 'yes',
+        reply_to_message,
+      };
+      const update = decodeUpdate({ update_id: 1, message }, nowMs, 42);
+      return update.ok && update.event.kind === 'message' ? update.event.quoteFrom : update;
+    };
+    expect(of({ text: 'Deploy?', from: { id: 42 } })).toBe('agent');
+    expect(of({ text: 'my idea', from: { id: 1_000_001 } })).toBe('owner');
+    expect(of({ text: 'their idea', from: { id: 5 } })).toBeUndefined();
+    expect(of({ text: 'their idea', from: { id: 1_000_001 }, forward_origin: { type: 'user' } })).toBeUndefined();
+    expect(of({ text: 'a channel', from: { id: 42 }, sender_chat: { id: 9 } })).toBeUndefined();
+  });
+
+  it('keeps the address of a link and code as Markdown, beside the plain words that commands are read in', () => {
+    const text = 'see 👩🏽‍💻 docs and npm test\nlet a = 1;';
+    const at = (words: string) => ({ offset: text.indexOf(words), length: words.length });
+    const entities = [
+      { type: 'pre', language: 'ts', ...at('let a = 1;') },
+      { type: 'text_link', url: 'https://example.org/a_(b) c', ...at('docs') },
+      { type: 'code', ...at('npm test') },
+      { type: 'bold', ...at('see') },
+    ];
+    const markdown = 'see 👩🏽‍💻 [docs](https://example.org/a_%28b%29%20c) and `npm test`\n```ts\nlet a = 1;\n```';
+    expect(sent({ text, entities })).toMatchObject({ text, markdown });
+    expect(sent({ caption: text, caption_entities: entities, document: file })).toMatchObject({ text, markdown });
+    expect(sent({ text: 'a `b` ```c', entities: [{ type: 'code', offset: 0, length: 10 }] })).toMatchObject({
+      markdown: '````a `b` ```c````',
+    });
+    expect(sent({ text: 'plain', entities: [{ type: 'bold', offset: 0, length: 5 }] })).not.toHaveProperty('markdown');
+  });
+
+  it.each([
+    [{ type: 'code', offset: -1, length: 3 }],
+    [{ type: 'code', offset: 0, length: 99 }],
+    [{ type: 'code', offset: 4, length: 0 }],
+    [{ type: 'code', offset: 1, length: 1 }],
+    [{ type: 'code', offset: 0.5, length: 1 }],
+    [{ type: 'code', offset: '0', length: 1 }],
+    [{ type: 'text_link', offset: 0, length: 2, url: 'x'.repeat(3_000) }],
+    [{ type: 'text_link', offset: 0, length: 2, url: 'no address' }],
+    ['code'],
+    [null],
+  ])('has no entity that is malformed, out of the text or in the middle of a character: %j', (entity) => {
+    expect(sent({ text: '😀 words', entities: [entity] })).toMatchObject({ text: '😀 words' });
+    expect(sent({ text: '😀 words', entities: [entity] })).not.toHaveProperty('markdown');
+    expect(sent({ text: '😀 words', entities: 'none' })).not.toHaveProperty('markdown');
+  });
+
+  it('has of two entities that overlap the first alone', () => {
+    const code = (offset: number, length: number) => ({ type: 'code', offset, length });
+    expect(sent({ text: 'one two', entities: [code(2, 3), code(0, 3)] })).toMatchObject({ markdown: '`one` two' });
   });
 
   it('that moves a live location is none', () => {

@@ -68,6 +68,7 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
       break;
   }
   const reading = readMessage(core, event, nowMs);
+  const said = reading.kind === 'message' ? markedText(event, reading.text) : '';
   if (reading.kind === 'foreign') return stored(project, {});
   const asked = askedFor(core, event, reading);
   if (asked) {
@@ -90,7 +91,7 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
   }
   const part = event.album === undefined ? undefined : readAlbumPart(core.sql, project, event.album, nowMs);
   if (event.album !== undefined && part?.kind === 'next') {
-    addAlbumPart(core, part.seq, event, reading.text);
+    addAlbumPart(core, part.seq, event, said);
     const sends = tellTooLarge(core, event, part.seq, nowMs);
     return stored(project, {
       wakeAt: holdAlbum(core.sql, project, event.album, part.seq, nowMs),
@@ -107,12 +108,14 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
       at: event.at,
       ref: event.ref,
       kind: 'message',
-      text: reading.text,
+      text: said,
       expiresAt,
       ...(reading.stopWord ? { stopWord: true as const } : {}),
       ...(event.quote === undefined ? {} : { quote: event.quote }),
+      ...(event.quoteFrom === undefined ? {} : { quoteFrom: event.quoteFrom }),
+      ...(event.forwarded === undefined ? {} : { forwarded: event.forwarded }),
       ...(event.files === undefined ? {} : { files: event.files }),
-      ...(event.album === undefined ? {} : { parts: [[event.ref, reading.text]] }),
+      ...(event.album === undefined ? {} : { parts: [[event.ref, said]] }),
     },
     nowMs,
   );
@@ -125,7 +128,7 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
 
 /** What a question of the daemon wanted an answer for; STOP stays STOP. */
 function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButton | undefined {
-  if (event.answersRef === undefined || event.userId === undefined) return undefined;
+  if (event.answersRef === undefined || event.userId === undefined || event.forwarded) return undefined;
   if (reading.kind === 'control' && reading.control.type !== 'command') return undefined;
   return hasRoom(core, controlReserve) ? takeReplyAction(core.sql, event.project, event.answersRef) : undefined;
 }
@@ -140,12 +143,20 @@ function append(core: Core, project: number, row: Parameters<typeof appendRow>[3
   return seq;
 }
 
-/** A caption that looks like a command does not cost its file; STOP stays STOP. */
+/** A caption that looks like a command does not cost its file; STOP stays STOP. What others said is neither. */
 function readMessage(core: Core, event: MessageEvent, nowMs: number): Reading {
+  if (event.forwarded) return { kind: 'message', text: event.text, stopWord: false };
   const reading = readText(event.text, readOwnName(core.sql, nowMs));
   const carries = event.files !== undefined || event.tooLarge !== undefined;
   const isCommand = reading.kind === 'relay' || (reading.kind === 'control' && reading.control.type === 'command');
   return carries && isCommand ? { kind: 'message', text: event.text, stopWord: false } : reading;
+}
+
+/** As the agent gets it: `read` = what the reading made of the plain text, a doubled slash or the bot's name taken away. */
+function markedText({ text, markdown }: { text: string; markdown?: string }, read: string): string {
+  if (markdown === undefined || read === text) return markdown ?? read;
+  const again = readText(markdown, null);
+  return again.kind === 'message' ? again.text : markdown;
 }
 
 function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq: number, nowMs: number): boolean {
@@ -157,13 +168,21 @@ function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq:
   return tooLarge.length > 0;
 }
 
-function addAlbumPart(core: Core, seq: number, { project, ref, files = [] }: MessageEvent, text: string): void {
+/** One forwarded part makes the whole album somebody else's. */
+function addAlbumPart(core: Core, seq: number, event: MessageEvent, text: string): void {
+  const { project, ref, files = [], forwarded } = event;
   const row = readRow(core.sql, project, seq);
   if (row === undefined) return;
   const body = JSON.parse(row.body) as { files?: PhoneFile[]; parts?: AlbumTexts };
   const parts: AlbumTexts = [...(body.parts ?? []), [ref, text]];
   const all = [...(body.files ?? []), ...files];
-  const grown = { ...body, parts, text: joined(parts), ...(all.length === 0 ? {} : { files: all }) };
+  const grown = {
+    ...body,
+    parts,
+    text: joined(parts),
+    ...(all.length === 0 ? {} : { files: all }),
+    ...(forwarded ? { forwarded } : {}),
+  };
   core.sql.exec('UPDATE log SET body = ? WHERE project = ? AND seq = ?', JSON.stringify(grown), project, seq);
 }
 
@@ -181,7 +200,10 @@ function storeEdit(core: Core, event: InboundEvent & { kind: 'edit' }, nowMs: nu
   const albumSeq = event.album === undefined ? undefined : readAlbumSeq(core.sql, project, event.album);
   const ref = (albumSeq === undefined ? undefined : readRow(core.sql, project, albumSeq)?.ref) ?? event.ref;
   const done = stored(project, {});
-  const reading = readText(text, readOwnName(core.sql, nowMs));
+  const { forwarded } = event;
+  const reading: Reading = forwarded
+    ? { kind: 'message', text, stopWord: false }
+    : readText(text, readOwnName(core.sql, nowMs));
   if (reading.kind === 'foreign') return done;
   const target = findByRef(core.sql, project, highestSeq(core.sql, openProject(core.sql, project)), ref);
   if (reading.kind === 'control') {
@@ -191,7 +213,7 @@ function storeEdit(core: Core, event: InboundEvent & { kind: 'edit' }, nowMs: nu
     append(core, project, { at: event.at, ref, kind: 'control', control: reading.control }, nowMs);
     return done;
   }
-  const ownText = reading.kind === 'message' ? reading.text : text;
+  const ownText = reading.kind === 'message' ? markedText(event, reading.text) : text;
   if (target === undefined || target.kind === 'control') {
     core.counters.add('unknown_edits');
     const gone = 'The edited message is no longer in the mailbox. Send the new text as a message.';
@@ -207,7 +229,15 @@ function storeEdit(core: Core, event: InboundEvent & { kind: 'edit' }, nowMs: nu
   append(
     core,
     project,
-    { at: event.at, ref, kind: 'edit', editOf, text: newText, ...(parts === undefined ? {} : { parts }) },
+    {
+      at: event.at,
+      ref,
+      kind: 'edit',
+      editOf,
+      text: newText,
+      ...(forwarded === undefined ? {} : { forwarded }),
+      ...(parts === undefined ? {} : { parts }),
+    },
     nowMs,
   );
   return done;

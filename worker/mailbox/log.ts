@@ -2,7 +2,7 @@
 
 import { messageId, parseMessageId } from '../../protocol/ids.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { ControlRow, PhoneFile, Row } from '../../protocol/log.ts';
+import type { ControlRow, Forwarded, PhoneFile, Row } from '../../protocol/log.ts';
 import type { Receipt, ReceiptState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { cacheOf } from './cache.ts';
@@ -41,11 +41,13 @@ export type NewRow = { at: number; ref: string } & (
       expiresAt: number;
       stopWord?: true;
       quote?: string;
+      quoteFrom?: 'agent' | 'owner';
+      forwarded?: Forwarded;
       retryOf?: string;
       files?: PhoneFile[];
       parts?: AlbumTexts;
     }
-  | { kind: 'edit'; editOf: string; text: string; parts?: AlbumTexts }
+  | { kind: 'edit'; editOf: string; text: string; forwarded?: Forwarded; parts?: AlbumTexts }
   | { kind: 'control'; control: ControlRow['control'] }
 );
 

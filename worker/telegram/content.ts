@@ -2,7 +2,9 @@
 
 import * as v from 'valibot';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { PhoneFile } from '../../protocol/log.ts';
+import { oneLine } from '../../protocol/lines.ts';
+import type { Forwarded, PhoneFile } from '../../protocol/log.ts';
+import { markdownOf } from './markdown.ts';
 
 const size = v.optional(v.pipe(v.number(), v.minValue(0)));
 const name = v.optional(v.string());
@@ -14,6 +16,8 @@ const named = v.looseObject({ title: name, first_name: name, last_name: name, us
 export const contentEntries = {
   text: name,
   caption: name,
+  entities: v.optional(v.unknown()),
+  caption_entities: v.optional(v.unknown()),
   photo: v.optional(v.array(file)),
   document: v.optional(file),
   audio: v.optional(file),
@@ -50,6 +54,10 @@ export type ContentMessage = v.InferOutput<typeof contentSchema>;
 
 export interface Content {
   text: string;
+  /** The same with links and code as Markdown, where it says more. */
+  markdown?: string;
+  /** Whose words these are: a forwarded text is no order of the owner. */
+  forwarded?: Forwarded;
   files: PhoneFile[];
   tooLarge: { name: string; bytes: number }[];
 }
@@ -60,15 +68,18 @@ export function contentOf(message: ContentMessage): Content | null {
   const words = message.text ?? message.caption ?? wordsOf(message);
   if (attached === null && words === null) return unknownContent(message);
   const tooLarge = attached !== null && (attached.bytes ?? 0) > relayLimits.fileDownBytes ? [attached] : [];
-  const lines = [
-    ...forwardLine(message),
-    ...(words ? [words] : []),
-    ...tooLarge.map(
-      ({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${Math.round(bytes / 1_048_576)} MB: too large to be fetched]`,
-    ),
-  ];
+  const notes = tooLarge.map(
+    ({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${Math.round(bytes / 1_048_576)} MB: too large to be fetched]`,
+  );
+  const marked =
+    message.text === undefined
+      ? markdownOf(words ?? '', message.caption === undefined ? undefined : message.caption_entities)
+      : markdownOf(message.text, message.entities);
+  const withNotes = (said: string) => [...(said ? [said] : []), ...notes].join('\n');
   return {
-    text: lines.join('\n'),
+    text: withNotes(words ?? ''),
+    ...(marked === (words ?? '') ? {} : { markdown: withNotes(marked) }),
+    ...forwardedOf(message),
     files: attached === null || tooLarge.length > 0 ? [] : [attached],
     tooLarge: tooLarge.map(({ name, bytes = 0 }) => ({ name, bytes })),
   };
@@ -126,12 +137,13 @@ function nameText(person: { first_name?: string | undefined; last_name?: string 
   return [person.first_name, person.last_name].filter((part) => part).join(' ');
 }
 
-/** Whose words these are: a forwarded text is no order of the owner. */
-function forwardLine({ forward_origin: origin }: ContentMessage): string[] {
-  if (origin === undefined) return [];
+const maxNameUnits = 64;
+
+function forwardedOf({ forward_origin: origin }: ContentMessage): { forwarded?: Forwarded } {
+  if (origin === undefined) return {};
   const chat = origin.chat ?? origin.sender_chat;
   const from = origin.sender_user_name ?? (origin.sender_user ? nameText(origin.sender_user) : chat?.title);
-  return [`Forwarded from ${from || 'somebody'}:`];
+  return { forwarded: { from: oneLine(from ?? '', maxNameUnits) } };
 }
 
 /** Fields that say nothing about the kind of a message. */
@@ -146,7 +158,8 @@ function unknownContent(message: ContentMessage): Content | null {
   if (telling.length === 0 || telling.some((field) => serviceFields.test(field))) return null;
   const kind = (telling[0] ?? '').replace(/[^a-z0-9]+/gi, ' ').slice(0, 40);
   return {
-    text: [...forwardLine(message), `[${kind}: wa-sync cannot pass this on]`].join('\n'),
+    text: `[${kind}: wa-sync cannot pass this on]`,
+    ...forwardedOf(message),
     files: [],
     tooLarge: [],
   };

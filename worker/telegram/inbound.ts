@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Decoded, InboundEvent } from '../platform.ts';
-import { contentEntries, contentOf, kindOf } from './content.ts';
+import { type Content, contentEntries, contentOf, kindOf } from './content.ts';
 
 const integer = v.pipe(v.number(), v.safeInteger());
 /** Up to the year 9999: what is later cannot be written as an ISO time, and would stop whoever tries. */
@@ -25,6 +25,8 @@ const messageSchema = v.looseObject({
     v.looseObject({
       ...contentEntries,
       message_id: v.optional(integer),
+      from: v.optional(v.looseObject({ id: integer })),
+      sender_chat: v.optional(v.unknown()),
       forum_topic_created: v.optional(v.unknown()),
     }),
   ),
@@ -66,12 +68,13 @@ const updateSchema = v.looseObject({
 /** Longer quotes only repeat what the agent already said. */
 const quoteMaxChars = 1024;
 
-export function decodeUpdate(update: unknown, nowMs: number): Decoded {
+/** `botId` = this bot, whose messages are the agent's words. */
+export function decodeUpdate(update: unknown, nowMs: number, botId?: number): Decoded {
   const parsed = v.safeParse(updateSchema, update);
   if (!parsed.success) return { ok: false, reason: 'unreadable' };
   const { update_id, message, edited_message, callback_query, stopped_message_generation } = parsed.output;
   const dedupeKey = String(update_id);
-  if (message) return decodeMessage(message, dedupeKey);
+  if (message) return decodeMessage(message, dedupeKey, botId);
   if (edited_message) {
     const content = contentOf(edited_message);
     // A live location moves by edits, many a minute; where it began was said.
@@ -82,7 +85,7 @@ export function decodeUpdate(update: unknown, nowMs: number): Decoded {
       at: (edited_message.edit_date ?? edited_message.date) * 1000,
       kind: 'edit',
       ref: String(edited_message.message_id),
-      text: content.text,
+      ...saidIn(content),
       ...albumOf(edited_message),
     });
   }
@@ -123,7 +126,7 @@ export function decodeUpdate(update: unknown, nowMs: number): Decoded {
   return { ok: false, reason: 'unknown' };
 }
 
-function decodeMessage(message: Message, dedupeKey: string): Decoded {
+function decodeMessage(message: Message, dedupeKey: string, botId: number | undefined): Decoded {
   const base = { dedupeKey, project: topicOf(message), at: message.date * 1000 };
   if (message.migrate_to_chat_id !== undefined) {
     return eventOf(message, { ...base, kind: 'migrated', toChatId: String(message.migrate_to_chat_id) });
@@ -135,8 +138,8 @@ function decodeMessage(message: Message, dedupeKey: string): Decoded {
     ...base,
     kind: 'message',
     ref: String(message.message_id),
-    text: content.text,
-    ...(quote === undefined ? {} : { quote }),
+    ...saidIn(content),
+    ...(quote === undefined ? {} : { quote, ...quoteFrom(message, botId) }),
     ...answerOf(message),
     ...(content.files.length === 0 ? {} : { files: content.files }),
     ...(content.tooLarge.length === 0 ? {} : { tooLarge: content.tooLarge }),
@@ -162,6 +165,20 @@ function albumOf(message: Message): { album?: string } {
 function answerOf({ reply_to_message: reply, from }: Message): { answersRef?: string; userId?: string } {
   if (reply?.message_id === undefined || reply.forum_topic_created !== undefined || from === undefined) return {};
   return { answersRef: String(reply.message_id), userId: String(from.id) };
+}
+
+function saidIn({ text, markdown, forwarded }: Content): Pick<Content, 'text' | 'markdown' | 'forwarded'> {
+  return { text, ...(markdown === undefined ? {} : { markdown }), ...(forwarded === undefined ? {} : { forwarded }) };
+}
+
+/** Said of messages of this chat alone, and of none that was only passed on. */
+function quoteFrom(
+  { reply_to_message: reply, from }: Message,
+  botId: number | undefined,
+): { quoteFrom?: 'agent' | 'owner' } {
+  if (reply?.from === undefined || reply.forward_origin !== undefined || reply.sender_chat !== undefined) return {};
+  if (reply.from.id === botId) return { quoteFrom: 'agent' };
+  return reply.from.id === from?.id ? { quoteFrom: 'owner' } : {};
 }
 
 function quoteOf(message: Message): string | undefined {

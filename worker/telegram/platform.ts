@@ -12,11 +12,13 @@ export function telegramPlatform(settings: { apiRoot: string; botToken: string }
     token: settings.botToken,
     fetch: (url: string, init: RequestInit) => fetch(url, init),
   };
+  // A token begins with the id of its bot.
+  const botId = Number(/^\d+(?=:)/.exec(settings.botToken)?.[0] ?? Number.NaN);
   return {
     name: 'telegram',
     capabilities: { edit: true, reactions: true, topics: true, buttons: true, maxText: 4096 },
     isGroup: (chatId) => chatId.startsWith('-'),
-    decode: (update) => decodeUpdate(update, clock()),
+    decode: (update) => decodeUpdate(update, clock(), botId),
     call: (call) => callBotApi(api, call),
     ownName: () => fetchOwnName(api),
     openFile: (fileId) => openFile(api, fileId),

@@ -22,6 +22,7 @@ interface World {
   findsSecrets: boolean;
   items: OutboxItem[];
   decided: string[];
+  audited: { text: string | undefined; before: string | undefined }[];
   user: Partial<UserPolicy>;
   userUnread: boolean;
 }
@@ -36,6 +37,7 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
     findsSecrets: false,
     items: [],
     decided: [],
+    audited: [],
     user: {},
     userUnread: false,
   };
@@ -53,11 +55,17 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
       ...(world.userUnread ? { userUnread: true } : {}),
     }),
     fixed: { home: '/home/dev', own: [], secretsIn: () => (world.findsSecrets ? 1 : 0) },
-    redact: (text) => text,
+    hide: (text) => ({
+      text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
+      places: text.split('hunter2').length - 1,
+    }),
     ownerId: ownerId || undefined,
     isAtDesk: async () => world.atDesk,
     checkpoint: async () => undefined,
-    audit: ({ verdict }) => void world.decided.push(verdict),
+    audit: ({ verdict, text, before }) => {
+      world.decided.push(verdict);
+      world.audited.push({ text, before });
+    },
     onMode: async () => {},
     clock: () => world.now,
     log: () => {},
@@ -97,6 +105,43 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
     control({ type: 'reply', action, key: 'k', userId, text });
   return { world, project, approvals, ask, tap, reply, control };
 }
+
+describe('what is hidden in a question', () => {
+  it('keeps it from being approved for more than once', async () => {
+    const { ask, tap, world } = await create();
+    const { answer, action } = await ask('login hunter2');
+    expect(
+      world.items
+        .at(-1)
+        ?.buttons?.flat()
+        .map(({ label }) => label),
+    ).toEqual(['Approve', 'Deny', 'Edit…']);
+    expect(await tap(action, 'always')).toContain('asked each time');
+    await tap(action, 'approve');
+    expect(await answer).toEqual({});
+  });
+});
+
+describe('the audit', () => {
+  it('gets the command that was judged, and before and after of one that was edited or rewritten', async () => {
+    const { ask, tap, reply, world } = await create();
+    const first = await ask('npm test');
+    await tap(first.action, 'deny');
+    await first.answer;
+    const second = await ask('npm test');
+    await reply(second.action.replace(/approve$/, 'edit'), 'npm run lint');
+    await second.answer;
+    world.user = { rules: [{ match: { command: '*test*' }, do: 'rewrite', set: { command: 'npm run dry' } }] };
+    const third = await ask('npm test');
+    await tap(third.action, 'approve');
+    await third.answer;
+    expect(world.audited).toEqual([
+      { text: 'npm test', before: undefined },
+      { text: 'npm run lint', before: 'npm test' },
+      { text: 'npm run dry', before: 'npm test' },
+    ]);
+  });
+});
 
 const denied = (words: string) => ({ deny: expect.stringContaining(words) });
 

@@ -9,7 +9,7 @@ eachTest(
   (scene) => {
     ({ far, ws } = scene);
   },
-  { chats: 1 },
+  { chats: 2 },
 );
 
 const letters = (...args: string[]) => ws.run('letters', ...args).exited;
@@ -34,4 +34,18 @@ it('letters lists what Telegram refused with its reason, and sends it again by t
   expect(await letters('retry', id.slice(0, 8))).toMatchObject({ code: 0, stdout: `${id} is on its way again\n` });
   await until('it is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'refused once'));
   expect((await letters()).stdout).toContain('no letters');
+});
+
+it('letters shows what words of others would hide or obey, on the one line that is theirs', async () => {
+  await ws.start();
+  const refusal = { ok: false, error_code: 400, description: 'Bad Request: \u001b[2Jno\u202e' };
+  far.sim.failNext({ method: 'sendMessage', status: 400, body: refusal });
+  await ws.run('send', 'refused').exited;
+  const shown = await until('it is a letter', async () => {
+    const { stdout } = await letters();
+    return !stdout.startsWith('no letters') && stdout;
+  });
+  expect(shown).toContain('⟨U+001B⟩[2Jno⟨U+202E⟩');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+  expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
 });

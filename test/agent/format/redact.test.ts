@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RedactionOptions } from '../../../agent/format/redact.ts';
-import { compileRedaction, createRedactor } from '../../../agent/format/redact.ts';
+import { compileRedaction, createRedactor, redactionPatterns } from '../../../agent/format/redact.ts';
 
 const options = (more: Partial<RedactionOptions> = {}): RedactionOptions => ({
   own: [],
@@ -265,5 +265,74 @@ describe('redaction', () => {
     const text = unit.repeat(Math.ceil(2 ** 20 / unit.length));
     const once = everything(text).text;
     expect(everything(once).text).toBe(once);
+  });
+});
+
+describe('the work of redaction', () => {
+  const own = ['own/secret+1234', 'other-secret-of-ours'];
+  const redactor = createRedactor(
+    options({ own, kinds: { secrets: true, cards: true, iban: true, ssn: true }, patterns: [] }),
+  );
+  /** Milliseconds of the processor, which other programs do not add to; the shortest of some tries. */
+  const shortest = (text: string) =>
+    Math.min(
+      ...Array.from({ length: 3 }, () => {
+        const start = process.cpuUsage();
+        redactor(text);
+        const { user, system } = process.cpuUsage(start);
+        return (user + system) / 1_000;
+      }),
+    );
+  const units = [
+    ...['xoxb-', 'xoxb-aaaaaaaaaaa ', 'TOKEN=abcdef ', 'TOKENTOKEN', 'curl -u a:', 'a://a:', 'a:', `${begin}a `],
+    ...[
+      `${begin}\n${random(24)} a`,
+      'eyJaaaaaaaa.',
+      '4111 1111 1111 1111 ',
+      'AA00 ',
+      'a\u200b',
+      '123-45-6789 ',
+      'token is ',
+    ],
+    ...[
+      `123456789:${random(35)}`,
+      `${own[0]}`,
+      `1234567:${random(33)}${own[0]}`,
+      `${join('gh', 'p_')}${random(36)}`,
+      '\u200b',
+    ],
+  ];
+
+  it('grows with the text and not faster, whatever it is made of', () => {
+    const of = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+    redactor(of('token=a1b2c3d4e5f6 ', 10_000));
+    const faster = units.flatMap((unit) => {
+      // Eight times the text: linear work takes about eight times as long, quadratic work 64 times.
+      const [small, large] = [shortest(of(unit, 8_000)), shortest(of(unit, 64_000))];
+      return large / Math.max(small, 2) > 40 ? [`${unit.slice(0, 30)}: ${small} ms, ${large} ms`] : [];
+    });
+    expect(faster).toEqual([]);
+  });
+
+  it('hides a token that zero-width characters or others that nobody sees cut in pieces', () => {
+    const token = join('gh', 'p_', random(36));
+    for (const hiddenChar of ['\u200b', '\u2060', '\ufeff', '\u00ad', '\u{e0061}']) {
+      const cut = [...token].join(hiddenChar);
+      expect(redactor(`key ${cut} and ${token}`).text).toBe('key [redacted:github-token] and [redacted:github-token]');
+    }
+  });
+
+  it('cuts no secret in half where a pattern of the owner is tried piece by piece', () => {
+    const customer = createRedactor(options({ patterns: [{ name: 'customer', source: 'cust-\\d{1,2000}' }] }));
+    for (const at of [0, 49_000, 49_152, 64_000, 65_530, 65_536, 98_000, 98_304, 114_688, 150_000]) {
+      const text = `${'x'.repeat(at)}cust-${'1'.repeat(1_000)}${'y'.repeat(70_000)}`;
+      expect(customer(text).text).toBe(`${'x'.repeat(at)}[redacted:customer]${'y'.repeat(70_000)}`);
+    }
+  });
+
+  it('names each pattern that is built in, and none of them repeats a repetition without a bound', () => {
+    expect(redactionPatterns.length).toBeGreaterThan(25);
+    const nested = /[+*]\)[+*]|[+*]\)\{\d+,\}/;
+    expect(redactionPatterns.filter(({ pattern }) => nested.test(pattern.source))).toEqual([]);
   });
 });

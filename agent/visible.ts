@@ -1,0 +1,26 @@
+// Makes visible what a text hides from the eye that reads it on a phone or in a terminal. Pure.
+
+/** C0 and C1 but newline and tab; zero-width, bidi and other formatting marks; odd spaces; variation selectors and tags. */
+// Written as text because a control character in a regular expression literal is unreadable.
+const hidden = new RegExp(
+  [
+    '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f]',
+    '[\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]',
+    '[\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Surrogate}',
+  ].join('|'),
+  'gu',
+);
+
+/** `⟨U+202E⟩` in place of each; `\r\n` is a newline. */
+export function visible(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(hidden, (char) => `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+}
+
+/** JSON on one line that `visible` leaves as it is. */
+export function visibleJson(value: unknown): string {
+  return JSON.stringify(value).replace(hidden, (char) =>
+    [...Array(char.length).keys()].map((unit) => `\\u${char.charCodeAt(unit).toString(16).padStart(4, '0')}`).join(''),
+  );
+}

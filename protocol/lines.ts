@@ -1,0 +1,17 @@
+// Where a text has lines, for whoever marks each of them or needs the text as one. Pure.
+
+/** Whatever some reader takes for the end of a line. */
+const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+export function splitLines(text: string): string[] {
+  return text.split(lineBreak);
+}
+
+/** The text as one line without control characters and direction marks, cut to `maxUnits` UTF-16 units. */
+export function oneLine(text: string, maxUnits: number): string {
+  const line = text
+    .slice(0, 4 * maxUnits)
+    .replace(/[\s\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu, ' ')
+    .trim();
+  return line.length > maxUnits ? `${line.slice(0, maxUnits).replace(/[\ud800-\udbff]$/, '')}…` : line;
+}
