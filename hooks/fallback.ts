@@ -1,24 +1,23 @@
-// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds> <socketTried> <pid>`, payload on stdin;
-// pid = the coding agent's, when a launcher stands between.
+// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds>[x<slowness>] <socketTried> <pid>`, payload on
+// stdin; pid = the coding agent's, when a launcher stands between.
 // Tries the socket where the launcher could not, then works on the files alone. Prints one JSON object, exits 0, always.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { hookJson, isHookEvent, isTool, mayHold, type Tool } from '../protocol/hook.ts';
-import { hookLimits } from '../protocol/limits.ts';
+import { hookJson, isHookEvent, isTool, mayHold, slownessOf, type Tool } from '../protocol/hook.ts';
+import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
 import { actOnFiles } from './without-daemon.ts';
 
-/** From the start of this process; the launcher may have spent `answerMs` on the socket before. */
-const deadlineAfterSocketMs = 120;
-const deadlineMs = 400;
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
 const turnEndDeadlineMs = 5_000;
 const turnEnds = ['AfterAgent', 'Stop'];
 
 const world = { env: process.env, platform: process.platform, home: homedir() };
-const [tool = '', event = '', maxSeconds = '60', socketTried = '0', parent] = process.argv.slice(2);
+const [tool = '', event = '', time = '60', socketTried = '0', parent] = process.argv.slice(2);
+const [maxSeconds = '60', slow] = time.split('x');
+const slowness = slownessOf(slow);
 const pid = Number(parent) || process.ppid;
 
 function finish(answer: string): void {
@@ -33,7 +32,7 @@ function finish(answer: string): void {
 
 function deadlineOf(name: string): number {
   if (turnEnds.includes(name)) return turnEndDeadlineMs;
-  return socketTried === '1' ? deadlineAfterSocketMs : deadlineMs;
+  return slowness * (socketTried === '1' ? aloneAfterSocketMs : aloneMs);
 }
 
 /** A gate must not open because we were slow. */
@@ -52,7 +51,7 @@ async function run(knownTool: Tool): Promise<string> {
   if (socketTried === '0') {
     // Who holds the answer may take hours.
     if (mayHold(knownTool, event)) clearTimeout(clock);
-    const answer = await askSocket(world, { tool, event, maxSeconds, stdin, pid });
+    const answer = await askSocket(world, { tool, event, maxSeconds, slowness, stdin, pid });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();

@@ -10,7 +10,7 @@ import { createRelayClient } from '../../agent/relay-client.ts';
 import { until } from '../helpers/daemon.ts';
 import { type AgentProcess, timesIn } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
@@ -28,7 +28,7 @@ const reaction = (messageId: number, emoji: string) =>
   );
 const since = (startedAt: number) => `${Math.round(performance.now() - startedAt)} ms`;
 
-describe('a message of the phone is injected, with proof, within five seconds', onBusyMachine, () => {
+describe('a message of the phone is injected, with proof, within five seconds', () => {
   it('into an idle agent: with its next turn', async ({ annotate }) => {
     await scene.ws.start();
     await agent.hook('SessionStart', { source: 'startup' });
@@ -83,7 +83,7 @@ describe('a message of the phone is injected, with proof, within five seconds', 
   });
 });
 
-describe('what an agent did', onBusyMachine, () => {
+describe('what an agent did', () => {
   it('is summed up on the phone within ten seconds of the turn’s end, below the message that asked', async ({
     annotate,
   }) => {
@@ -120,7 +120,7 @@ describe('what an agent did', onBusyMachine, () => {
   });
 });
 
-describe('a message is given exactly once', onBusyMachine, () => {
+describe('a message is given exactly once', () => {
   it('when a new session of the agent takes over what the ended one left unread', async () => {
     await scene.ws.start();
     await agent.turn('Idle.');

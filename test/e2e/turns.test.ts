@@ -7,7 +7,7 @@ import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { apiError } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 import { dist, type FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
@@ -20,7 +20,7 @@ eachTest((scene) => {
 
 const { phone, ladder } = phoneOf(() => ws.chat);
 
-describe('a turn', onBusyMachine, () => {
+describe('a turn', () => {
   it('gets the texts, framed as the owner’s, and its answer answers the first of them on the phone', async () => {
     await ws.start();
     const first = await ws.chat.say('Which tests fail?');
@@ -146,7 +146,7 @@ describe('a turn', onBusyMachine, () => {
   });
 });
 
-describe('which session', onBusyMachine, () => {
+describe('which session', () => {
   it('a second terminal gets nothing and is not reported, until the first one is gone', async () => {
     await ws.start();
     const [first, second] = [await newAgent('first'), await newAgent('second')];
@@ -183,7 +183,7 @@ describe('which session', onBusyMachine, () => {
   });
 });
 
-describe('a coding agent that is killed in its turn', onBusyMachine, () => {
+describe('a coding agent that is killed in its turn', () => {
   it('leaves a failed message and a word on the phone', async () => {
     await ws.start();
     await arrives('compile');
@@ -210,7 +210,7 @@ describe('a coding agent that is killed in its turn', onBusyMachine, () => {
   });
 });
 
-describe('the launcher with a daemon behind it', onBusyMachine, () => {
+describe('the launcher with a daemon behind it', () => {
   it('gives one empty object for what it cannot read, and takes no message for it', async () => {
     await ws.start();
     await arrives('still here');

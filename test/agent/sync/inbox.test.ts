@@ -60,7 +60,7 @@ it('shows what was handed over as read as soon as the disk has room, without any
 
 describe('a message that a hook takes alone between a look at the spool and one at the file', () => {
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
-  const handed = { t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 } as const;
+  const handed: ProjectRecord = { t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 };
 
   /** The inbox of a daemon that stands still there while the hook does its work: the spool first, then the file. */
   async function lookDuringHook(spooled: readonly ProjectRecord[]): Promise<InboxSync> {
