@@ -16,8 +16,8 @@ const turnEnds = ['AfterAgent', 'Stop'];
 
 const world = { env: process.env, platform: process.platform, home: homedir() };
 const [tool = '', event = '', time = '60', socketTried = '0', parent] = process.argv.slice(2);
-const [maxSeconds = '60', slow] = time.split('x');
-const slowness = slownessOf(slow);
+const [maxSeconds = '60', times] = time.split('x');
+const slow = slownessOf(times);
 const pid = Number(parent) || process.ppid;
 
 function finish(answer: string): void {
@@ -32,7 +32,7 @@ function finish(answer: string): void {
 
 function deadlineOf(name: string): number {
   if (turnEnds.includes(name)) return turnEndDeadlineMs;
-  return slowness * (socketTried === '1' ? aloneAfterSocketMs : aloneMs);
+  return slow * (socketTried === '1' ? aloneAfterSocketMs : aloneMs);
 }
 
 /** A gate must not open because we were slow. */
@@ -51,7 +51,7 @@ async function run(knownTool: Tool): Promise<string> {
   if (socketTried === '0') {
     // Who holds the answer may take hours.
     if (mayHold(knownTool, event)) clearTimeout(clock);
-    const answer = await askSocket(world, { tool, event, maxSeconds, slowness, stdin, pid });
+    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();
