@@ -1,11 +1,11 @@
 // From the inbox through the real launcher into a coding agent's turn, and its answer to the phone.
 
-import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import { apiError } from '../helpers/launcher.ts';
+import { apiError, timesIn } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest, type Scene } from '../helpers/scene.ts';
 import { dist, type FarSide } from '../helpers/stack.ts';
@@ -18,7 +18,7 @@ eachTest((scene) => {
   ({ far, ws, newAgent, arrives } = scene);
 });
 
-const { phone, ladder } = phoneOf(() => ws.chat);
+const { phone, told, ladder } = phoneOf(() => ws.chat);
 
 describe('a turn', () => {
   it('gets the texts, framed as the owner’s, and its answer answers the first of them on the phone', async () => {
@@ -132,6 +132,45 @@ describe('a turn', () => {
     const context = (await (await newAgent()).turn('ok')) ?? '';
     expect(context).toContain('workflow /startup, follow it]\nRead TASKS.md first.\n\nArguments: quickly\n');
     expect(context).toContain(']\n/nothing\n[');
+  });
+
+  it('that is given a message while it runs goes on showing its progress in one message, to the end', async () => {
+    let passedMs = 0;
+    await ws.start({ clock: () => Date.now() + passedMs });
+    await arrives('first');
+    const agent = await newAgent();
+    await agent.hook('BeforeAgent', { prompt: 'x' });
+    await agent.record('user', [{ text: 'x' }]);
+    passedMs = 10_000;
+    await told(/^Working, 1\d s$/);
+    await arrives('second');
+    const tool = await agent.hook('AfterTool', { tool_name: 'read_file' });
+    expect(timesIn(tool.hookSpecificOutput?.additionalContext, 'second')).toBe(1);
+    passedMs = 50_000;
+    await told(/^Working, [56]\d s\n1 tool call: read_file$/);
+    await agent.record('gemini', 'Done with both.');
+    await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done with both.' });
+    await told(/^Done after [56]\d s, 1 tool call\.$/);
+    expect(phone().filter((text) => /^(Working|Done after)/.test(text))).toHaveLength(1);
+  });
+
+  it('that a hook ends alone, while the daemon stands still, is no longer shown as one that runs', async () => {
+    let passedMs = 0;
+    await ws.start({ clock: () => Date.now() + passedMs });
+    await arrives('first');
+    const agent = await newAgent();
+    const context = (await agent.hook('BeforeAgent', { prompt: 'x' })).hookSpecificOutput?.additionalContext;
+    await agent.record('user', [{ text: 'x' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.record('gemini', 'Alone.');
+    passedMs = 10_000;
+    await told(/^Working, 1\d s$/);
+    // As a hook does that the daemon did not answer: it finds no socket, and leaves what it did in the spool.
+    const socket = join(ws.runtimeDir, 'hook.sock');
+    await rename(socket, `${socket}.away`);
+    await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Alone.' });
+    await rename(`${socket}.away`, socket);
+    await told(/^Alone\.$/);
+    await told(/^Done after 1\d s, 0 tool calls\.$/);
   });
 
   it('has its whole answer behind a button when the phone gets a summary', async () => {
