@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { PhoneFile } from '../../protocol/log.ts';
+import { megabytes } from '../../protocol/size.ts';
 
 const size = v.optional(v.pipe(v.number(), v.minValue(0)));
 const name = v.optional(v.string());
@@ -63,9 +64,7 @@ export function contentOf(message: ContentMessage): Content | null {
   const lines = [
     ...forwardLine(message),
     ...(words ? [words] : []),
-    ...tooLarge.map(
-      ({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${Math.round(bytes / 1_048_576)} MB: too large to be fetched]`,
-    ),
+    ...tooLarge.map(({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${megabytes(bytes)}: too large to be fetched]`),
   ];
   return {
     text: lines.join('\n'),

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -101,9 +101,9 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
-const happens = (event: TurnEvent) =>
+const happens = (event: TurnEvent, transcript?: string) =>
   turns.handle(
-    { event, session: 's', cwd: root, transcript: undefined },
+    { event, session: 's', cwd: root, transcript },
     { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
   );
 const message = () => journal.project(p).messages.get(id);
@@ -291,4 +291,16 @@ describe('what the owner asks of an idle terminal that may be nudged', () => {
     for (const text of await asks()) expect(text).toContain('could not be woken now');
     expect(isNudged).toBe(false);
   });
+});
+
+it('the phone reads how full the context window is, as it was measured', async () => {
+  const transcript = join(root, 'session.jsonl');
+  const line = (type: string, content: string, input?: number) =>
+    `${JSON.stringify({ id: type, type, content, ...(input === undefined ? {} : { tokens: { input } }) })}\n`;
+  await writeFile(transcript, '');
+  await turns.steering.sprint('s', '5');
+  await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+  await writeFile(transcript, line('user', 'go on') + line('gemini', 'Done.', 0.865 * 1_048_576));
+  await happens({ type: 'turnEnd', answer: 'Done.' }, transcript);
+  expect(told).toContain('The context window of the agent is 86 % full.');
 });
