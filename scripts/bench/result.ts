@@ -6,6 +6,8 @@ import type { Spread } from './stats.ts';
 export interface BenchResult {
   hook?: { message: Spread; empty: Spread; fallback: Spread; fallbackEmpty: Spread; late: number };
   baseline?: { bashJqMessage: Spread; bashJqEmpty: Spread; sh: Spread; node: Spread };
+  /** What the acceptance criteria promise. */
+  turn?: { context: Spread; summary: Spread; mute: Spread; peakRssMb?: number };
   inbound?: Spread;
   outbound?: Spread;
   accept?: { perSecond: number };

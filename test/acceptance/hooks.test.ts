@@ -51,9 +51,9 @@ describe.each([
   });
 });
 
-// The launcher itself ends at its deadline of 450 ms; its own tests hold it to that. Here the order shows that there is one:
-// each hook has answered although the daemon never did. What it took is annotated. A gate is no part of it: it may hold.
-it('a hook answers under 500 ms, and does not wait for a daemon that hangs', async ({ annotate }) => {
+// The order shows that there is a deadline: each hook has answered although the daemon never did. Which one it is, the launcher's own
+// tests look at; how long a hook takes, `npm run bench` (parts `hook` and `turn`). A gate is no part of it: it may hold.
+it('a hook does not wait for a daemon that hangs', async ({ annotate }) => {
   const daemon = await scene.ws.runDaemon();
   const events = ['SessionStart', 'BeforeAgent', 'BeforeModel', 'AfterTool', 'Notification'];
   const times = async () => {
