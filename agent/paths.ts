@@ -64,21 +64,20 @@ function windowsBase(env: PathsInput['env'], home: string): Base {
 }
 
 /**
- * What an installed hook's command line names, in this order; the last one only where it was set. With them a hook reads no
+ * What an installed hook's command line names, in this order. With them a hook reads no
  * variable of its environment, which a project's `.env` can reach.
  */
-const hookVariables = ['WA_RUNTIME_DIR', 'WA_CONFIG_DIR', 'WA_STATE_DIR', 'WA_MAILBOX_DIR'] as const;
+const hookVariables = ['WA_RUNTIME_DIR', 'WA_CONFIG_DIR', 'WA_STATE_DIR'] as const;
 
 /** The directories for the command line of a hook, absolute. */
 export function hookDirectories(world: PathsInput): string[] {
   const { runtime, config, state } = directories(world);
-  const { WA_MAILBOX_DIR: mailbox } = world.env;
-  return [runtime, config, state, ...(mailbox ? [mailbox] : [])].map((dir) => resolve(dir));
+  return [runtime, config, state].map((dir) => resolve(dir));
 }
 
 /** The world of a hook that was given `dirs`; one that was called by hand has the environment. */
 export function hookWorld(world: PathsInput, dirs: readonly string[]): PathsInput {
-  if (dirs.length < hookVariables.length - 1 || dirs.includes('')) return world;
+  if (dirs.length < hookVariables.length || dirs.includes('')) return world;
   return { ...world, env: Object.fromEntries(hookVariables.map((name, index) => [name, dirs[index]])) };
 }
 

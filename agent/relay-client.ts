@@ -46,19 +46,19 @@ export interface Upload {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
-const stallMs = 2.5 * relayLimits.heartbeatMs;
 /** How long a call may take. `answer` also ends one whose headers do not come, but never that of a file. */
 const patience = {
   answerMs: 20_000,
   /** Telegram takes its time for 50 MB, and the relay answers when Telegram has. */
   fileMs: 5 * 60_000,
+  /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
+  stallMs: 2.5 * relayLimits.heartbeatMs,
 };
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 export function createRelayClient(
   relay: { url: string; token: string },
-  { answerMs, fileMs }: typeof patience = patience,
+  { answerMs, fileMs, stallMs }: typeof patience = patience,
 ): RelayClient {
   const loopback = /^http:/.test(relay.url);
   const connect = (): Dispatcher => {

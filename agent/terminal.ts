@@ -26,8 +26,13 @@ async function onLinux(pid: number): Promise<boolean> {
 function byPs(pid: number): Promise<boolean> {
   return new Promise((resolve) => {
     execFile('ps', ['-o', 'tty=,args=', '-p', String(pid)], { timeout: 1_000 }, (error, stdout) => {
-      const [tty = '?', ...args] = stdout.trim().split(/\s+/);
-      resolve(!error && !/^\?+$/.test(tty) && !args.some((arg) => headless.test(arg)));
+      resolve(!error && isTerminalLine(stdout));
     });
   });
+}
+
+/** What `ps -o tty=,args=` says of one process: `ttys001  node /opt/bin/gemini`; `??` or `-` = it has no terminal. */
+export function isTerminalLine(line: string): boolean {
+  const [tty = '', ...args] = line.trim().split(/\s+/);
+  return /^\w/.test(tty) && !args.some((arg) => headless.test(arg));
 }

@@ -1,25 +1,24 @@
-// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds> <socketTried> <pid> [<runtime> <config> <state> [<mailbox>]]`,
+// Node fallback of the launcher: `wa-hook-fallback <tool> <Event> <maxSeconds>[x<slowness>] <socketTried> <pid> [<runtime> <config> <state>]`,
 // payload on stdin; pid = the coding agent's, when a launcher stands between, else 0; directories as the installer wrote them.
 // Tries the socket where the launcher could not, then works on the files alone. Prints one JSON object, exits 0, always.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { hookWorld } from '../agent/paths.ts';
-import { hookJson, isHookEvent, isTool, mayHold, type Tool } from '../protocol/hook.ts';
-import { hookLimits } from '../protocol/limits.ts';
+import { hookJson, isHookEvent, isTool, mayHold, slownessOf, type Tool } from '../protocol/hook.ts';
+import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
 import { actOnFiles } from './without-daemon.ts';
 
-/** From the start of this process; the launcher may have spent `answerMs` on the socket before. */
-const deadlineAfterSocketMs = 120;
-const deadlineMs = 400;
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
 const turnEndDeadlineMs = 5_000;
 const turnEnds = ['AfterAgent', 'Stop'];
 
-const [tool = '', event = '', maxSeconds = '60', socketTried = '0', parent, ...dirs] = process.argv.slice(2);
+const [tool = '', event = '', time = '60', socketTried = '0', parent, ...dirs] = process.argv.slice(2);
 const world = hookWorld({ env: process.env, platform: process.platform, home: homedir() }, dirs);
+const [maxSeconds = '60', times] = time.split('x');
+const slow = slownessOf(times);
 const pid = Number(parent) || process.ppid;
 
 function finish(answer: string): void {
@@ -34,7 +33,7 @@ function finish(answer: string): void {
 
 function deadlineOf(name: string): number {
   if (turnEnds.includes(name)) return turnEndDeadlineMs;
-  return socketTried === '1' ? deadlineAfterSocketMs : deadlineMs;
+  return slow * (socketTried === '1' ? aloneAfterSocketMs : aloneMs);
 }
 
 /** A gate must not open because we were slow. */
@@ -53,7 +52,7 @@ async function run(knownTool: Tool): Promise<string> {
   if (socketTried === '0') {
     // Who holds the answer may take hours.
     if (mayHold(knownTool, event)) clearTimeout(clock);
-    const answer = await askSocket(world, { tool, event, maxSeconds, stdin, pid });
+    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();

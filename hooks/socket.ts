@@ -13,6 +13,8 @@ export interface SocketCall {
   tool: string;
   event: string;
   maxSeconds: string;
+  /** See `hookHeaders.slowness`. */
+  slow: number;
   stdin: Buffer;
   /** The coding agent's process. */
   pid: number;
@@ -21,7 +23,7 @@ export interface SocketCall {
 /** Undefined = nobody answered completely. */
 export async function askSocket(
   world: PathsInput,
-  { tool, event, maxSeconds, stdin, pid }: SocketCall,
+  { tool, event, maxSeconds, slow, stdin, pid }: SocketCall,
 ): Promise<string | undefined> {
   const socketPath = address(world);
   if (socketPath === undefined) return undefined;
@@ -36,9 +38,10 @@ export async function askSocket(
       headers: {
         [hookHeaders.parentPid]: pid,
         [hookHeaders.maxSeconds]: maxSeconds,
+        [hookHeaders.slowness]: slow,
         'content-length': stdin.length,
       },
-      timeout: isTool(tool) && mayHold(tool, event) ? heldSilenceMs : hookLimits.answerMs,
+      timeout: isTool(tool) && mayHold(tool, event) ? heldSilenceMs : slow * hookLimits.answerMs,
     });
     call.on('timeout', () => call.destroy());
     call.on('error', nobody);

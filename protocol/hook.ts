@@ -12,6 +12,8 @@ export const hookHeaders = {
   launcherPid: 'x-wa-hook-pid',
   /** The timeout that the installed entry has, in seconds; a held answer ends before it. */
   maxSeconds: 'x-wa-max-seconds',
+  /** How many times as long as `answerMs` the client waits: the second number of `60x20` in the installed entry, for a slow machine. */
+  slowness: 'x-wa-slowness',
   /** The client waits for as long as keep-alive bytes come, also at an event that is otherwise answered at once. */
   patient: 'x-wa-patient',
 } as const;
@@ -115,6 +117,11 @@ export function isToolEnd(tool: Tool, event: string): boolean {
 /** Ends the reason of a gate that is closed because nobody can be asked. The gate asks about these commands itself. */
 export const wayOut =
   'A person can also end the coding agent and run `wa-sync hooks uninstall` in a terminal of their own.';
+
+/** Only ever more time, and never so much that the host would end the hook: 1 to 20. */
+export function slownessOf(text: string | undefined): number {
+  return Math.min(20, Math.max(1, Number(text) || 1));
+}
 
 /** What a hook prints when it has nothing to say. */
 export const emptyAnswer = '{}';

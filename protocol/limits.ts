@@ -60,5 +60,9 @@ export const hookLimits = {
   twinMs: 1_000,
 } as const;
 
+/** Of the hook fallback, from the start of its process: after `answerMs` spent on the socket, and without a socket. */
+export const aloneAfterSocketMs = 120;
+export const aloneMs = 400;
+
 /** Characters of a status update in the outbox file (`summaryMaxChars` in the config changes it). */
 export const summaryMaxChars = 500;

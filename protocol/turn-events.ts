@@ -19,8 +19,6 @@ export type TurnEvent =
   | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined }
   /** `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read. */
   | { type: 'toolEnd'; tool: string; input: Record<string, unknown>; server?: string | undefined; result?: unknown }
-  /** The model is about to be told which tools there are. */
-  | { type: 'toolChoice' }
   /** The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. */
   | { type: 'turnEnd'; answer: string | undefined }
   /** The host shows a dialog at the desk, or another notice. */
@@ -46,8 +44,6 @@ export interface TurnAnswer {
   ask?: boolean;
   /** Runs with these arguments instead, all of them: gate. */
   input?: Record<string, unknown>;
-  /** Only these tools may be called: toolChoice. A host that cannot say it relies on the gate. */
-  tools?: readonly string[];
   /** A line on the screen for whoever sits at the desk. */
   notice?: string;
 }

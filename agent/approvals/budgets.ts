@@ -13,7 +13,8 @@ export interface BudgetingOptions {
   policies(): Promise<Policies>;
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
-  tokensOf(transcript: string): Promise<number | undefined>;
+  /** Begins to count: the tokens that the session takes from now on. */
+  meterTokens(transcript: string): Promise<() => Promise<number>>;
   clock: () => number;
 }
 
@@ -29,8 +30,8 @@ export const budgetPrefix = 'budget:';
 
 export function createBudgeting(options: BudgetingOptions): Budgeting {
   const { project, clock } = options;
-  /** Running turns by session: since when, and the session's tokens then. */
-  const running = new Map<string, { at: number; tokens: Promise<number | undefined> }>();
+  /** Running turns by session: since when, and the meter of what they take; undefined = it cannot be known. */
+  const running = new Map<string, { at: number; meter: Promise<(() => Promise<number>) | undefined> }>();
 
   function today(): Usage {
     const now = new Date(clock());
@@ -40,24 +41,19 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
     return known?.day === day ? known : { day, turns: 0, ms: 0, tokens: 0, granted: 0 };
   }
 
-  const tokensOf = async ({ transcript }: HookCall) => (transcript ? options.tokensOf(transcript) : undefined);
-
   /** With what the session's running turn has taken so far. */
   async function usedNow(call: HookCall): Promise<Usage> {
     const usage = today();
     const turn = running.get(call.session);
     if (!turn) return usage;
-    const tokens = await tokensOf(call);
-    return {
-      ...usage,
-      ms: usage.ms + clock() - turn.at,
-      tokens: usage.tokens + Math.max(0, (tokens ?? 0) - ((await turn.tokens) ?? 0)),
-    };
+    const tokens = await (await turn.meter)?.();
+    return { ...usage, ms: usage.ms + clock() - turn.at, tokens: usage.tokens + (tokens ?? 0) };
   }
 
   /** The prompt does not wait for the size of a file. */
-  function begin(call: HookCall): void {
-    running.set(call.session, { at: clock(), tokens: tokensOf(call).catch(() => undefined) });
+  function begin({ session, transcript }: HookCall): void {
+    const meter = transcript ? options.meterTokens(transcript).catch(() => undefined) : Promise.resolve(undefined);
+    running.set(session, { at: clock(), meter });
   }
 
   async function refuse(usage: Usage, limit: string): Promise<TurnAnswer> {
@@ -96,8 +92,7 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
       running.delete(call.session);
       if (!turn) return {};
       const ms = clock() - turn.at;
-      const tokens = await tokensOf(call);
-      const used = tokens === undefined ? undefined : Math.max(0, tokens - ((await turn.tokens) ?? 0));
+      const used = await (await turn.meter)?.();
       const usage = today();
       await options.record({ t: 'usage', usage: { ...usage, ms: usage.ms + ms, tokens: usage.tokens + (used ?? 0) } });
       return { ms, ...(used === undefined ? {} : { tokens: used }) };

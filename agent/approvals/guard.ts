@@ -45,7 +45,8 @@ export interface GuardOptions {
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number): Promise<boolean>;
   /** Tokens that the session file says were used, from `offset` bytes on; undefined = it does not say. */
-  tokensOf(transcript: string): Promise<number | undefined>;
+  /** Begins to count: the tokens that the session takes from now on. */
+  meterTokens(transcript: string): Promise<() => Promise<number>>;
   /** Gives a look at whether the running turn was cancelled at the desk since now, by the session file. */
   watchCancel(transcript: string): Promise<() => Promise<boolean>>;
   /** Tools that a session file says have run, from `offset` bytes on, and where it ended. Rejects when it cannot be read. */

@@ -1,6 +1,5 @@
 // Puts the approvals of one project together: its journal, its outbox, the gates, the terminal. Decides nothing itself.
 
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
@@ -10,7 +9,7 @@ import type { Binding } from '../config.ts';
 import { hookSwitches } from '../drivers/gemini/hook-switches.ts';
 import { readTurn } from '../drivers/gemini/session-log.ts';
 import { readTools } from '../drivers/gemini/session-tools.ts';
-import { readTokens } from '../drivers/gemini/session-usage.ts';
+import { meterTokens } from '../drivers/gemini/session-usage.ts';
 import type { MailboxPlace } from '../files/location.ts';
 import { readFrom } from '../files/tail.ts';
 import { sizeOf } from '../hook-server/settlement.ts';
@@ -45,7 +44,7 @@ export async function guardProject(
     onMode: (next) => gates.set(key, next),
     isInteractive,
     watchCancel,
-    tokensOf: async (transcript) => readTokens(await readFile(transcript, 'utf8')),
+    meterTokens,
     sizeOf,
     toolsIn,
     switches: () => hookSwitches(binding.dir, homedir()),

@@ -29,7 +29,7 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
 
   /** Undefined = a payload that nobody can read. */
   async function answer(run: HookRun): Promise<object | undefined> {
-    const { tool, event, payload, pid, maxSeconds, isGone } = run;
+    const { tool, event, payload, pid, maxSeconds, slowness, isGone } = run;
     const io = hookIoOf(tool);
     const call = io?.readCall(event, payload);
     if (!io || !call) return undefined;
@@ -44,13 +44,14 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
     }
     const { guard, turns } = project;
     guard.sees(call);
-    const until = clock() + hookLimits.answerMs;
+    const answerMs = hookLimits.answerMs * slowness;
+    const until = clock() + answerMs;
     // What a policy runs after a tool takes its time, where the client waits.
     const { hold } = run;
     const isHeld = hold !== undefined && (await guard.runsAfter(call));
     if (isHeld) hold();
     const holds = isHeld || mayHold(tool, event);
-    const deadline = createDeadline(holds);
+    const deadline = createDeadline(holds ? undefined : answerMs);
     // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
     let isLeft = false;
     const caller = {
@@ -113,13 +114,14 @@ function withAgent<H extends { pid: number | undefined; isGone(): boolean }>(hos
 }
 
 /** The launcher gives up after `answerMs`; an answer after that would be counted as given and never read. */
-function createDeadline(holds: boolean) {
+function createDeadline(answerMs: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Record<string, never>>((resolve) => {
-    if (!holds) timer = setTimeout(() => resolve({}), hookLimits.answerMs);
+    if (answerMs !== undefined) timer = setTimeout(() => resolve({}), answerMs);
   });
   return {
-    within: <T>(work: Promise<T>): Promise<T | Record<string, never>> => (holds ? work : Promise.race([work, late])),
+    within: <T>(work: Promise<T>): Promise<T | Record<string, never>> =>
+      answerMs === undefined ? work : Promise.race([work, late]),
     clear: () => clearTimeout(timer),
   };
 }

@@ -36,6 +36,7 @@ async function adopt(
     const { proved, unproved } = record;
     state.carried = state.carried.filter((id) => !proved.includes(id) && !unproved.includes(id));
     if (state.carried.length > 0) return;
+    options.activity.ended(record.failed);
     state.turnRuns = false;
     state.offered = undefined;
     state.place = undefined;

@@ -13,6 +13,7 @@ import {
   isTool,
   isToolEnd,
   mayHold,
+  slownessOf,
   type Tool,
 } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
@@ -29,6 +30,8 @@ export interface HookRun {
   pid: number | undefined;
   /** The timeout of the installed hook, in seconds; a held answer must come before. */
   maxSeconds: number;
+  /** How many times as long as usual the client waits for an answer that is not held. */
+  slowness: number;
   /** Keeps the client waiting from now on, at an event that is otherwise answered at once; undefined = it would not wait. */
   hold: (() => void) | undefined;
   /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
@@ -79,8 +82,9 @@ export function createHookApp(options: HookAppOptions): Hono {
     const run = (isEveryoneGone: () => boolean) => {
       const pid = pidOf(context, hookHeaders.parentPid);
       const maxSeconds = Number(context.req.header(hookHeaders.maxSeconds)) || defaultMaxSeconds;
+      const slowness = slownessOf(context.req.header(hookHeaders.slowness));
       return options
-        .onHook({ tool, event, payload, pid, maxSeconds, hold, isGone: isEveryoneGone })
+        .onHook({ tool, event, payload, pid, maxSeconds, slowness, hold, isGone: isEveryoneGone })
         .then(hookJson, (cause) => {
           options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
           return emptyAnswer;

@@ -62,7 +62,7 @@ export function createEnding(
     await report(settled, { before, after });
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
-    if (after.warns) await options.tell(`context_${before?.id}`, 'The context window of the agent is 80 % full.');
+    if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
     if (after.stopped) await stopsSpent(stoppedText(settled, clock() - state.startedAt));
     if (after.next && (await held.give(after.next, call, host))) {
       return { next: after.next.text, notice: after.next.notice };
@@ -154,6 +154,11 @@ function without(ids: readonly string[], { messages, further }: Waiting): Waitin
   return { messages: messages.filter(({ entry }) => !ids.includes(entry.id)), further };
 }
 
+/** Rounded down: a share that is passed, never one that is still to come. */
+function fullText(share: number): string {
+  return `The context window of the agent is ${Math.floor(share * 100)} % full.`;
+}
+
 function stoppedText({ outcome }: SettledTurn, ms: number): string {
   const took = durationText(Math.max(1_000, ms));
   return `Stopped after the running turn (${took}, ${outcome.toolCalls} ${outcome.toolCalls === 1 ? 'tool call' : 'tool calls'}).`;
@@ -164,4 +169,4 @@ const noAnswerText = 'The turn ended without an answer.';
 const cancelledText = 'Cancelled at the keyboard.';
 const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
 const lostText =
-  'Esc at the desk came first: your message did not reach the agent. It is unread again and goes with the next turn there.';
+  'Esc at the desk came first, or a dialog of the agent there, as its loop check opens one: your message did not reach the agent. It is unread again and goes with the next turn there.';

@@ -16,6 +16,8 @@ export interface HeldTurn {
   hold(call: HookCall, host: HookHost): Promise<Held>;
   /** Answers the held hook, when there is something for it and a burst had its time. */
   wake(): void;
+  /** Begins a turn in the idle terminal by keystrokes, where the owner asked for that. False = none begins: never allowed, or not now. */
+  rouse(): Promise<boolean>;
   /** Answers it at once with what there is. */
   deliver(): void;
   /** The keyboard is free again. */
@@ -64,7 +66,7 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
   function wake(): void {
     if (!inbox.hasNews({ midTurn: false })) return;
     if (holding.current()) holding.gather(deliver);
-    else if (options.nudge && isIdle()) holding.gather(nudge);
+    else if (options.nudge && isIdle()) holding.gather(rouse);
   }
 
   /** Nothing runs, in a person's terminal that lives. */
@@ -72,13 +74,12 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
     return !isBusy(state) && state.interactive === true && state.bound?.pid !== undefined;
   }
 
-  function nudge(): void {
-    const { bound } = state;
-    if (bound?.pid === undefined || !isIdle()) return;
-    options.nudge?.(bound.pid).then(
-      (typed) => log('info', 'terminal nudged', { project: p, typed }),
-      () => {},
-    );
+  async function rouse(): Promise<boolean> {
+    const pid = state.bound?.pid;
+    if (!options.nudge || pid === undefined || !isIdle()) return false;
+    const typed = await options.nudge(pid).catch(() => false);
+    log('info', 'terminal nudged', { project: p, typed });
+    return typed;
   }
 
   function deliver(): void {
@@ -103,5 +104,5 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
     log('info', 'held turn released', { project: p, session: held.call.session });
   }
 
-  return { give, hold, wake, deliver, release };
+  return { give, hold, wake, rouse, deliver, release };
 }

@@ -19,6 +19,8 @@ export interface SteeringParts {
   deliver(): void;
   /** Answers a held hook when there is something for it. */
   wake(): void;
+  /** Wakes the idle terminal; false = it cannot be woken, or not now. */
+  rouse(): Promise<boolean>;
   /** Gives a held terminal back. */
   release(): void;
 }
@@ -73,6 +75,10 @@ export function createSteering(parts: SteeringParts): Steering {
     return ` ${messages(parked)} from before it ${parked === 1 ? one : many}.`;
   }
 
+  function wokenText(): string {
+    return options.nudge ? 'could not be woken now' : 'cannot be woken';
+  }
+
   return {
     async stop({ seq, type }) {
       const rest = await whatOfParked(await park(seq), seq);
@@ -110,7 +116,9 @@ export function createSteering(parts: SteeringParts): Steering {
         return `${what}: it starts now.`;
       }
       if (isBusy(state)) return `${what}: it starts when the running turn ends.`;
-      return `${what}: the agent is idle at the desk and cannot be woken; it starts after the next turn there.`;
+      if (await parts.rouse())
+        return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
+      return `${what}: the agent is idle at the desk and ${wokenText()}; it starts after the next turn there.`;
     },
     async away(args) {
       const word = args.trim().toLowerCase();
@@ -126,7 +134,9 @@ export function createSteering(parts: SteeringParts): Steering {
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
       if (holding.current()) return 'Away is on: the agent waits for your messages now.';
       if (isBusy(state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
-      return 'Away is on. An idle terminal cannot be woken: it takes effect after the next turn at the desk (type /wa:away there before you leave).';
+      if (await parts.rouse())
+        return 'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.';
+      return `Away is on. The idle terminal ${wokenText()}: it takes effect after the next turn at the desk (type /wa:away there before you leave).`;
     },
     async later(id, text) {
       if (text.trim() === '') return 'Write /later and what the agent shall do after its running turn.';

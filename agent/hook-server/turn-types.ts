@@ -34,7 +34,7 @@ export interface TurnReport {
 }
 
 export interface TurnActivity {
-  /** A turn that carries messages of the phone. */
+  /** The running turn carries messages of the phone; again, when it gets more. */
   started(): void;
   tool(name: string): void;
   ended(failed: boolean): void;

@@ -61,7 +61,7 @@ export interface ApprovalState {
   usage: Usage | undefined;
 }
 
-const decidedKeptMs = 7 * 24 * 3_600_000;
+export const decidedKeptMs = 7 * 24 * 3_600_000;
 
 export function emptyApprovals(): ApprovalState {
   return { mode: 'off', open: new Map(), decided: new Map(), usage: undefined };

@@ -1,13 +1,29 @@
 // The shortest list of records that gives the same state, less what nobody can ask for again. Pure.
 
-import { relayLimits } from '../../protocol/limits.ts';
-import { compactApprovals } from './approvals.ts';
+import { fileLimits, relayLimits } from '../../protocol/limits.ts';
+import { compactApprovals, decidedKeptMs } from './approvals.ts';
 import type { JournalRecord, ProjectRecord } from './records.ts';
 import { journalVersion } from './records.ts';
 import type { HeldMessage, JournalState, OutboxKey, ProjectState } from './state.ts';
 
 /** Twice the relay's own memory, so that nothing it may still send is unknown here. */
 const knownKeptMs = 2 * relayLimits.logKeptMs;
+
+/** Takes out of `state`, while it is in use, what a compaction leaves out; an ended message not before everybody is done with it. */
+export function forget(state: JournalState, now: number): void {
+  for (const { messages, receipts, replaced, known, controls, outbox, approvals } of state.values()) {
+    for (const [id, { phase, endedAt = now }] of messages) {
+      if (phase !== 'ended' || receipts.has(id) || now - endedAt < fileLimits.settledKeptMs) continue;
+      messages.delete(id);
+      replaced.delete(id);
+      known.set(id, endedAt);
+    }
+    for (const [id, at] of known) if (now - at >= knownKeptMs && !controls.has(id)) known.delete(id);
+    for (const [key, { state: found, at }] of outbox)
+      if (isSettled(found) && now - at > knownKeptMs) outbox.delete(key);
+    for (const [id, { at }] of approvals.decided) if (now - at >= decidedKeptMs) approvals.decided.delete(id);
+  }
+}
 
 export function compact(state: JournalState, now: number): JournalRecord[] {
   const records: JournalRecord[] = [{ t: 'journal', version: journalVersion }];
@@ -84,8 +100,7 @@ function messageRecords(p: string, message: HeldMessage, project: ProjectState, 
 }
 
 function keyRecords(p: string, key: OutboxKey, now: number): ProjectRecord[] {
-  const settled = key.state === 'sent' || key.state === 'dead';
-  if (settled && now - key.at > knownKeptMs) return [];
+  if (isSettled(key.state) && now - key.at > knownKeptMs) return [];
   const { at } = key;
   const records: ProjectRecord[] = [];
   if (key.source.kind === 'file') {
@@ -100,4 +115,8 @@ function keyRecords(p: string, key: OutboxKey, now: number): ProjectRecord[] {
     records.push({ t: 'key', p, at, key: key.key, state: key.state, ...(key.error ? { error: key.error } : {}) });
   }
   return records;
+}
+
+function isSettled(state: OutboxKey['state']): boolean {
+  return state === 'sent' || state === 'dead';
 }

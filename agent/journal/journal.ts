@@ -1,5 +1,5 @@
-// The journal file: append with one fsync for all that wait, compacted when opened. It has custody of every message
-// between the relay's cursor and the coding agent, so `append` resolves only after the disk has the lines.
+// The journal file: append with one fsync for all that wait, compacted when opened and when it has grown. It has custody of every
+// message between the relay's cursor and the coding agent, so `append` resolves only after the disk has the lines.
 
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { apply } from './apply.ts';
-import { compact } from './compact.ts';
+import { compact, forget } from './compact.ts';
 import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
 import { emptyProject, type JournalState, type ProjectState } from './state.ts';
 
@@ -27,8 +27,15 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** A daemon runs for weeks: from this size on the file is compacted whenever it has doubled. */
+const compactFromBytes = 4 * 1024 * 1024;
+
 /** Errors: `journal_too_new`, `file_unusable`. Only the holder of the daemon lock may call it. */
-export async function openJournal(path: string, clock: () => number): Promise<Journal> {
+export async function openJournal(
+  path: string,
+  clock: () => number,
+  fromBytes: number = compactFromBytes,
+): Promise<Journal> {
   const { state: whole, unreadableLines } = await load(path);
   const records = compact(whole, clock());
   const state: JournalState = new Map();
@@ -36,10 +43,14 @@ export async function openJournal(path: string, clock: () => number): Promise<Jo
   let handle: FileHandle;
   try {
     handle = await rewrite(path, records);
+    await syncDirectory(dirname(path));
   } catch (cause) {
     throw unusable(path, cause);
   }
   let length = (await handle.stat()).size;
+  let compactAtBytes = Math.max(fromBytes, 2 * length);
+  /** After a crash the directory could still name the file from before the compaction, which gets no more lines. */
+  let isNameSynced = true;
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | undefined;
 
@@ -49,6 +60,8 @@ export async function openJournal(path: string, clock: () => number): Promise<Jo
       waiting = [];
       const bytes = Buffer.from(batch.flatMap((each) => each.records.map(toLine)).join(''));
       try {
+        if (!isNameSynced) await syncDirectory(dirname(path));
+        isNameSynced = true;
         await writeAll(handle, bytes, length);
         await handle.datasync();
         length += bytes.length;
@@ -63,8 +76,24 @@ export async function openJournal(path: string, clock: () => number): Promise<Jo
         for (const record of each.records) apply(state, record);
         each.resolve();
       }
+      if (length >= compactAtBytes) await compactNow();
     }
     flushing = undefined;
+  }
+
+  /** Never rejects: a file that cannot be written anew goes on as it is. */
+  async function compactNow(): Promise<void> {
+    try {
+      const old = handle;
+      handle = await rewrite(path, compact(state, clock()));
+      isNameSynced = false;
+      length = (await handle.stat()).size;
+      forget(state, clock());
+      await old.close();
+    } catch {
+      // What is wrong with the disk, the next line says.
+    }
+    compactAtBytes = Math.max(fromBytes, 2 * length);
   }
 
   return {
@@ -140,15 +169,21 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
   return { state, unreadableLines };
 }
 
+/** The file in place, its name not yet synced. */
 async function rewrite(path: string, records: JournalRecord[]): Promise<FileHandle> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });
   const handle = await open(temporary, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-  await writeAll(handle, Buffer.from(records.map(toLine).join('')), 0);
-  await handle.sync();
-  await rename(temporary, path);
-  await syncDirectory(dirname(path));
+  try {
+    await writeAll(handle, Buffer.from(records.map(toLine).join('')), 0);
+    await handle.sync();
+    await rename(temporary, path);
+  } catch (cause) {
+    await handle.close();
+    await rm(temporary, { force: true }).catch(() => {});
+    throw cause;
+  }
   return handle;
 }
 

@@ -124,7 +124,8 @@ export function createInbox(options: InboxOptions): InboxSync {
     look(written as InboxEntry[]);
     if (quarantined) options.onQuarantined(quarantined);
     const at = clock();
-    const { filed, taken } = outcome;
+    const { filed } = outcome;
+    const taken = await takenByOthers(outcome.taken);
     if (taken.length > 0 && (await options.isAdmitted())) {
       log('info', 'taken by another program', { project: project.key, messages: taken.length });
       await journal.append([{ t: 'ended', p: project.key, at, ids: taken, state: 'taken' }]);
@@ -132,6 +133,21 @@ export function createInbox(options: InboxOptions): InboxSync {
     }
     // Not waited for: losing this line only means that the entry is put back once more.
     if (filed.length > 0) journal.append([{ t: 'filed', p: project.key, at, ids: filed }]).catch(() => {});
+  }
+
+  /** A hook spools what it takes before it marks it, so only a spool that is read after the file says who took it. */
+  async function takenByOthers(ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    const attemptOf = (id: string) => {
+      const message = project.messages.get(id);
+      return message?.phase === 'waiting' ? message.attempt : undefined;
+    };
+    const before = ids.map(attemptOf);
+    await options.takeSpool();
+    const taken = ids.filter((id, index) => attemptOf(id) !== undefined && attemptOf(id) === before[index]);
+    // What a hook took and gave back stands in the file as it was before.
+    if (taken.length < ids.length) refresh();
+    return taken;
   }
 
   function look(entries: readonly InboxEntry[]): void {

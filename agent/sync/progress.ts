@@ -14,6 +14,7 @@ export interface ProgressOptions {
 }
 
 export interface Progress {
+  /** Of a turn that runs already, this says only that it got another message. */
   started(): void;
   tool(name: string): void;
   ended(failed: boolean): void;
@@ -86,7 +87,7 @@ export function createProgress(options: ProgressOptions): Progress {
 
   return {
     started() {
-      if (turn) clearInterval(turn.timer);
+      if (turn) return;
       const now = clock();
       const timer = setInterval(tick, tickMs);
       timer.unref();

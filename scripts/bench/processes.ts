@@ -51,3 +51,9 @@ export function usageOf(pid: number): Usage | undefined {
   const rss = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
   return { cpuMs: (ticks / ticksPerSecond) * 1000, rssMb: Number(rss) / 1024 };
 }
+
+/** The most memory that it ever had; undefined where there is no /proc. */
+export function peakRssMb(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024;
+}

@@ -21,6 +21,10 @@ const limits = {
   emptyShare: 1 / 2,
   overEmptyNodeMs: 15,
   gateMs: 5,
+  hookMs: 500,
+  contextMs: 5_000,
+  summaryMs: 10_000,
+  peakRssMb: 150,
   inboundMs: 25,
   outboundMs: 50,
   acceptPerSecond: 300,
@@ -82,6 +86,36 @@ const rows: Row[] = [
     value: ({ gate }) => gate && `${gate.verdictP95Ms} ms`,
     meaning: 'the verdict on a shell command, with a look at where its paths lead: p95 of 1,000 made-up ones',
     target: ({ gate }) => gate && atMost(gate.verdictP95Ms, limits.gateMs, 'ms'),
+  },
+  {
+    key: 'hook.slowest',
+    value: ({ hook }) => hook && `${slowest(hook)} ms (p95)`,
+    meaning: 'the slowest of these four ways',
+    target: ({ hook }) => hook && atMost(slowest(hook), limits.hookMs, 'ms'),
+  },
+  {
+    key: 'turn.mute',
+    value: ({ turn }) => ms(turn?.mute),
+    meaning: 'BeforeAgent hook, the daemon hangs: from start to exit',
+    target: ({ turn }) => turn && atMost(turn.mute.p95Ms, limits.hookMs, 'ms'),
+  },
+  {
+    key: 'turn.context',
+    value: ({ turn }) => ms(turn?.context),
+    meaning: "webhook POST to the end of the next tool's hook, which gives the text to the agent",
+    target: ({ turn }) => turn && atMost(turn.context.p95Ms, limits.contextMs, 'ms'),
+  },
+  {
+    key: 'turn.summary',
+    value: ({ turn }) => ms(turn?.summary),
+    meaning: 'end of the turn to the Bot API call with its answer',
+    target: ({ turn }) => turn && atMost(turn.summary.p95Ms, limits.summaryMs, 'ms'),
+  },
+  {
+    key: 'turn.peakRssMb',
+    value: ({ turn }) => (turn?.peakRssMb === undefined ? undefined : `${turn.peakRssMb} MB`),
+    meaning: 'the most memory of the daemon in these turns, with a session file of 53 MB',
+    target: ({ turn }) => (turn?.peakRssMb === undefined ? undefined : atMost(turn.peakRssMb, limits.peakRssMb, 'MB')),
   },
   {
     key: 'inbound',
@@ -205,6 +239,10 @@ function afterFirst({ backlog, backlogFirstMs }: BenchResult, count: number): nu
 function growth(few: number, many: number, name: string): Target {
   const found = many / few;
   return { text: `${round(found)} of ${name}, at most ${limits.backlogGrowth}`, ok: found <= limits.backlogGrowth };
+}
+
+function slowest({ message, empty, fallback, fallbackEmpty }: NonNullable<BenchResult['hook']>): number {
+  return Math.max(...[message, empty, fallback, fallbackEmpty].map(({ p95Ms }) => p95Ms));
 }
 
 function ms(value: Spread | undefined): string | undefined {

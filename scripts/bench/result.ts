@@ -8,6 +8,8 @@ export interface BenchResult {
   baseline?: { bashJqMessage: Spread; bashJqEmpty: Spread; sh: Spread; node: Spread };
   /** The judge of a tool call. */
   gate?: { verdictP95Ms: number };
+  /** What the acceptance criteria promise. */
+  turn?: { context: Spread; summary: Spread; mute: Spread; peakRssMb?: number };
   inbound?: Spread;
   outbound?: Spread;
   accept?: { perSecond: number };

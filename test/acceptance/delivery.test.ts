@@ -1,6 +1,6 @@
 // The promises of a message's way, from the phone into a turn and back: one test each, on the real relay, the real daemon
-// and the real launcher. Where a promise names seconds the time is measured and annotated, never compared: a slow machine
-// breaks no promise, and `until` ends what hangs. What a machine can promise at all, the order of events, is asserted.
+// and the real launcher. What happens, and in which order, is asserted here; the seconds that a promise names are limits of
+// `npm run bench` (its part `turn`), and here the time is only annotated.
 
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { createRelayClient } from '../../agent/relay-client.ts';
 import { until } from '../helpers/daemon.ts';
 import { type AgentProcess, timesIn } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
@@ -28,7 +28,7 @@ const reaction = (messageId: number, emoji: string) =>
   );
 const since = (startedAt: number) => `${Math.round(performance.now() - startedAt)} ms`;
 
-describe('a message of the phone is injected, with proof, within five seconds', onBusyMachine, () => {
+describe('a message of the phone is injected, with proof', () => {
   it('into an idle agent: with its next turn', async ({ annotate }) => {
     await scene.ws.start();
     await agent.hook('SessionStart', { source: 'startup' });
@@ -83,10 +83,8 @@ describe('a message of the phone is injected, with proof, within five seconds', 
   });
 });
 
-describe('what an agent did', onBusyMachine, () => {
-  it('is summed up on the phone within ten seconds of the turn’s end, below the message that asked', async ({
-    annotate,
-  }) => {
+describe('what an agent did', () => {
+  it('is summed up on the phone, once, below the message that asked', async ({ annotate }) => {
     await scene.ws.start();
     const message = await scene.ws.chat.say('Build it');
     await until('it is there', async () => (await scene.ws.inbox()).length === 1);
@@ -120,7 +118,7 @@ describe('what an agent did', onBusyMachine, () => {
   });
 });
 
-describe('a message is given exactly once', onBusyMachine, () => {
+describe('a message is given exactly once', () => {
   it('when a new session of the agent takes over what the ended one left unread', async () => {
     await scene.ws.start();
     await agent.turn('Idle.');

@@ -8,7 +8,7 @@ import { acquireLock } from '../../agent/files/lock.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until } from '../helpers/daemon.ts';
 import { type AgentProcess, timesIn } from '../helpers/launcher.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
@@ -30,7 +30,6 @@ async function extentOf(path: string): Promise<Extent> {
 }
 
 it('the files never hold more than 100 entries or 50 KB, with and without the daemon, and nothing is lost for it', {
-  ...onBusyMachine,
   timeout: 120_000,
 }, async ({ annotate }) => {
   const { ws } = scene;
@@ -90,67 +89,63 @@ it('the files never hold more than 100 entries or 50 KB, with and without the da
   }
 });
 
-describe(
-  'a turn runs and nothing is lost, with the daemon and without it, when inbox and outbox',
-  onBusyMachine,
-  () => {
-    /** Done to each file before a turn; `undo` as the person who repairs it. */
-    interface Damage {
-      done: (path: string) => Promise<unknown>;
-      undo?: (path: string) => Promise<unknown>;
-    }
-    const remove = (path: string) => rm(path, { recursive: true, force: true });
-    const locks: { release(): Promise<void> }[] = [];
-    const damages: Record<string, Damage> = {
-      'are missing': { done: remove },
-      'are empty': { done: (path) => scene.ws.foreignWrite(path, '') },
-      'are malformed': { done: (path) => scene.ws.foreignWrite(path, '{"messages":[{"id":') },
-      'hold another JSON': { done: (path) => scene.ws.foreignWrite(path, '["messages"]') },
-      'are folders': {
-        done: async (path) => {
-          await remove(path);
-          await mkdir(path);
-        },
-        undo: remove,
+describe('a turn runs and nothing is lost, with the daemon and without it, when inbox and outbox', () => {
+  /** Done to each file before a turn; `undo` as the person who repairs it. */
+  interface Damage {
+    done: (path: string) => Promise<unknown>;
+    undo?: (path: string) => Promise<unknown>;
+  }
+  const remove = (path: string) => rm(path, { recursive: true, force: true });
+  const locks: { release(): Promise<void> }[] = [];
+  const damages: Record<string, Damage> = {
+    'are missing': { done: remove },
+    'are empty': { done: (path) => scene.ws.foreignWrite(path, '') },
+    'are malformed': { done: (path) => scene.ws.foreignWrite(path, '{"messages":[{"id":') },
+    'hold another JSON': { done: (path) => scene.ws.foreignWrite(path, '["messages"]') },
+    'are folders': {
+      done: async (path) => {
+        await remove(path);
+        await mkdir(path);
       },
-      'are locked by another program': {
-        done: async (path) => locks.push(await acquireLock(path, { timeoutMs: 5_000, short: false })),
-        undo: async () => locks.pop()?.release(),
-      },
+      undo: remove,
+    },
+    'are locked by another program': {
+      done: async (path) => locks.push(await acquireLock(path, { timeoutMs: 5_000, short: false })),
+      undo: async () => locks.pop()?.release(),
+    },
+  };
+  if (process.getuid?.() !== 0) {
+    damages['may not be written'] = {
+      done: (path) => chmod(dirname(path), 0o500),
+      undo: (path) => chmod(dirname(path), 0o700),
     };
-    if (process.getuid?.() !== 0) {
-      damages['may not be written'] = {
-        done: (path) => chmod(dirname(path), 0o500),
-        undo: (path) => chmod(dirname(path), 0o700),
-      };
-    }
-    const cases = Object.entries(damages).flatMap(([name, damage]) =>
-      [true, false].map((withDaemon) => ({
-        name: `${name}${withDaemon ? '' : ', and the daemon is down'}`,
-        damage,
-        withDaemon,
-      })),
-    );
+  }
+  const cases = Object.entries(damages).flatMap(([name, damage]) =>
+    [true, false].map((withDaemon) => ({
+      name: `${name}${withDaemon ? '' : ', and the daemon is down'}`,
+      damage,
+      withDaemon,
+    })),
+  );
 
-    it.each(cases)('$name', async ({ damage, withDaemon }) => {
-      const { ws } = scene;
-      const first = await ws.start();
-      await scene.arrives('keep me');
-      await agent.hook('SessionStart', { source: 'startup' });
-      if (!withDaemon) await first.stop();
-      for (const path of [ws.inboxFile, ws.outboxFile]) await damage.done(path);
-      // A hook that printed no single object, wrote to stderr or failed rejects here.
-      const contexts = [await agent.turn('First.')];
-      for (const path of [ws.inboxFile, ws.outboxFile]) await damage.undo?.(path);
-      if (!withDaemon) await ws.start();
-      await until('it was given', async () => {
-        contexts.push(await agent.turn(`Turn ${contexts.length}.`));
-        return contexts.some((context) => timesIn(context, 'keep me') > 0);
-      });
-      contexts.push(await agent.turn('Last.'));
-      await until('the answers are on the phone', () => phone().includes('First.') && phone().includes('Last.'));
-      expect(contexts.map((context) => timesIn(context, 'keep me')).filter((times) => times > 0)).toEqual([1]);
-      expect(phone().filter((text) => text === 'First.')).toHaveLength(1);
+  it.each(cases)('$name', async ({ damage, withDaemon }) => {
+    const { ws } = scene;
+    const first = await ws.start();
+    await scene.arrives('keep me');
+    await agent.hook('SessionStart', { source: 'startup' });
+    if (!withDaemon) await first.stop();
+    for (const path of [ws.inboxFile, ws.outboxFile]) await damage.done(path);
+    // A hook that printed no single object, wrote to stderr or failed rejects here.
+    const contexts = [await agent.turn('First.')];
+    for (const path of [ws.inboxFile, ws.outboxFile]) await damage.undo?.(path);
+    if (!withDaemon) await ws.start();
+    await until('it was given', async () => {
+      contexts.push(await agent.turn(`Turn ${contexts.length}.`));
+      return contexts.some((context) => timesIn(context, 'keep me') > 0);
     });
-  },
-);
+    contexts.push(await agent.turn('Last.'));
+    await until('the answers are on the phone', () => phone().includes('First.') && phone().includes('Last.'));
+    expect(contexts.map((context) => timesIn(context, 'keep me')).filter((times) => times > 0)).toEqual([1]);
+    expect(phone().filter((text) => text === 'First.')).toHaveLength(1);
+  });
+});

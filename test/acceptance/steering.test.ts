@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 let agent: AgentProcess;
@@ -38,7 +38,7 @@ async function sprint(tasks: number): Promise<string> {
   return end.reason ?? '';
 }
 
-describe('a sprint', onBusyMachine, () => {
+describe('a sprint', () => {
   it('goes on by itself from task to task, tells the phone the status of each, and ends with a last one', async () => {
     let prompt = await sprint(2);
     for (const number of [1, 2]) {
@@ -61,7 +61,7 @@ describe('a sprint', onBusyMachine, () => {
   });
 });
 
-describe('STOP', onBusyMachine, () => {
+describe('STOP', () => {
   it('halts a sprint after the current turn, which ends with its status; the next turn is a turn like any other', async () => {
     const prompt = await sprint(5);
     const { tool: result, end } = await turn(prompt, 'Half of it works.', async () => {

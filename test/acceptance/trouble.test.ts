@@ -8,7 +8,7 @@ import { relayLimits } from '../../protocol/limits.ts';
 import { startLine } from '../../scripts/lab/line.ts';
 import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
 import { timesIn } from '../helpers/launcher.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 eachTest((given) => {
@@ -32,7 +32,7 @@ async function asked() {
   return { mailbox: mailboxes.find(({ mailbox }) => mailbox === ws.chat.mailbox), letters };
 }
 
-describe('Telegram answers a status update with', onBusyMachine, () => {
+describe('Telegram answers a status update with', () => {
   const botApi = (code: number, description: string, parameters?: object) => ({
     status: code,
     body: { ok: false, error_code: code, description, ...(parameters && { parameters }) },
@@ -142,7 +142,7 @@ it('duplicate, reordered, edited, foreign, oversized and unknown updates, an alb
   await until('the new chat is told', () => moved.fromBot().some(({ text }) => text.includes('supergroup')));
 });
 
-describe('six messages arrive once each, in order, although in their middle', onBusyMachine, () => {
+describe('six messages arrive once each, in order, although in their middle', () => {
   async function sixWith(ws: Workstation, fault: () => Promise<unknown>): Promise<void> {
     for (const [index, text] of numbered(6).entries()) {
       if (index === 3) await fault();
@@ -216,7 +216,7 @@ describe('six messages arrive once each, in order, although in their middle', on
   });
 });
 
-describe('a crash in the middle of a task', onBusyMachine, () => {
+describe('a crash in the middle of a task', () => {
   /** The turn has the message, the model has seen it, a tool runs. */
   async function inTheMiddle() {
     await scene.arrives('compile it');

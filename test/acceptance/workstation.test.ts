@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram, until } from '../helpers/daemon.ts';
 import { startAgent, timesIn } from '../helpers/launcher.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
 eachTest((given) => {
@@ -15,7 +15,7 @@ eachTest((given) => {
 
 const phone = () => scene.ws.chat.fromBot().map(({ text }) => text);
 
-describe('nothing is lost and the error names the repair', onBusyMachine, () => {
+describe('nothing is lost and the error names the repair', () => {
   it('when a second daemon is started', async () => {
     const { ws } = scene;
     await ws.start();
@@ -110,9 +110,7 @@ describe('nothing is lost and the error names the repair', onBusyMachine, () => 
   });
 });
 
-it('secrets in what the agent says are redacted before they leave the workstation, with the daemon and without it', {
-  ...onBusyMachine,
-}, async () => {
+it('secrets in what the agent says are redacted before they leave the workstation, with the daemon and without it', async () => {
   const { far, ws } = scene;
   const secrets = [
     `AKIA${'Q'.repeat(16)}`,

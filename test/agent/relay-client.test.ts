@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createRelayClient, type RelayClient } from '../../agent/relay-client.ts';
 
 const address = { mailbox: '1000001', project: 0 };
@@ -23,7 +23,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = createRelayClient({ url, token: 't' }, { answerMs: 50, fileMs: 60_000 });
+  client = createRelayClient({ url, token: 't' }, { answerMs: 50, fileMs: 60_000, stallMs: 200 });
 });
 
 afterEach(async () => {
@@ -65,4 +65,37 @@ it('the first byte of a file of the phone may take longer than any other answer'
   const chunks: Uint8Array[] = [];
   for await (const chunk of await fetched) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe('JPEG');
+});
+
+it('a parked poll whose heartbeats stop is given up, as that of a dead connection', async () => {
+  const polled = client.poll(
+    { ...address, epoch: null, daemon: { id: 'd', startedAt: 1 }, after: 0, holdMs: 25_000, receipts: [] },
+    new AbortController().signal,
+  );
+  const response = await asked('/v1/poll');
+  response.write('\n');
+  await expect(polled).rejects.toMatchObject({ code: 'relay_unreachable' });
+});
+
+it('a relay on the internet is reached by way of the proxy of the environment, but for the names that need none', async () => {
+  const tunnels: string[] = [];
+  const proxy = createServer().on('connect', (request, socket) => {
+    tunnels.push(request.url ?? '');
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  vi.stubEnv('NO_PROXY', '127.0.0.1');
+  try {
+    for (const url of ['https://relay.example:8443', 'https://127.0.0.1:1']) {
+      const behindProxy = createRelayClient({ url, token: 't' });
+      await expect(behindProxy.status()).rejects.toMatchObject({ code: 'relay_unreachable' });
+      await behindProxy.close();
+    }
+    expect(tunnels).toEqual(['relay.example:8443']);
+  } finally {
+    vi.unstubAllEnvs();
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 });

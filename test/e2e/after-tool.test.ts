@@ -8,7 +8,7 @@ import { eachGate } from '../helpers/approvals.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { onBusyMachine, type Scene } from '../helpers/scene.ts';
+import type { Scene } from '../helpers/scene.ts';
 
 interface ToolAnswer {
   decision?: string;
@@ -24,7 +24,7 @@ const { policy, audit } = eachGate((scene) => {
 });
 const { told } = phoneOf(() => ws.chat);
 
-describe('a command after a tool', onBusyMachine, () => {
+describe('a command after a tool', () => {
   const fields = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
   const contextOf = (answer: ToolAnswer) => answer.hookSpecificOutput?.additionalContext;
   /** Runs until the test lets it end. */
@@ -137,7 +137,7 @@ describe('a command after a tool', onBusyMachine, () => {
   });
 });
 
-describe('a filter of a result', onBusyMachine, () => {
+describe('a filter of a result', () => {
   const read = (llmContent: unknown) =>
     agent.hook('AfterTool', {
       tool_name: 'run_shell_command',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
@@ -19,7 +19,7 @@ const texts = async () => (await ws.inbox()).map((entry) => entry.text);
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `m${index + 1}`);
 const phone = () => ws.chat.fromBot().map((message) => message.text);
 
-describe('kill -9 of the daemon', onBusyMachine, () => {
+describe('kill -9 of the daemon', () => {
   it('at random moments while fifty messages flow in: each stands in the inbox file exactly once, in order', async () => {
     let flowing = true;
     const flow = (async () => {
@@ -92,7 +92,7 @@ describe('kill -9 of the daemon', onBusyMachine, () => {
   });
 });
 
-describe('a daemon that hangs for a moment', onBusyMachine, () => {
+describe('a daemon that hangs for a moment', () => {
   it('finds out what the hooks did on the files meanwhile: given once, answered, on the phone once', async () => {
     const daemon = await ws.runDaemon();
     await ws.chat.say('go');
@@ -114,7 +114,7 @@ describe('a daemon that hangs for a moment', onBusyMachine, () => {
   });
 });
 
-describe('kill -9 of a hook', onBusyMachine, () => {
+describe('kill -9 of a hook', () => {
   it('while the daemon was busy: the message is not given away and comes with the next turn', async () => {
     const daemon = await ws.runDaemon();
     await ws.chat.say('important');
@@ -132,7 +132,7 @@ describe('kill -9 of a hook', onBusyMachine, () => {
   });
 });
 
-describe('kill -9 of the relay', onBusyMachine, () => {
+describe('kill -9 of the relay', () => {
   it('while messages wait in it and a poll is parked: nothing is lost, nothing comes twice', async () => {
     await ws.start();
     await ws.chat.say('before');

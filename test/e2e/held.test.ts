@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let ws: Workstation;
 let agent: AgentProcess;
@@ -37,7 +37,7 @@ async function away(): Promise<void> {
   await told(/^Away is on/);
 }
 
-describe('a held turn', onBusyMachine, () => {
+describe('a held turn', () => {
   it('has its answer on the phone while it waits, and takes the next text as its next prompt, with proof', async () => {
     const daemon = await ws.start({ interactive: true });
     await away();
@@ -130,7 +130,7 @@ describe('a held turn', onBusyMachine, () => {
   });
 });
 
-describe('no turn is held', onBusyMachine, () => {
+describe('no turn is held', () => {
   it('in a headless run, however away the owner is; nor at the desk without away', async () => {
     await ws.start({ interactive: false });
     await away();

@@ -7,7 +7,7 @@ import { isoSeconds } from '../../protocol/files.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 const signal =
   '⛔ STOP signal received from user. Complete your current action, write a final status update, and halt. Do not start any new tasks.';
@@ -32,7 +32,7 @@ const end = async (answer = 'Status: half done.') => {
   return agent.hook('AfterAgent', { prompt: 'x', prompt_response: answer });
 };
 
-describe('a STOP of the phone', onBusyMachine, () => {
+describe('a STOP of the phone', () => {
   it('is told to the model with the next tool, ends with the turn, and the file shows both', async () => {
     await ws.start();
     await begin();
@@ -130,7 +130,7 @@ describe('a STOP of the phone', onBusyMachine, () => {
   });
 });
 
-describe('the word stop in a text', onBusyMachine, () => {
+describe('the word stop in a text', () => {
   it('is an ordinary message in a conversation', async () => {
     await ws.start();
     await arrives('Fix the stop button');
@@ -152,7 +152,7 @@ describe('the word stop in a text', onBusyMachine, () => {
   });
 });
 
-describe('an abort', onBusyMachine, () => {
+describe('an abort', () => {
   it('refuses the next tool and ends the turn there', async () => {
     await ws.start();
     await begin();
@@ -168,7 +168,7 @@ describe('an abort', onBusyMachine, () => {
   });
 });
 
-describe('an abort while a tool waits for its approval', onBusyMachine, () => {
+describe('an abort while a tool waits for its approval', () => {
   it('refuses it at once and ends the turn; the question is over', async () => {
     await ws.start();
     await ws.chat.say('/approvals all');
@@ -186,7 +186,7 @@ describe('an abort while a tool waits for its approval', onBusyMachine, () => {
   });
 });
 
-describe('a STOP that another program wrote into the file', onBusyMachine, () => {
+describe('a STOP that another program wrote into the file', () => {
   const foreignSignal = signal.replace(
     'signal received from user',
     'signal, written into the inbox by another program',
@@ -246,7 +246,7 @@ describe('the command line at the desk', () => {
     await ws.start();
     const run = async (...args: string[]) => (await ws.run(...args).exited).stdout;
     expect(await run('stop')).toBe('Nothing to stop: no turn is running.\n');
-    expect(await run('away')).toMatch(/^Away is on\. An idle terminal cannot be woken/);
+    expect(await run('away')).toMatch(/^Away is on\. The idle terminal cannot be woken/);
     expect(await run('status')).toContain('; away');
     expect(await run('away', 'off')).toBe('Away is off.\n');
     expect(await run('sprint', '2')).toMatch(/^Sprint of at most 2 tasks: the agent is idle/);

@@ -1,13 +1,13 @@
 // From the inbox through the real launcher into a coding agent's turn, and its answer to the phone.
 
-import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import { apiError } from '../helpers/launcher.ts';
+import { apiError, timesIn } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 import { dist, type FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
@@ -18,9 +18,9 @@ eachTest((scene) => {
   ({ far, ws, newAgent, arrives } = scene);
 });
 
-const { phone, ladder } = phoneOf(() => ws.chat);
+const { phone, told, ladder } = phoneOf(() => ws.chat);
 
-describe('a turn', onBusyMachine, () => {
+describe('a turn', () => {
   it('gets the texts, framed as the owner’s, and its answer answers the first of them on the phone', async () => {
     await ws.start();
     const first = await ws.chat.say('Which tests fail?');
@@ -134,6 +134,45 @@ describe('a turn', onBusyMachine, () => {
     expect(context).toContain(']\n/nothing\n[');
   });
 
+  it('that is given a message while it runs goes on showing its progress in one message, to the end', async () => {
+    let passedMs = 0;
+    await ws.start({ clock: () => Date.now() + passedMs });
+    await arrives('first');
+    const agent = await newAgent();
+    await agent.hook('BeforeAgent', { prompt: 'x' });
+    await agent.record('user', [{ text: 'x' }]);
+    passedMs = 10_000;
+    await told(/^Working, 1\d s$/);
+    await arrives('second');
+    const tool = await agent.hook('AfterTool', { tool_name: 'read_file' });
+    expect(timesIn(tool.hookSpecificOutput?.additionalContext, 'second')).toBe(1);
+    passedMs = 50_000;
+    await told(/^Working, [56]\d s\n1 tool call: read_file$/);
+    await agent.record('gemini', 'Done with both.');
+    await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done with both.' });
+    await told(/^Done after [56]\d s, 1 tool call\.$/);
+    expect(phone().filter((text) => /^(Working|Done after)/.test(text))).toHaveLength(1);
+  });
+
+  it('that a hook ends alone, while the daemon stands still, is no longer shown as one that runs', async () => {
+    let passedMs = 0;
+    await ws.start({ clock: () => Date.now() + passedMs });
+    await arrives('first');
+    const agent = await newAgent();
+    const context = (await agent.hook('BeforeAgent', { prompt: 'x' })).hookSpecificOutput?.additionalContext;
+    await agent.record('user', [{ text: 'x' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.record('gemini', 'Alone.');
+    passedMs = 10_000;
+    await told(/^Working, 1\d s$/);
+    // As a hook does that the daemon did not answer: it finds no socket, and leaves what it did in the spool.
+    const socket = join(ws.runtimeDir, 'hook.sock');
+    await rename(socket, `${socket}.away`);
+    await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Alone.' });
+    await rename(`${socket}.away`, socket);
+    await told(/^Alone\.$/);
+    await told(/^Done after 1\d s, 0 tool calls\.$/);
+  });
+
   it('has its whole answer behind a button when the phone gets a summary', async () => {
     await ws.start();
     const answer = `It works.\n\n${'Every sentence tells a little more. '.repeat(100)}\n\nThe last words.`;
@@ -146,7 +185,7 @@ describe('a turn', onBusyMachine, () => {
   });
 });
 
-describe('which session', onBusyMachine, () => {
+describe('which session', () => {
   it('a second terminal gets nothing and is not reported, until the first one is gone', async () => {
     await ws.start();
     const [first, second] = [await newAgent('first'), await newAgent('second')];
@@ -183,7 +222,7 @@ describe('which session', onBusyMachine, () => {
   });
 });
 
-describe('a coding agent that is killed in its turn', onBusyMachine, () => {
+describe('a coding agent that is killed in its turn', () => {
   it('leaves a failed message and a word on the phone', async () => {
     await ws.start();
     await arrives('compile');
@@ -210,7 +249,7 @@ describe('a coding agent that is killed in its turn', onBusyMachine, () => {
   });
 });
 
-describe('the launcher with a daemon behind it', onBusyMachine, () => {
+describe('the launcher with a daemon behind it', () => {
   it('gives one empty object for what it cannot read, and takes no message for it', async () => {
     await ws.start();
     await arrives('still here');

@@ -8,11 +8,10 @@ import { createRandom } from '../../scripts/chaos/random.ts';
 import { runChaos } from '../../scripts/chaos/run.ts';
 import { openStage, removeState, type Stage } from '../../scripts/chaos/stage.ts';
 import { type Lab, openLab } from '../../scripts/lab/lab.ts';
-import { onBusyMachine } from '../helpers/scene.ts';
 
 const seed = 20260215;
 
-describe('a tool call', onBusyMachine, () => {
+describe('a tool call', () => {
   let lab: Lab;
   let stage: Stage;
   let ledger: CallLedger;
@@ -102,7 +101,7 @@ describe('a tool call', onBusyMachine, () => {
   });
 });
 
-describe('tool calls', onBusyMachine, () => {
+describe('tool calls', () => {
   it('do not run without a yes while the daemon is killed again and again', async () => {
     const lab = await openLab(() => {});
     const options = { seconds: 6, seed, only: 'kill -9 of the daemon', strand: 'approvals' } as const;

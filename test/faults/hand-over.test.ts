@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../agent/files/lock.ts';
 import { type Running, until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
-import { eachTest, onBusyMachine, type Scene } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let ws: Workstation;
 let newAgent: Scene['newAgent'];
@@ -36,7 +36,7 @@ async function beginHandOver(agent: AgentProcess): Promise<{ answer: Promise<unk
   return { answer, release: lock.release };
 }
 
-describe('between the hand-over and its answer', onBusyMachine, () => {
+describe('between the hand-over and its answer', () => {
   it('a power cut gives nothing away: the next turn gets it, marked as given again', async () => {
     const daemon = await startProgram();
     await arrives('after the cut');
@@ -83,7 +83,7 @@ describe('between the hand-over and its answer', onBusyMachine, () => {
   });
 });
 
-describe('after the answer of the hook', onBusyMachine, () => {
+describe('after the answer of the hook', () => {
   it('a coding agent that dies before it kept the message never counts as having read it', async () => {
     await ws.start();
     await arrives('to nobody');
@@ -102,7 +102,7 @@ describe('after the answer of the hook', onBusyMachine, () => {
   });
 });
 
-describe('a turn that the daemon began and a hook ended alone', onBusyMachine, () => {
+describe('a turn that the daemon began and a hook ended alone', () => {
   it('is told once and settled, although the view of the turn was never written', async () => {
     const daemon = await startProgram();
     await arrives('go');
@@ -123,7 +123,7 @@ describe('a turn that the daemon began and a hook ended alone', onBusyMachine, (
   });
 });
 
-describe('a daemon that stood still while a turn began', onBusyMachine, () => {
+describe('a daemon that stood still while a turn began', () => {
   it('leaves the beginning to the hook that did it alone, and reports the turn once', async () => {
     const daemon = await startProgram();
     await arrives('go');
@@ -147,7 +147,7 @@ describe('a daemon that stood still while a turn began', onBusyMachine, () => {
   });
 });
 
-describe('a session that gets a new id in the same process', onBusyMachine, () => {
+describe('a session that gets a new id in the same process', () => {
   it('goes on to receive and to report while no daemon runs', async () => {
     const daemon = await ws.start();
     const agent = await newAgent('agent');

@@ -11,9 +11,6 @@ import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts
 import { startAgent } from '../helpers/launcher.ts';
 import { type FarSide, startFarSide } from '../helpers/stack.ts';
 
-/** A hook that the daemon cannot answer in time gets `{}`, by design; on a busy machine the test then begins again. */
-const onBusyMachine = { retry: 2 };
-
 let far: FarSide;
 let ws: Workstation;
 const closers: (() => Promise<unknown>)[] = [];
@@ -133,9 +130,7 @@ describe('a row that was handed out', () => {
     expect(await texts(other)).toEqual([]);
   });
 
-  it('is run although the workstation died between its journal and everything else, and the relay brings it again', {
-    ...onBusyMachine,
-  }, async () => {
+  it('is run although the workstation died between its journal and everything else, and the relay brings it again', async () => {
     // A folder in the place of the file stops the daemon before the message is shown and before the next poll.
     await ws.foreignWrite(join(ws.inboxFile, 'in-the-way'), '');
     const { line, far: behind } = await brokenLine();

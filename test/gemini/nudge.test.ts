@@ -38,7 +38,7 @@ test('nothing is typed into a draft of the desk', async ({ model, home, product,
   await product.say('Wait for me.');
   await product.waitForLadder({ delivered: 1 });
   await tui.key('Escape');
-  expect(await tui.screen()).not.toContain('have come by way of wa-sync');
+  expect(await tui.screen()).not.toContain('has come by way of wa-sync');
   expect(turnRequests(model)).toHaveLength(1);
 });
 

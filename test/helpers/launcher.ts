@@ -51,8 +51,10 @@ export async function startAgent(options: {
   dir: string;
   cwd?: string;
   launcher?: string;
+  /** How much longer its hooks wait than installed ones: what a busy machine delays must not look like a defect. */
+  slowness?: number;
 }): Promise<AgentProcess> {
-  const { project, dir, cwd = project, launcher = join(dist, 'wa-hook') } = options;
+  const { project, dir, cwd = project, launcher = join(dist, 'wa-hook'), slowness = 10 } = options;
   await mkdir(dir, { recursive: true });
   const shell = spawn('sh', [], {
     cwd,
@@ -96,7 +98,7 @@ export async function startAgent(options: {
       const code = await new Promise<number>((resolve, reject) => {
         waiting.set(number, resolve);
         ended.then(() => reject(new Error('the coding agent is gone')));
-        const run = `'${launcher}' gemini ${event} 60 <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?`;
+        const run = `'${launcher}' gemini ${event} 60x${slowness} <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?`;
         shell.stdin.write(beside ? `( ${run} ) &\n` : `${run}\n`);
       });
       const [stdout, stderr] = await Promise.all([readFile(`${file}.out`, 'utf8'), readFile(`${file}.err`, 'utf8')]);

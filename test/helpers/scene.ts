@@ -7,9 +7,6 @@ import { createWorkstation, until, type Workstation } from './daemon.ts';
 import { type AgentProcess, startAgent } from './launcher.ts';
 import { type FarSide, startFarSide } from './stack.ts';
 
-/** A hook that does not get its milliseconds answers `{}`, by design; on a busy machine the test then begins again. */
-export const onBusyMachine = { retry: 2 };
-
 export interface Scene {
   readonly far: FarSide;
   readonly ws: Workstation;

@@ -12,7 +12,7 @@ import { fileLimits } from '../../protocol/limits.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, apiError, startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import { eachTest, onBusyMachine } from '../helpers/scene.ts';
+import { eachTest } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
 
 let far: FarSide;
@@ -42,7 +42,7 @@ const spool = async (dir = join(ws.stateDir, 'spool')) => {
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(dir, name), 'utf8'))));
 };
 
-describe('with the daemon down', onBusyMachine, () => {
+describe('with the daemon down', () => {
   it('a turn gets the messages of the file, once, and hears that the daemon is not there', async () => {
     await fill('first', '/startup');
     const context = (await agent.turn('Done.')) ?? '';
@@ -147,7 +147,7 @@ describe('with the daemon down', onBusyMachine, () => {
   });
 });
 
-describe('when the inbox file', onBusyMachine, () => {
+describe('when the inbox file', () => {
   const nothing = { code: 0, stdout: '{}\n', stderr: '' };
   const payload = () => JSON.stringify({ session_id: 's', cwd: ws.project, prompt: 'x', at: Math.random() });
   const troubles: [string, () => Promise<unknown>][] = [
@@ -183,7 +183,7 @@ describe('when the inbox file', onBusyMachine, () => {
   });
 });
 
-describe('when the outbox file', onBusyMachine, () => {
+describe('when the outbox file', () => {
   it('holds a hundred unsent entries, the answer goes on in the spool and reaches the phone at the next start', async () => {
     const unsent = Array.from({ length: fileLimits.entries }, (_, index) => ({
       id: `r${index}`,
@@ -218,7 +218,7 @@ describe('when the outbox file', onBusyMachine, () => {
   });
 });
 
-describe('when nothing of the project and of the state directory can be written', onBusyMachine, () => {
+describe('when nothing of the project and of the state directory can be written', () => {
   it('a turn gets its messages once and its answer is kept, on the disk of the runtime directory', async () => {
     await fill('on a full disk');
     await lock(ws.inboxFile);
@@ -237,7 +237,7 @@ describe('when nothing of the project and of the state directory can be written'
   });
 });
 
-describe('with a socket that', onBusyMachine, () => {
+describe('with a socket that', () => {
   const listen = async (onConnection: Parameters<typeof createServer>[1]) => {
     await mkdir(ws.runtimeDir, { mode: 0o700 });
     const server = createServer(onConnection);
@@ -276,7 +276,7 @@ describe('with a socket that', onBusyMachine, () => {
   });
 });
 
-describe('what the fallback leaves behind', onBusyMachine, () => {
+describe('what the fallback leaves behind', () => {
   it('is private: files and folders of this user alone, and no temporary file', async () => {
     await fill('hello');
     await agent.turn('hi');

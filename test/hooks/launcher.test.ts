@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hookHeaders } from '../../protocol/hook.ts';
-import { hookLimits } from '../../protocol/limits.ts';
+import { aloneAfterSocketMs, aloneMs, hookLimits } from '../../protocol/limits.ts';
 import {
   type Bench,
   chunk,
@@ -51,6 +51,13 @@ it('the launcher is a script for /bin/sh without a carriage return', async () =>
   const text = await readFile(launcherFile, 'utf8');
   expect(text.split('\n')[0]).toBe('#!/bin/sh');
   expect(text).not.toContain('\r');
+});
+
+it('a hook that is not held has given up before the time that was promised to its host', () => {
+  const { answerMs, deadlineMs } = hookLimits;
+  expect(answerMs + aloneAfterSocketMs).toBeLessThan(deadlineMs);
+  expect(aloneMs).toBeLessThan(deadlineMs);
+  expect(deadlineMs).toBeLessThan(500);
 });
 
 /** Without perl on the PATH the launcher takes curl. */
@@ -139,6 +146,32 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
     const isPerl = client === 'perl';
     expect(outcome).toEqual(isPerl ? printed('{"decision":"deny"}\n') : fromFallback(1, 'AfterTool', '180'));
     expect(bench.requests[0]?.head.includes(`${hookHeaders.patient}: 1\r\n`)).toBe(isPerl);
+  });
+
+  it('waits for a mute daemon as long as `answerMs` says, on a slow machine a multiple of it, and tells it which', async () => {
+    // In the client's place stands a program that writes down what it was told.
+    const bin = await bench.pathWith('node', 'head', 'cat', 'rm');
+    await writeFile(
+      join(bin, client),
+      `#!/bin/sh\nfor each; do printf '%s\\n' "$each"; done >>'${bench.dir}/told'\nexit 3\n`,
+    );
+    await chmod(join(bin, client), 0o755);
+    await bench.listen(() => {});
+    const told = async (max: string) => {
+      await rm(join(bench.dir, 'told'), { force: true });
+      await launch({ args: ['gemini', 'BeforeAgent', max], env: { PATH: bin } });
+      const args = (await readFile(join(bench.dir, 'told'), 'utf8')).split('\n');
+      const seconds =
+        args[client === 'perl' ? args.indexOf('/hook/gemini/BeforeAgent') - 1 : args.indexOf('--max-time') + 1];
+      const headers = args.filter((each) => /^x-wa-(slowness|max-seconds): /.test(each));
+      return [Number(seconds) * 1_000, ...headers];
+    };
+    const { answerMs } = hookLimits;
+    expect(await told('60')).toEqual([answerMs, 'x-wa-max-seconds: 60', 'x-wa-slowness: 1']);
+    expect(await told('60x7')).toEqual([7 * answerMs, 'x-wa-max-seconds: 60', 'x-wa-slowness: 7']);
+    expect(await told('60x20')).toEqual([20 * answerMs, 'x-wa-max-seconds: 60', 'x-wa-slowness: 20']);
+    for (const odd of ['60x21', '60x0', '60x', 'x', '60x-1'])
+      expect(await told(odd)).toEqual([answerMs, 'x-wa-max-seconds: 60', 'x-wa-slowness: 1']);
   });
 
   describe('gives its turn to the fallback, with the kept stdin, when the daemon', () => {
@@ -335,10 +368,6 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
       };
       const args = installed('gemini', 'BeforeAgent', '60');
       expect(await launch({ args, env })).toEqual(printed(`${JSON.stringify({ args: args.slice(3) })}\n`));
-      const withMailbox = [...args, `${bench.dir}/mail box`];
-      expect(await launch({ args: withMailbox, env })).toEqual(
-        printed(`${JSON.stringify({ args: withMailbox.slice(3) })}\n`),
-      );
       await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
       expect(await launch({ args, env })).toEqual(printed('{"a":1}\n'));
       expect(readdirSync(bench.dir).includes('evil.ran')).toBe(false);
@@ -348,7 +377,7 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
       'prints one object and says nothing on stderr when one of them is %j',
       async (odd) => {
         await bench.addFallback('process.stdin.resume(); console.log(JSON.stringify({ args: process.argv.slice(7) }))');
-        for (const args of [[odd, odd, odd, odd], [bench.runtime, odd, odd], [odd], [odd, '', odd]]) {
+        for (const args of [[odd, odd, odd], [bench.runtime, odd, odd], [odd], [odd, '', odd]]) {
           const passed = args.length >= 3 && !args.includes('') ? args : [];
           expect(await launch({ args: ['gemini', 'BeforeAgent', '60', ...args] })).toEqual(
             printed(`${JSON.stringify({ args: passed })}\n`),

@@ -1,7 +1,13 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { apply } from '../../agent/journal/apply.ts';
 import { compact } from '../../agent/journal/compact.ts';
+import { openJournal } from '../../agent/journal/journal.ts';
 import { type JournalRecord, type ProjectRecord, parseRecord } from '../../agent/journal/records.ts';
 import { emptyProject, isKnown, type JournalState, type ProjectState } from '../../agent/journal/state.ts';
 import { messageId } from '../../protocol/ids.ts';
@@ -140,18 +146,30 @@ function askable(project: ProjectState = emptyProject(p)) {
   };
 }
 
+const changes = fc.array(change, { maxLength: 40, size: 'max' });
+
+/** What the daemon would have written; `state` is what it adds up to. */
+function recordsOf(changes: readonly object[]): { records: ProjectRecord[]; state: JournalState; at: number } {
+  const state: JournalState = new Map();
+  const records: ProjectRecord[] = [];
+  let at = 1_000_000;
+  let seq = 0;
+  for (const each of changes as Record<string, unknown>[]) {
+    at += 1_000;
+    if (each.t === 'row') seq += 1;
+    const made = each.t === 'row' ? { t: 'row', row: rowAt(seq, each as never) } : allowed(state.get(p), each);
+    if (!made) continue;
+    const record = { p, at, ...made } as ProjectRecord;
+    apply(state, record);
+    records.push(record);
+  }
+  return { records, state, at };
+}
+
 it('a journal that was compacted, once or twice, says what it said before', () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 40, size: 'max' }), (changes) => {
-      const state: JournalState = new Map();
-      let at = 1_000_000;
-      let seq = 0;
-      for (const each of changes as Record<string, unknown>[]) {
-        at += 1_000;
-        if (each.t === 'row') seq += 1;
-        const record = each.t === 'row' ? { t: 'row', row: rowAt(seq, each as never) } : allowed(state.get(p), each);
-        if (record) apply(state, { p, at, ...record } as ProjectRecord);
-      }
+    fc.property(changes, (changes) => {
+      const { state, at } = recordsOf(changes);
       const before = askable(state.get(p));
       let compacted = state;
       for (let round = 0; round < 2; round += 1) {
@@ -163,4 +181,61 @@ it('a journal that was compacted, once or twice, says what it said before', () =
     }),
     { numRuns: runs(1_000) },
   );
+});
+
+it('a journal that is compacted while it is written says the same, in memory and to whoever reads it next', async () => {
+  await fc.assert(
+    fc.asyncProperty(changes, fc.integer({ min: 1, max: 4 }), async (changes, perAppend) => {
+      const dir = await mkdtemp(join(tmpdir(), 'wa-compaction-'));
+      const path = join(dir, 'journal.jsonl');
+      const { records, state, at } = recordsOf(changes);
+      const before = askable(state.get(p));
+      const journal = await openJournal(path, () => at, 1);
+      for (let next = 0; next < records.length; next += perAppend) {
+        await journal.append(structuredClone(records.slice(next, next + perAppend)));
+      }
+      expect(askable(journal.project(p))).toEqual(before);
+      await journal.close();
+      const reopened = await openJournal(path, () => at);
+      expect(askable(reopened.project(p))).toEqual(before);
+      await reopened.close();
+      await rm(dir, { recursive: true });
+    }),
+    { numRuns: runs(60) },
+  );
+});
+
+it('a journal whose process is killed at any write, also in a compaction, keeps all that it had promised', async () => {
+  const seqs = Array.from({ length: 400 }, (_, index) => index + 1);
+  const records = seqs.map((seq) => ({ t: 'row', p, at: seq, row: rowAt(seq, { kind: 'message', of: 1, text: 'A' }) }));
+  const dir = await mkdtemp(join(tmpdir(), 'wa-compaction-'));
+  const module = new URL('../../agent/journal/journal.ts', import.meta.url).href;
+  // Ends every message, so that each compaction leaves things out; says aloud what it was promised.
+  const writer = `import { openJournal } from ${JSON.stringify(module)};
+    const journal = await openJournal(process.argv[1], () => 1, 1);
+    for (const record of ${JSON.stringify(records)}) {
+      await journal.append([record, { t: 'ended', p: record.p, at: 1, ids: [record.row.id], state: 'taken' }]);
+      console.log(record.row.seq);
+    }`;
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 60 }), async (killAfter) => {
+      const path = join(await mkdtemp(join(dir, 'run-')), 'journal.jsonl');
+      const child = spawn(process.execPath, ['--input-type=module', '-e', writer, path], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      let promised = 0;
+      for await (const line of createInterface({ input: child.stdout })) {
+        promised = Number(line);
+        if (promised === killAfter) child.kill('SIGKILL');
+      }
+      expect(promised).toBeGreaterThanOrEqual(killAfter);
+      const journal = await openJournal(path, () => 1);
+      const project = journal.project(p);
+      expect(seqs.slice(0, promised).filter((seq) => !isKnown(project, messageId('e', 0, seq)))).toEqual([]);
+      expect([journal.unreadableLines, project.waiting.size <= 1]).toEqual([0, true]);
+      await journal.close();
+    }),
+    { numRuns: 12 },
+  );
+  await rm(dir, { recursive: true });
 });

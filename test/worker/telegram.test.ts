@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { megabytes } from '../../protocol/size.ts';
 import type { SendOutcome } from '../../worker/platform.ts';
 import { readAnswer } from '../../worker/telegram/errors.ts';
 import { decodeUpdate } from '../../worker/telegram/inbound.ts';
@@ -92,6 +93,12 @@ describe('an update of Telegram', () => {
       text: '[sticker 👍]',
       files: [{ kind: 'sticker', name: 'sticker.webm' }],
     });
+  });
+
+  it('with a file that is too large gives the agent the same size as the phone', () => {
+    const dump = { ...file, file_name: 'dump.zip', file_size: 30_000_000 };
+    expect(sent({ document: dump })).toMatchObject({ text: '[document dump.zip, 28.6 MB: too large to be fetched]' });
+    expect(megabytes(30_000_000)).toBe('28.6 MB');
   });
 
   it.each([

@@ -3,6 +3,7 @@
 import { messageId } from '../../protocol/ids.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { PhoneFile } from '../../protocol/log.ts';
+import { megabytes } from '../../protocol/size.ts';
 import type { Reading, RelayCommand } from '../commands.ts';
 import { readText } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
@@ -22,7 +23,6 @@ import { openProject } from './projects.ts';
 import { hasRoom } from './room.ts';
 import { getMeta, setMeta } from './schema.ts';
 import { forgetUpdate, rememberUpdate } from './seen.ts';
-import { megabytes } from './words.ts';
 
 export type Accepted =
   /** `wakeAt` = the alarm this needs; `sends` = something waits to be sent; `counted` = a message. */

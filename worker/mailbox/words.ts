@@ -7,11 +7,6 @@ export function clockText(atMs: number, nowMs: number): string {
   return iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? time : `${iso.slice(0, 10)} ${time}`;
 }
 
-/** `20 MB`, `1.5 MB`. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / (1024 * 1024)).toFixed(1).replace(/\.0$/, '')} MB`;
-}
-
 /** `1 message waits`, `3 messages wait`. */
 export function messagesText(count: number, verb: { one: string; many: string } | null = null): string {
   const noun = count === 1 ? '1 message' : `${count} messages`;

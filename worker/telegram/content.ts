@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { relayLimits } from '../../protocol/limits.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { Forwarded, PhoneFile } from '../../protocol/log.ts';
+import { megabytes } from '../../protocol/size.ts';
 import { markdownOf } from './markdown.ts';
 
 const size = v.optional(v.pipe(v.number(), v.minValue(0)));
@@ -69,7 +70,7 @@ export function contentOf(message: ContentMessage): Content | null {
   if (attached === null && words === null) return unknownContent(message);
   const tooLarge = attached !== null && (attached.bytes ?? 0) > relayLimits.fileDownBytes ? [attached] : [];
   const notes = tooLarge.map(
-    ({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${Math.round(bytes / 1_048_576)} MB: too large to be fetched]`,
+    ({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${megabytes(bytes)}: too large to be fetched]`,
   );
   const marked =
     message.text === undefined

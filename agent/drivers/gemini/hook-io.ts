@@ -34,8 +34,6 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'gate', ...readTool(fields) };
     case 'AfterTool':
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
-    case 'BeforeToolSelection':
-      return { type: 'toolChoice' };
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
       return { type: 'turnEnd', answer: answer.trim() === '' || answer === noResponse ? undefined : answer };
@@ -116,9 +114,6 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
     if (answer.ask) written.decision = 'ask';
     if (answer.input !== undefined) specific.tool_input = answer.input;
   }
-  // Of a list of tools only the empty one can be said: ANY forces a call in every answer, so that no turn would end, the
-  // CLI turns VALIDATED into AUTO, and the API takes no names with AUTO. The gate refuses the others.
-  if (answer.tools?.length === 0 && event === 'BeforeToolSelection') specific.toolConfig = { mode: 'NONE' };
   if (answer.context !== undefined && takesContext.has(event)) {
     specific.additionalContext = answer.context;
     // For readers of the older form; the CLI ignores it here.

@@ -15,8 +15,9 @@ export interface HookRow {
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: see `writeAnswer` in hook-io.ts. PreCompress not with
- * `auto`: it would run before every request, whether anything is compressed or not. */
+/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: of a list of tools only the empty one can be said there
+ * (ANY forces a call in every answer, so that no turn would end; the CLI turns VALIDATED into AUTO, and the API takes no names with
+ * AUTO), so the gate refuses the others. PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
 export const hookTable: readonly HookRow[] = [
   { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
   { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
 /** Never a text of the phone: that comes with the turn. Begins with neither `/` nor `!`, which the CLI would run. */
-const line = 'Messages from the phone have come by way of wa-sync.';
+const line = 'Something from the phone has come by way of wa-sync.';
 /** Shown in the empty prompt alone. */
 const emptyPrompt = 'Type your message';
 /** An Enter that follows a paste sooner becomes a newline of the prompt. */

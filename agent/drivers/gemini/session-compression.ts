@@ -1,22 +1,25 @@
 // What a Gemini CLI session file says of compressions. With `auto` the CLI's own event comes before every model request, whether
 // anything is compressed or not; the rewritten history is the certain sign. Source: session.compressed.jsonl in the fixtures.
 
-import { readFile } from 'node:fs/promises';
-import { readFrom } from '../../files/tail.ts';
+import { eachLine } from '../../files/lines.ts';
 
 /** What the CLI puts behind the summary, in the model's name. */
 const thanks = 'Got it. Thanks for the additional context!';
 
 /** The summaries that took the place of what came before, since `offset`. After a resume or a cancelled turn the CLI writes an older one again. */
 export async function newSummaries(path: string, offset: number): Promise<string[]> {
-  const found = summariesIn(await readFrom(path, offset));
-  if (found.length === 0) return [];
-  const before = new Set(summariesIn((await readFile(path)).subarray(0, offset).toString('utf8')));
-  return [...new Set(found)].filter((summary) => !before.has(summary));
+  const found = await summariesIn(path, { from: offset });
+  if (found.size === 0) return [];
+  const before = await summariesIn(path, { from: 0, to: offset });
+  return [...found].filter((summary) => !before.has(summary));
 }
 
-function summariesIn(text: string): string[] {
-  return text.split('\n').flatMap((line) => (line.includes(thanks) ? summaryIn(line) : []));
+async function summariesIn(path: string, part: { from: number; to?: number }): Promise<Set<string>> {
+  const found = new Set<string>();
+  await eachLine(path, part, (line) => {
+    if (line.includes(thanks)) for (const summary of summaryIn(line)) found.add(summary);
+  });
+  return found;
 }
 
 function summaryIn(line: string): string[] {

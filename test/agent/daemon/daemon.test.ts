@@ -110,6 +110,20 @@ describe('when the relay does not know the token', () => {
   });
 });
 
+it('a clock that jumped, as after a sleep, makes the daemon ask the relay anew on a new connection', async () => {
+  let jumpedMs = 0;
+  await ws.start({ clock: () => Date.now() + jumpedMs });
+  const polls = async () => {
+    const answer = await fetch(`${far.url}/v1/metrics`, { headers: { authorization: `Bearer ${far.token}` } });
+    return Number(/^wa_polls_total\S* (\d+)/m.exec(await answer.text())?.[1] ?? 0);
+  };
+  // Parked for longer than the test waits.
+  const parked = await until('the daemon polls', async () => (await polls()) || undefined);
+  jumpedMs = 3_600_000;
+  await until('the jump was seen', () => ws.log.some(({ event }) => event === 'clock jumped'));
+  await until('the daemon polls again', async () => (await polls()) > parked);
+});
+
 describe('the spool', () => {
   it('is taken before anything else; what is no record is put aside, never removed', async () => {
     const spool = join(ws.stateDir, 'spool');

@@ -49,6 +49,7 @@ it('a result that a filter withheld stays withheld when the turn rules fail on a
     payload,
     pid: process.pid,
     maxSeconds: 180,
+    slowness: 1,
     isGone: () => false,
   } as const;
   expect(await calls({ ...run, hold: () => {} })).toEqual({ decision: 'deny', reason: 'withheld' });

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, mkdtemp, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,4 +67,13 @@ describe('the socket', () => {
       hint: expect.stringContaining('WA_RUNTIME_DIR'),
     });
   });
+});
+
+it('on Windows the socket is a pipe whose name nobody can guess, and which only its owner reads', async () => {
+  const dir = join(root, 'run');
+  const { address } = await prepareSocket(dir, 'win32');
+  expect(address).toMatch(/^\\\\\.\\pipe\\wa-sync-[0-9a-f]{32}$/);
+  expect(JSON.parse(await readFile(join(dir, 'pipe.json'), 'utf8'))).toEqual({ address });
+  expect((await stat(join(dir, 'pipe.json'))).mode & 0o077).toBe(0);
+  expect((await prepareSocket(dir, 'win32')).address).not.toBe(address);
 });

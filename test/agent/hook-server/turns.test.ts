@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -26,6 +26,8 @@ let turns: Turns;
 let time: number;
 let told: string[];
 let isPolled: boolean;
+let nudge: (pid: number) => Promise<boolean>;
+let isTerminal: boolean;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
@@ -39,6 +41,8 @@ beforeEach(async () => {
   time = now;
   told = [];
   isPolled = false;
+  isTerminal = false;
+  nudge = async () => false;
   const project = journal.project(p);
   turns = createTurns({
     project,
@@ -80,8 +84,8 @@ beforeEach(async () => {
     },
     restored: undefined,
     isAlive: () => true,
-    isInteractive: async () => false,
-    nudge: undefined,
+    isInteractive: async () => isTerminal,
+    nudge: (pid) => nudge(pid),
     isPolled: () => isPolled,
     holdPolicy: 'auto',
     sprintText: undefined,
@@ -97,9 +101,9 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
-const happens = (event: TurnEvent) =>
+const happens = (event: TurnEvent, transcript?: string) =>
   turns.handle(
-    { event, session: 's', cwd: root, transcript: undefined },
+    { event, session: 's', cwd: root, transcript },
     { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
   );
 const message = () => journal.project(p).messages.get(id);
@@ -247,4 +251,56 @@ describe('a message that nobody picks up', () => {
     await checks(60_000);
     expect(told).toEqual([]);
   });
+});
+
+describe('what the owner asks of an idle terminal that may be nudged', () => {
+  const asks = async () => [await turns.steering.away(''), await turns.steering.sprint('s', '2')];
+  const endATurn = async () => {
+    await happens({ type: 'turnStart', prompt: 'go on' });
+    await happens({ type: 'turnEnd', answer: 'Done.' });
+  };
+
+  it('begins a turn there, and the phone reads that', async () => {
+    isTerminal = true;
+    await endATurn();
+    const nudged: number[] = [];
+    nudge = async (pid) => nudged.push(pid) > 0;
+    expect(await asks()).toEqual([
+      'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.',
+      'Sprint of at most 2 tasks: the idle terminal was woken; it starts after the turn that began there.',
+    ]);
+    expect(nudged).toEqual([42, 42]);
+  });
+
+  it('waits for the next turn where nothing can be typed now, and the phone reads that', async () => {
+    isTerminal = true;
+    await endATurn();
+    expect(await asks()).toEqual([
+      'Away is on. The idle terminal could not be woken now: it takes effect after the next turn at the desk (type /wa:away there before you leave).',
+      'Sprint of at most 2 tasks: the agent is idle at the desk and could not be woken now; it starts after the next turn there.',
+    ]);
+  });
+
+  it('never types where no person sits', async () => {
+    let isNudged = false;
+    nudge = async () => {
+      isNudged = true;
+      return true;
+    };
+    await endATurn();
+    for (const text of await asks()) expect(text).toContain('could not be woken now');
+    expect(isNudged).toBe(false);
+  });
+});
+
+it('the phone reads how full the context window is, as it was measured', async () => {
+  const transcript = join(root, 'session.jsonl');
+  const line = (type: string, content: string, input?: number) =>
+    `${JSON.stringify({ id: type, type, content, ...(input === undefined ? {} : { tokens: { input } }) })}\n`;
+  await writeFile(transcript, '');
+  await turns.steering.sprint('s', '5');
+  await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+  await writeFile(transcript, line('user', 'go on') + line('gemini', 'Done.', 0.865 * 1_048_576));
+  await happens({ type: 'turnEnd', answer: 'Done.' }, transcript);
+  expect(told).toContain('The context window of the agent is 86 % full.');
 });

@@ -1,10 +1,10 @@
-import { appendFile, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
-import type { ProjectState } from '../../../agent/journal/state.ts';
+import { isKnown, type ProjectState } from '../../../agent/journal/state.ts';
 import type { MessageRow, Row } from '../../../protocol/log.ts';
 
 const p = '1000001.0';
@@ -278,4 +278,40 @@ describe('the state of a project', () => {
     await journal.append([{ t: 'receipted', p, at: now + 2, receipts: sent }]);
     expect([...journal.project(p).receipts.values()].map(({ state }) => state)).toEqual(['answered']);
   });
+});
+
+it('a journal that runs for weeks stays small, on the disk and in memory, and knows what it was given in the last days', async () => {
+  const journal = await openJournal(path, () => clock, 64 * 1024);
+  const day = 24 * hour;
+  let seq = 0;
+  for (let days = 0; days < 30; days += 1) {
+    clock += day;
+    const rows = Array.from({ length: 100 }, () => message(++seq, 'x'.repeat(200)));
+    const ids = rows.map(({ id }) => id);
+    await journal.append(rows.map((each) => ({ ...row(each), at: clock })));
+    await journal.append([
+      { t: 'ended', p, at: clock, ids, state: 'answered' },
+      { t: 'receipted', p, at: clock, receipts: ids.map((id) => ({ id, attempt: 0, state: 'answered', at: clock })) },
+    ]);
+  }
+  const { messages, known } = journal.project(p);
+  expect((await stat(path)).size).toBeLessThan(4 * 64 * 1024);
+  expect(messages.size + known.size).toBeLessThan(600);
+  expect([1, 2].map((back) => isKnown(journal.project(p), `msg_e_0_${seq - 100 * back + 100}`))).toEqual([true, true]);
+  await journal.close();
+});
+
+it('a compaction that the disk has no room for costs nothing: the file goes on as it was', async () => {
+  const journal = await openJournal(path, () => clock, 1);
+  // In the place of the new file stands what cannot be removed as a file.
+  await mkdir(join(`${path}.new`, 'in-the-way'), { recursive: true });
+  await journal.append([{ t: 'epoch', p, at: now, epoch: 'e', cursor: 0 }]);
+  for (let seq = 1; seq <= 20; seq += 1) await journal.append([row(message(seq))]);
+  const before = plain(journal.project(p));
+  await journal.close();
+  await rm(`${path}.new`, { recursive: true });
+  const second = await open();
+  expect(plain(second.project(p))).toEqual(before);
+  expect(before.messages).toHaveLength(20);
+  await second.close();
 });

@@ -1,10 +1,11 @@
 // The inbox file follows the journal: where it could not be written for a while, and in the owner's order.
 
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import type { ProjectRecord } from '../../../agent/journal/records.ts';
 import { waitForFilesMs } from '../../../agent/sync/file-order.ts';
 import type { InboxOptions, InboxSync } from '../../../agent/sync/inbox.ts';
 import { loneInbox } from '../../helpers/inbox.ts';
@@ -55,6 +56,52 @@ it('shows what was handed over as read as soon as the disk has room, without any
   await written;
   expect(await readFile(path, 'utf8')).toContain('"read": true');
   await inbox.stop();
+});
+
+describe('a message that a hook takes alone between a look at the spool and one at the file', () => {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  const handed: ProjectRecord = { t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 };
+
+  /** The inbox of a daemon that stands still there while the hook does its work: the spool first, then the file. */
+  async function lookDuringHook(spooled: readonly ProjectRecord[]): Promise<InboxSync> {
+    let spool: readonly ProjectRecord[] = [];
+    let isHookNext = false;
+    const inbox = inboxWith({
+      takeSpool: async () => {
+        await journal.append(spool);
+        spool = [];
+        if (!isHookNext) return;
+        isHookNext = false;
+        spool = spooled;
+        await writeFile(path, (await readFile(path, 'utf8')).replace('"read": false', '"read": true'));
+      },
+    });
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    isHookNext = true;
+    await inbox.refresh();
+    return inbox;
+  }
+
+  it('counts as handed over and never as taken by another program', async () => {
+    const inbox = await lookDuringHook([handed]);
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'handed', hand: { session: 's' } });
+    await inbox.stop();
+  });
+
+  it('waits again when the hook has given it back meanwhile', async () => {
+    const inbox = await lookDuringHook([handed, { t: 'returned', p, at: now, ids: [id] }]);
+    await inbox.refresh();
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'waiting', attempt: 1 });
+    expect((await inbox.waiting()).messages).toMatchObject([{ entry: { id, read: false, attempt: 1 } }]);
+    await inbox.stop();
+  });
+
+  it('counts as taken when no hook says that it did it', async () => {
+    const inbox = await lookDuringHook([]);
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken' });
+    await inbox.stop();
+  });
 });
 
 describe('a text after a photo whose file is being fetched', () => {

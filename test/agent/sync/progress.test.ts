@@ -59,6 +59,17 @@ describe('while a turn runs, the phone', () => {
     ]);
   });
 
+  it('sees the same message go on when the turn is given another message of the phone', async () => {
+    progress.started();
+    await pass(8_000);
+    progress.tool('read_file');
+    progress.started();
+    await pass(5_000);
+    progress.ended(false);
+    expect(new Set(sent.map((item) => item.slot)).size).toBe(1);
+    expect(texts()).toEqual(['Working, 8 s', 'Working, 13 s\n1 tool call: read_file', 'Done after 13 s, 1 tool call.']);
+  });
+
   it('never gets more edits than a group allows, however many tools run', async () => {
     progress.started();
     for (let second = 0; second < 120; second += 1) {

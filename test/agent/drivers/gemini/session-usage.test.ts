@@ -1,0 +1,42 @@
+// What a turn takes, by a session file recorded from the CLI.
+
+import { appendFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { meterTokens } from '../../../../agent/drivers/gemini/session-usage.ts';
+
+const recorded = new URL('../../../fixtures/gemini-0.61.0/session.jsonl', import.meta.url);
+
+let path: string;
+let text: string;
+beforeEach(async () => {
+  path = join(await mkdtemp(join(tmpdir(), 'wa-session-')), 'session.jsonl');
+  text = await readFile(recorded, 'utf8');
+});
+
+it('the tokens of a recorded session are those of its messages, each counted once', async () => {
+  const totals = new Map<string, number>();
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const { id, tokens } = JSON.parse(line);
+    if (tokens) totals.set(id, tokens.total);
+  }
+  expect(totals.size).toBeGreaterThan(1);
+  await writeFile(path, '');
+  const taken = await meterTokens(path);
+  await appendFile(path, text);
+  expect(await taken()).toBe([...totals.values()].reduce((a, b) => a + b, 0));
+});
+
+it('a turn is charged with what is written in it, also in several looks, and with nothing before', async () => {
+  const line = (id: string, total: number) => `${JSON.stringify({ id, tokens: { total } })}\n`;
+  await writeFile(path, `${text}{"id":"begun before","tok`);
+  const taken = await meterTokens(path);
+  expect(await taken()).toBe(0);
+  await appendFile(path, `ens":{"total":7}}\n${line('a', 5)}`);
+  expect(await taken()).toBe(5);
+  await appendFile(path, line('a', 8) + line('b', 20).slice(0, -5));
+  expect(await taken()).toBe(8);
+  await appendFile(path, line('b', 20).slice(-5));
+  expect(await taken()).toBe(28);
+});
