@@ -15,6 +15,7 @@ import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
 import { commandOf } from './builtin.ts';
 import { afterCommands } from './judge.ts';
+import type { JudgeOptions } from './judge-now.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
 import { makeCheckpoint } from './run.ts';
@@ -35,6 +36,7 @@ export interface GuardOptions {
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
   redact(text: string): { text: string; counts: Record<string, number> };
+  judgeLarge: JudgeOptions['judgeLarge'];
   onMode(mode: ApprovalMode): Promise<void>;
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number): Promise<boolean>;
@@ -100,6 +102,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       own: options.own,
       secretsIn: (text) => Object.values(options.redact(text).counts).reduce((sum, count) => sum + count, 0),
     },
+    judgeLarge: options.judgeLarge,
     redact,
     ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
     isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),

@@ -4,6 +4,7 @@
 import { projectKey } from '../../protocol/ids.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
+import type { JudgeOptions } from '../approvals/judge-now.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
 import { newSummaries } from '../drivers/gemini/session-compression.ts';
@@ -28,6 +29,7 @@ import { createViewFile } from './view-file.ts';
 
 export interface ProjectDeps extends MailDeps {
   redactor(text: string): Redacted;
+  judgeLarge: JudgeOptions['judgeLarge'];
   /** The gates for the time without a daemon, and the mode that outlives the state directory. */
   gates: Pick<Gates, 'set' | 'kept'>;
   isAlive(pid: number): boolean;
@@ -137,7 +139,7 @@ export async function startProject(binding: Binding, place: MailboxPlace, deps: 
     inbox,
     outbox,
     files,
-    redact: deps.redact,
+    typesetter: deps.typesetter,
     clock,
     log,
   });

@@ -36,6 +36,7 @@ export async function keepDocument(dir: string, path: string, caption: string): 
   return keep(dir, basename(path), caption, (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
 }
 
+/** Errors: `file_unusable`. */
 export function keepText(dir: string, name: string, text: string, caption: string): Promise<NewDocument> {
   return keep(dir, name, caption, (copy) => writeFile(copy, text, { mode: 0o600, flag: 'wx' }));
 }

@@ -19,6 +19,7 @@ import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
 import { createHomeless, type HomelessOptions } from './homeless.ts';
+import { type RenderedKey, wholeName } from './render.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -32,9 +33,10 @@ export interface OutboxOptions {
   prepare(): Promise<void>;
   /** Journals what was left in the spool because the file had no room for it. Never rejects. */
   takeSpool(): Promise<void>;
-  /** A status update as the phone shows it. */
-  /** Undefined = nothing to post: a document. */
-  render(key: OutboxKey): Promise<OutboxItem | undefined>;
+  /** A status update as the phone shows it. Undefined = nothing to post: a document. */
+  render(key: OutboxKey): Promise<RenderedKey | undefined>;
+  /** Keeps a text until the phone has it as a file. Errors: `file_unusable`. */
+  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
   /** What the relay said of each key, as often as it says it. */
@@ -166,17 +168,46 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   async function postAll(): Promise<void> {
-    const open = [...project.openKeys];
-    for (let start = 0; start < open.length; start += relayLimits.outboxItemsPerCall) {
-      const keys = open.slice(start, start + relayLimits.outboxItemsPerCall);
-      const rendered = await Promise.all(keys.flatMap((key) => project.outbox.get(key) ?? []).map(options.render));
-      const items = rendered.filter((item) => item !== undefined);
+    let kept: unknown;
+    let items: OutboxItem[] = [];
+    let bytes = 0;
+    for (const key of [...project.openKeys]) {
+      const known = project.outbox.get(key);
+      const rendered = known && (await options.render(known));
       if (stopping.signal.aborted) return;
-      if (items.length === 0) continue;
-      const { items: outcomes } = await client.outbox({ ...options.address, items });
-      if (stopping.signal.aborted) return;
-      await takeOutcomes(outcomes);
+      if (!rendered) continue;
+      try {
+        if (rendered.whole !== undefined) await sendWhole(key, rendered.whole);
+      } catch (cause) {
+        // With the next try: the others must not wait for room on the disk.
+        kept = cause;
+        continue;
+      }
+      const itemBytes = Buffer.byteLength(JSON.stringify(rendered.item));
+      if (items.length === relayLimits.outboxItemsPerCall || bytes + itemBytes > maxCallBytes) await postItems();
+      items.push(rendered.item);
+      bytes += itemBytes;
     }
+    if (items.length > 0) await postItems();
+    if (kept !== undefined) throw kept;
+
+    async function postItems(): Promise<void> {
+      const posted = items;
+      items = [];
+      bytes = 0;
+      if (stopping.signal.aborted || posted.length === 0) return;
+      const { items: outcomes } = await client.outbox({ ...options.address, items: posted });
+      if (!stopping.signal.aborted) await takeOutcomes(outcomes);
+    }
+  }
+
+  /** Once, before the messages that name the file. */
+  async function sendWhole(key: string, text: string): Promise<void> {
+    const wholeKey = `whole_${key.slice(0, 48)}`;
+    if (project.outbox.has(wholeKey)) return;
+    const { document } = await options.keepText(wholeName, text, 'The whole text');
+    await journal.append([{ t: 'document', p: project.key, at: clock(), key: wholeKey, document }]);
+    uploads.start();
   }
 
   async function takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void> {
@@ -250,6 +281,9 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs }, entry);
   }
 }
+
+/** Room for what stands around the items. */
+const maxCallBytes = relayLimits.apiBodyBytes - 16 * 1024;
 
 function isSettled(key: OutboxKey | undefined): boolean {
   return key?.state === 'sent' || key?.state === 'dead';

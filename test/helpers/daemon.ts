@@ -31,6 +31,8 @@ export interface Workstation {
     clock?: () => number;
     /** The coding agents of this test are terminals of a person. */
     interactive?: boolean;
+    /** Of large inputs. */
+    deadlinesMs?: { judge: number; typeset: number };
   }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
@@ -89,7 +91,7 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
     runtimeDir: env.WA_RUNTIME_DIR,
     env,
     log,
-    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false } = {}) {
+    async start({ secrets = [], token = far.token, clock = Date.now, interactive = false, deadlinesMs } = {}) {
       const config = loadConfig({ env: { ...env, WA_AGENT_TOKEN: token }, platform: process.platform, home });
       const client = createRelayClient({ url: far.url, token });
       undo.push(() => client.close());
@@ -102,6 +104,7 @@ export async function createWorkstation(far: FarSide, chat: Chat = far.nextChat(
         version,
         platform: process.platform,
         clock,
+        ...(deadlinesMs ? { deadlinesMs } : {}),
         random: Math.random,
         isInteractive: async () => interactive,
         log: (level, event, fields = {}) => log.push({ level, event, fields }),
