@@ -71,7 +71,6 @@ export function outboxKey(entry: { id: string; timestamp: string; text: string }
 export function createOutbox(options: OutboxOptions): OutboxSync {
   const { project, journal, client, path, clock, log } = options;
   const stopping = new AbortController();
-  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
   let trouble: string | undefined;
   let scanning: Promise<void> = Promise.resolve();
   let marking: Promise<void> = Promise.resolve();
@@ -94,18 +93,42 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return scanning;
   }
 
-  const post = createCoalesced(async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        await postAll();
-        backoff.reset();
-        return;
-      } catch (cause) {
-        log('warn', 'outbox not posted', { project: project.key, error: (cause as Error).message });
-        await pause(backoff.next(retryAfterMs(cause)), stopping.signal);
+  /** Two ways, so that the answer to a STOP does not wait while a large text is rendered. */
+  const postQuick = postWay((key) => !waits().has(key));
+  const postSlow = postWay((key) => waits().has(key));
+  /** Of large texts, which are not rendered again at each look for an outcome. */
+  const renderedLarge = new Map<string, RenderedKey>();
+
+  /** Entries from the first large one on: they keep their order. */
+  function waits(): ReadonlySet<string> {
+    const entries = [...project.openKeys].flatMap((key) => {
+      const source = project.outbox.get(key)?.source;
+      return source?.kind === 'file' ? { key, chars: source.answer.text.length } : [];
+    });
+    const first = entries.findIndex(({ chars }) => chars > quickChars);
+    return new Set(first < 0 ? [] : entries.slice(first).map(({ key }) => key));
+  }
+
+  function postWay(takes: (key: string) => boolean): () => Promise<void> {
+    const backoffOfWay = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+    return createCoalesced(async () => {
+      while (!stopping.signal.aborted) {
+        try {
+          await postAll([...project.openKeys].filter(takes));
+          backoffOfWay.reset();
+          return;
+        } catch (cause) {
+          log('warn', 'outbox not posted', { project: project.key, error: (cause as Error).message });
+          await pause(backoffOfWay.next(retryAfterMs(cause)), stopping.signal);
+        }
       }
-    }
-  });
+    });
+  }
+
+  function post(): void {
+    postQuick();
+    if (waits().size > 0) postSlow();
+  }
 
   const { signal } = stopping;
   const keepHomeless = createHomeless({ journal, spool: options.spool, signal, onKept: () => void scan() });
@@ -167,13 +190,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     if (quarantined) options.onQuarantined(quarantined);
   }
 
-  async function postAll(): Promise<void> {
+  async function postAll(keys: readonly string[]): Promise<void> {
     let kept: unknown;
     let items: OutboxItem[] = [];
     let bytes = 0;
-    for (const key of [...project.openKeys]) {
+    for (const key of keys) {
       const known = project.outbox.get(key);
-      const rendered = known && (await options.render(known));
+      const rendered = known && (await render(known));
       if (stopping.signal.aborted) return;
       if (!rendered) continue;
       try {
@@ -199,6 +222,15 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       const { items: outcomes } = await client.outbox({ ...options.address, items: posted });
       if (!stopping.signal.aborted) await takeOutcomes(outcomes);
     }
+  }
+
+  async function render(known: OutboxKey): Promise<RenderedKey | undefined> {
+    const { key, source } = known;
+    if (source.kind !== 'file' || source.answer.text.length <= quickChars) return options.render(known);
+    const rendered = renderedLarge.get(key) ?? (await options.render(known));
+    for (const each of renderedLarge.keys()) if (!project.openKeys.has(each)) renderedLarge.delete(each);
+    if (rendered) renderedLarge.set(key, rendered);
+    return rendered;
   }
 
   /** Once, before the messages that name the file. */
@@ -281,6 +313,9 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs }, entry);
   }
 }
+
+/** A longer text may take its time. */
+const quickChars = 8_192;
 
 /** Room for what stands around the items. */
 const maxCallBytes = relayLimits.apiBodyBytes - 16 * 1024;
