@@ -182,7 +182,7 @@ const composed: Record<string, (chars: number) => string> = {
   'objects in objects': (n) => `${'{"a":'.repeat(n / 6)}1${'}'.repeat(n / 6)}`,
 };
 
-export const shapes: readonly Shape[] = [
+const shapes: readonly Shape[] = [
   ...units.map((unit) => ({ name: JSON.stringify(unit), make: (chars: number) => fill(unit, chars) })),
   ...Object.entries(composed).map(([name, make]) => ({ name, make })),
 ];
