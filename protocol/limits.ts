@@ -41,8 +41,8 @@ export const fileLimits = {
   maxAttempts: 3,
   /** Fetched files of the phone (`wa_files/`). */
   filesKeptMs: 7 * 24 * 3_600_000,
-  /** A larger file is treated as malformed: nobody's mailbox, and parsing it would stall a hook. */
-  fileBytes: 8 * 1024 * 1024,
+  /** A larger file is treated as malformed: nobody's mailbox, and a hook could not go through it within its deadline. */
+  fileBytes: 1024 * 1024,
 } as const;
 
 /** Hook <-> daemon. */

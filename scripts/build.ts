@@ -22,7 +22,11 @@ await mkdir(dist, { recursive: true });
 const [program, fallback] = await Promise.all([
   build({
     ...common,
-    entryPoints: { 'wa-sync': './agent/cli.ts', 'relay-process': './agent/dev/relay-process.ts' },
+    entryPoints: {
+      'wa-sync': './agent/cli.ts',
+      'relay-process': './agent/dev/relay-process.ts',
+      'heavy-work': './agent/heavy/work.ts',
+    },
     outdir: 'dist',
     format: 'esm',
     platform: 'node',

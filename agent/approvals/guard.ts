@@ -17,6 +17,7 @@ import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
 import { commandOf, type Surroundings } from './builtin.ts';
 import { afterCommands } from './judge.ts';
+import type { JudgeOptions } from './judge-now.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
 import type { GateHost } from './questions.ts';
 import { makeCheckpoint } from './run.ts';
@@ -41,6 +42,7 @@ export interface GuardOptions {
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
   redact(text: string, as?: 'code'): { text: string; counts: Record<string, number> };
+  judgeLarge: JudgeOptions['judgeLarge'];
   onMode(mode: ApprovalMode): Promise<void>;
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number): Promise<boolean>;
@@ -125,6 +127,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       variables: options.variables,
       secretsIn: (text) => total(options.redact(text).counts),
     },
+    judgeLarge: options.judgeLarge,
     hide,
     ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
     isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),

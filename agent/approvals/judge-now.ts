@@ -16,26 +16,49 @@ export interface Judged {
   places: Places;
 }
 
+/** What a verdict depends on; can be cloned. */
+export interface JudgeTask {
+  call: ToolCall;
+  cwd: string;
+  mode: ApprovalMode;
+  policies: Policies;
+  /** `own` = the directories that a tool must not touch unasked. */
+  fixed: Omit<Surroundings, 'cwd' | 'resolved' | 'secretsIn'>;
+}
+
+export type JudgedTask = Pick<Judged, 'judgement' | 'places'>;
+
 export interface JudgeOptions {
   policies(): Promise<Policies>;
-  /** `own` = the directories that a tool must not touch unasked. */
-  fixed: Omit<Surroundings, 'cwd' | 'resolved'>;
+  fixed: JudgeTask['fixed'] & Pick<Surroundings, 'secretsIn'>;
+  /** Where a large call is judged, and with what verdict if that comes to no end; undefined = a small one. */
+  judgeLarge?: ((task: JudgeTask) => Promise<JudgedTask> | undefined) | undefined;
 }
 
 export async function judgeNow(
   call: ToolCall,
   cwd: string,
   mode: ApprovalMode,
-  { policies: readPolicies, fixed }: JudgeOptions,
+  { policies: readPolicies, fixed: { secretsIn, ...fixed }, judgeLarge }: JudgeOptions,
 ): Promise<Judged> {
   const policies = await readPolicies();
+  const task: JudgeTask = { call, cwd, mode, policies, fixed };
+  return { ...(await (judgeLarge?.(task) ?? judgeHere(task, secretsIn))), policies };
+}
+
+/** In this thread, however long that takes. */
+export async function judgeHere(
+  { call, cwd, mode, policies, fixed: cloned }: JudgeTask,
+  secretsIn: Surroundings['secretsIn'],
+): Promise<JudgedTask> {
+  const fixed = { ...cloned, secretsIn };
   const world = await lookAround(call, fixed, cwd);
   const judgement = judge(call, policies, mode, world);
-  if (!judgement.input) return { judgement, policies, places: world.resolved };
+  if (!judgement.input) return { judgement, places: world.resolved };
   // A rewritten call names other paths, whose links count as well.
   const rewritten = await lookAround({ ...call, input: judgement.input }, fixed, cwd);
   const places = new Map([...world.resolved, ...rewritten.resolved]);
-  return { judgement: judge(call, policies, mode, { ...world, resolved: places }), policies, places };
+  return { judgement: judge(call, policies, mode, { ...world, resolved: places }), places };
 }
 
 /** Why a yes to `asked` is none to `now`; undefined = it is. */

@@ -14,6 +14,7 @@ import { pruneAnswers } from '../files/answers.ts';
 import { acquireLock } from '../files/lock.ts';
 import { retireOthers } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
+import { createHeavy, type HeavyOptions } from '../heavy/heavy.ts';
 import { createHookApp, type SteerAction } from '../hook-server/app.ts';
 import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
@@ -42,6 +43,8 @@ export interface DaemonOptions {
   clock: () => number;
   random: () => number;
   log: Log;
+  /** Of large inputs; a test has less time. */
+  deadlinesMs?: HeavyOptions['deadlinesMs'];
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number): Promise<boolean>;
 }
@@ -71,19 +74,25 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     undo.push(() => journal.close());
     if (journal.unreadableLines > 0) log('error', 'journal lines unreadable', { lines: journal.unreadableLines });
     const startedAt = clock();
-    const redactor = createRedactor({
+    const redaction = {
       own: [...(options.secrets ?? []), ...(config.relay ? [config.relay.token] : [])],
       kinds: config.redact,
       patterns: config.redact.patterns,
-    });
+    };
+    const redactor = createRedactor(redaction);
+    const redact = (text: string) => redactor(text).text;
+    const heavy = createHeavy({ redaction, redact, deadlinesMs: options.deadlinesMs, log });
+    undo.push(() => heavy.close());
     const gates = createGates(config.dirs);
     const deps = {
       config,
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
-      redact: (text: string) => redactor(text).text,
+      redact,
       redactor,
+      typesetter: heavy.typesetter,
+      judgeLarge: heavy.judgeLarge,
       gates,
       clock,
       random: options.random,
@@ -133,6 +142,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       pid: process.pid,
       startedAt,
       daemonId: options.daemonId,
+      threads: heavy.threads(),
       projects: projects.map((project) => project.status()),
     });
     /** Who asks has perhaps just repaired a policy. */

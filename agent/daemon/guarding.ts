@@ -20,7 +20,7 @@ import type { ProjectDeps } from './project.ts';
 export async function guardProject(
   binding: Binding,
   place: MailboxPlace,
-  { config, journal, redactor, gates, clock, log }: ProjectDeps,
+  { config, journal, redactor, judgeLarge, gates, clock, log }: ProjectDeps,
   io: { prepare(): Promise<void>; send(item: OutboxItem): Promise<void> },
 ): Promise<Guard> {
   const key = projectKey(binding.mailbox, binding.project);
@@ -41,6 +41,7 @@ export async function guardProject(
     mailbox: binding.mailbox,
     record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
     redact: redactor,
+    judgeLarge,
     onMode: (next) => gates.set(key, next),
     isInteractive,
     watchCancel,

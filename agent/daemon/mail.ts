@@ -10,12 +10,13 @@ import type { Log } from '../log.ts';
 import { spoolDirs, stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { type Attachments, createAttachments } from '../sync/attachments.ts';
+import { keepText } from '../sync/documents.ts';
 import { createInbox, type InboxSync } from '../sync/inbox.ts';
 import type { Outages } from '../sync/outages.ts';
 import { createOutbox, type OutboxSync } from '../sync/outbox.ts';
 import { createOutcomes, type Outcomes } from '../sync/outcomes.ts';
 import { createProgress, type Progress } from '../sync/progress.ts';
-import { type Redact, renderKey } from '../sync/render.ts';
+import { type Redact, renderKey, type Typesetter } from '../sync/render.ts';
 import { expandSlashText } from '../workflows/expand.ts';
 import type { OpenMailbox } from './mailbox.ts';
 import { createTelling, type Telling } from './telling.ts';
@@ -26,6 +27,7 @@ export interface MailDeps {
   client: RelayClient;
   daemon: { id: string; startedAt: number };
   redact: Redact;
+  typesetter: Typesetter;
   clock: () => number;
   random: () => number;
   log: Log;
@@ -62,7 +64,7 @@ export interface Mail {
 export function createMail(parts: MailParts, deps: MailDeps): Mail {
   const { project, address, binding, mailbox, onReceipts, onRefreshed, onFetched } = parts;
   const { place, admit, isAdmitted, prepare } = mailbox;
-  const { config, journal, client, redact, takeSpool, clock, random, log, outages } = deps;
+  const { config, journal, client, redact, typesetter, takeSpool, clock, random, log, outages } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
   const refusedWorkflow = (why: Error) =>
@@ -81,9 +83,10 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     takeSpool,
     render: (each) =>
       renderKey(each, {
-        redact,
+        typesetter,
         hasFullAnswer: async (id) => (await readAnswer(files.answers, id)) !== undefined,
       }),
+    keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     onQuarantined: (aside) => telling.quarantined(aside),
     onOutcomes: outcomes.settled,
     clock,

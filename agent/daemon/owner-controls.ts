@@ -16,7 +16,7 @@ import { answerControl, replyKey } from '../sync/controls.ts';
 import { keepText } from '../sync/documents.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
-import type { Redact } from '../sync/render.ts';
+import type { Typesetter } from '../sync/render.ts';
 
 export interface OwnerControlsOptions {
   project: ProjectState;
@@ -27,7 +27,7 @@ export interface OwnerControlsOptions {
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
   /** Folders of the state directory. */
   files: { answers: string; documents: string };
-  redact: Redact;
+  typesetter: Typesetter;
   clock: () => number;
   log: Log;
 }
@@ -40,7 +40,7 @@ export interface OwnerControls {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions): OwnerControls {
-  const { project, journal, guard, steering, inbox, outbox, files, redact, clock, log } = options;
+  const { project, journal, guard, steering, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
@@ -56,8 +56,8 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
     const reply = await answerControl(control, {
       steering,
       fullAnswer: (id) => readAnswer(files.answers, id),
-      redact,
-      keepText: (name, text, caption) => keepText(files.documents, name, text, caption, redact),
+      typesetter,
+      keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     });
     const at = clock();
     if (reply.setting) await journal.append([{ t: 'setting', p, at, ...reply.setting }]);

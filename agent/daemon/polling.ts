@@ -11,7 +11,7 @@ import { createLeases } from '../sync/leases.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
 import { type Outcomes, settledOutcome } from '../sync/outcomes.ts';
 import { createPolling, type Polling } from '../sync/polling.ts';
-import type { Redact } from '../sync/render.ts';
+import type { Redact, Typesetter } from '../sync/render.ts';
 
 interface PollingParts {
   project: ProjectState;
@@ -29,6 +29,7 @@ interface PollingDeps {
   client: Pick<RelayClient, 'typing'>;
   takeSpool(): Promise<void>;
   redact: Redact;
+  typesetter: Typesetter;
   clock: () => number;
   log: Log;
 }
@@ -59,7 +60,7 @@ export function servePolling(parts: PollingParts, address: Address, deps: Pollin
       settledOutcome(project, key) ?? parts.outcomes.wait(key, timeoutMs, signal),
     takeSpool: deps.takeSpool,
     typing: () => deps.client.typing(address),
-    redact: deps.redact,
+    typesetter: deps.typesetter,
     clock,
   });
 }

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
+import type { JudgeOptions } from '../approvals/judge-now.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
 import { receivedFilesFolder } from '../drivers/gemini/received-files.ts';
@@ -31,6 +32,7 @@ import { createViewFile } from './view-file.ts';
 
 export interface ProjectDeps extends MailDeps {
   redactor(text: string): Redacted;
+  judgeLarge: JudgeOptions['judgeLarge'];
   /** The gates for the time without a daemon, and the mode that outlives the state directory. */
   gates: Pick<Gates, 'set' | 'kept'>;
   isAlive(pid: number): boolean;
@@ -153,7 +155,7 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     inbox,
     outbox,
     files,
-    redact: deps.redact,
+    typesetter: deps.typesetter,
     clock,
     log,
   });

@@ -4,7 +4,7 @@ import { isoSeconds } from '../../protocol/files.ts';
 import { sha256Hex } from '../crypto.ts';
 import type { Entry, MailboxKind } from './entry.ts';
 import { mergeByIdentity } from './merge.ts';
-import { isEntryLike, isObject, salvageEntries } from './salvage.ts';
+import { isEntryLike, isObject, maxDepth, nestsDeeper, salvageEntries } from './salvage.ts';
 
 export interface ParsedMailbox {
   state: 'ok' | 'empty' | 'malformed';
@@ -22,7 +22,8 @@ export function parseMailbox(bytes: Uint8Array, kind: MailboxKind, modifiedAtMs:
   if (isUtf8) {
     if (text.trim() === '') return completed('empty', [], kind, modifiedAtMs);
     try {
-      const value: unknown = JSON.parse(text);
+      // The list and the object around it are no part of an entry.
+      const value: unknown = nestsDeeper(text, maxDepth + 2) ? undefined : JSON.parse(text);
       if (isObject(value) && Array.isArray(value.messages)) {
         const { messages, ...fields } = value;
         return completed('ok', messages, kind, modifiedAtMs, fields);

@@ -1,7 +1,7 @@
 // Finds the entries that still stand whole in a file that is no valid mailbox: truncated, doubled, torn. Pure, never throws.
 
 /** Deeper nesting than any entry has. */
-const maxDepth = 32;
+export const maxDepth = 32;
 
 /** A torn file needs two or three looks at each character and few vain ones; text that was made to be slow gets no more. */
 const looksPerCharacter = 4;
@@ -27,14 +27,39 @@ export function salvageEntries(content: string): Record<string, unknown>[] {
   let triesLeft = maxVainTries;
   let at = content.indexOf('{');
   while (at !== -1 && looksLeft > 0 && triesLeft > 0) {
+    if (isValue(content, at)) {
+      at = content.indexOf('{', at + 1);
+      continue;
+    }
     const { end, isWhole } = scanObject(content, at);
     looksLeft -= end - at;
-    const entries = isWhole && !isValue(content, at) ? entriesIn(content.slice(at, end)) : undefined;
+    const entries = isWhole ? entriesIn(content.slice(at, end)) : undefined;
     if (entries) for (const entry of entries) found.push(entry);
     else if (isWhole) triesLeft -= 1;
     at = content.indexOf('{', entries ? end : at + 1);
   }
   return found;
+}
+
+/**
+ * True = a JSON text nests deeper than `depth`. For what is no JSON the answer means nothing: the parser refuses it as well. What
+ * nests deeper is read, and can then not be written: that goes down into it with the stack.
+ */
+export function nestsDeeper(text: string, depth: number): boolean {
+  let open = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === backslash) at += 1;
+      else if (code === quote) inString = false;
+    } else if (code === quote) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      open += 1;
+      if (open > depth) return true;
+    } else if (code === 0x7d || code === 0x5d) open -= 1;
+  }
+  return false;
 }
 
 /** Undefined = neither an entry nor a mailbox: look inside. */

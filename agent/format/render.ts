@@ -6,18 +6,21 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { writeBlocks, writeFootnotes } from './blocks.ts';
+import { boundedInline } from './bounded-inline.ts';
 import { cleanText, dropReminders } from './clean.ts';
 import type { Page } from './inline.ts';
 import { withoutTabs } from './inline.ts';
+import { isTooIntricate } from './nesting.ts';
 import type { Rendered } from './sheet.ts';
 import { newSheet, settle } from './sheet.ts';
 
 /**
  * Any text to text and entities, both valid for the chat server at once or after `splitText`; '' when nothing is visible.
- * Markdown nested deeper than the stack goes out as plain text.
+ * Markdown that nests too deep for the parser goes out as plain text.
  */
 export function renderMarkdown(markdown: string): Rendered {
   const source = dropReminders(cleanText(markdown));
+  if (isTooIntricate(source)) return settle({ ...newSheet(), text: withoutTabs(source) });
   try {
     return renderTree(source);
   } catch (error) {
@@ -29,8 +32,8 @@ export function renderMarkdown(markdown: string): Rendered {
 function renderTree(source: string): Rendered {
   const tree = fromMarkdown(source, {
     // One tilde means "about" in an agent's prose.
-    extensions: [gfm({ singleTilde: false })],
-    mdastExtensions: [gfmFromMarkdown()],
+    extensions: [gfm({ singleTilde: false }), boundedInline()],
+    mdastExtensions: gfmFromMarkdown().map(({ transforms: _, ...extension }) => extension),
   });
   const page: Page = { source, sheet: newSheet(), definitions: new Map(), footnotes: new Map() };
   collect(tree, page.definitions, page.footnotes);

@@ -32,7 +32,10 @@ export function splitText(rendered: Rendered, limits: SplitLimits = {}): TextPar
   for (let digits = 1; ; digits++) {
     const ranges = cut(text, entities, whole, maxUnits - numberOf(0, 0).length - 2 * (digits - 1), maxEntities);
     if (String(ranges.length).length > digits) continue;
-    return ranges.map((range, i) => partOf(text, entities, range, numberOf(i + 1, ranges.length)));
+    const reader = readAhead(entities, 2 * maxEntities);
+    return ranges.map((range, i) =>
+      partOf(text, reader(range.start, range.end), range, numberOf(i + 1, ranges.length)),
+    );
   }
 }
 
@@ -43,15 +46,35 @@ function numberOf(index: number, count: number): string {
 
 function cut(text: string, entities: TextEntity[], whole: Range, maxUnits: number, maxEntities: number): Range[] {
   const ranges: Range[] = [];
+  const reader = readAhead(entities, 2 * maxEntities);
   let start = whole.start;
   while (start < whole.end) {
-    const limit = windowEnd(entities, start, Math.min(start + maxUnits, whole.end), maxEntities);
+    const end = Math.min(start + maxUnits, whole.end);
+    const limit = windowEnd(reader(start, end), start, end, maxEntities);
     const at = limit === whole.end ? limit : cutPoint(text, start, limit);
-    const end = trimRange(text, start, at).end;
-    if (end > start) ranges.push({ start, end });
+    const visible = trimRange(text, start, at);
+    if (visible.end > start) ranges.push({ start, end: visible.end });
     start = nextStart(text, at, whole.end);
   }
   return ranges;
+}
+
+/**
+ * Gives the entities that reach into one range after the other, sorted; `start` never goes back. Never more than
+ * `most`, and again only while they last, so that many parts and many entities do not multiply.
+ */
+function readAhead(entities: readonly TextEntity[], most: number): (start: number, end: number) => TextEntity[] {
+  let lasting: TextEntity[] = [];
+  let next = 0;
+  return (start, end) => {
+    lasting = lasting.filter(({ offset, length }) => offset + length > start);
+    for (; lasting.length < most && next < entities.length; next += 1) {
+      const entity = entities[next] as TextEntity;
+      if (entity.offset >= end) break;
+      if (entity.offset + entity.length > start) lasting.push(entity);
+    }
+    return lasting.filter(({ offset }) => offset < end);
+  };
 }
 
 /** Where the entity begins that would be one too many, or `end`. */

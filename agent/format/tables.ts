@@ -12,15 +12,26 @@ const maxColumns = 60;
 
 const gap = ' | ';
 
+/** Of all rows, missing ones included: a wide head over many short rows makes more cells than the text has characters. */
+const maxCells = 20_000;
+
 export function writeTable(page: Page, table: Table): void {
+  const count = table.children.reduce((most, row) => Math.max(most, row.children.length), 0);
+  if (count * table.children.length > maxCells) {
+    writeSource(page, table);
+    return;
+  }
   const sheets = table.children.map((row) => row.children.map((cell) => inlineSheet(page, cell.children)));
   const rows = sheets.map((row) => row.map((sheet) => withoutTabs(sheet.text).replace(/\s+/g, ' ').trim()));
   const hasLinks = sheets.flat().some((sheet) => sheet.marks.some((mark) => mark.type === 'text_link'));
-  const count = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, i) => Math.max(1, ...rows.map((row) => columnsOf(row[i] ?? ''))));
   const total = widths.reduce((sum, width) => sum + width, gap.length * (count - 1));
   if ((total <= maxColumns && !hasLinks) || rows.length < 2) writeColumns(page, rows, widths, table.align ?? []);
   else writeRecords(page, table, rows);
+}
+
+function writeSource(page: Page, { position }: Table): void {
+  write(page.sheet, withoutTabs(page.source.slice(position?.start.offset, position?.end.offset)));
 }
 
 function writeColumns(page: Page, rows: string[][], widths: number[], align: AlignType[]): void {

@@ -5,7 +5,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from './documents.ts';
-import { countParts, fullAnswerPrefix, type Redact, renderParts } from './render.ts';
+import { fullAnswerPrefix, renderParts, type Typesetter } from './render.ts';
 
 /** The turn runtime, as far as the phone steers it; each gives the words of the answer. */
 export interface Steered {
@@ -19,7 +19,7 @@ export interface Steered {
 export interface ControlOptions {
   steering: Steered;
   fullAnswer(id: string): Promise<string | undefined>;
-  redact: Redact;
+  typesetter: Typesetter;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
 }
 
@@ -65,11 +65,12 @@ async function fullAnswer(key: string, text: string | undefined, options: Contro
   if (text === undefined) {
     return plain(key, 'This answer is no longer kept (7 days); it stands in the session of the coding agent.');
   }
-  if ((await countParts(text, options.redact)) > maxAnswerParts) {
-    const document = await options.keepText('answer.md', options.redact(text), 'Full answer');
-    return { kind: 'document', document };
+  const { parts, whole } = await renderParts(text, options.typesetter);
+  if (whole === undefined && parts.length <= maxAnswerParts) {
+    return { kind: 'item', item: { key, class: 'answer', parts } };
   }
-  return { kind: 'item', item: { key, class: 'answer', parts: await renderParts(text, options.redact) } };
+  const all = whole ?? (await options.typesetter.clean(text));
+  return { kind: 'document', document: await options.keepText('answer.md', all, 'Full answer') };
 }
 
 /** `/mute`, `/mute on`, `/mute off`. */

@@ -38,15 +38,9 @@ export async function keepDocument(dir: string, path: string, caption: string, r
   return keep(dir, redact(basename(path)), redact(caption), (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
 }
 
-/** A text of ours as a file. */
-export function keepText(
-  dir: string,
-  name: string,
-  text: string,
-  caption: string,
-  redact: Redact,
-): Promise<NewDocument> {
-  return keep(dir, redact(name), redact(caption), (copy) => writeFile(copy, redact(text), { mode: 0o600, flag: 'wx' }));
+/** A text that is redacted already, as a file. Errors: `file_unusable`. */
+export function keepText(dir: string, name: string, text: string, caption: string): Promise<NewDocument> {
+  return keep(dir, name, caption, (copy) => writeFile(copy, text, { mode: 0o600, flag: 'wx' }));
 }
 
 async function keep(

@@ -20,6 +20,7 @@ import { createCoalesced } from './coalesce.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
 import { createHomeless, type HomelessOptions } from './homeless.ts';
 import type { Outages } from './outages.ts';
+import { type RenderedKey, wholeName } from './render.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -38,9 +39,10 @@ export interface OutboxOptions {
   prepare(): Promise<void>;
   /** Journals what was left in the spool because the file had no room for it. Never rejects. */
   takeSpool(): Promise<void>;
-  /** A status update as the phone shows it. */
-  /** Undefined = nothing to post: a document. */
-  render(key: OutboxKey): Promise<OutboxItem | undefined>;
+  /** A status update as the phone shows it. Undefined = nothing to post: a document. */
+  render(key: OutboxKey): Promise<RenderedKey | undefined>;
+  /** Keeps a text until the phone has it as a file. Errors: `file_unusable`. */
+  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
   /** What the relay said of each key, as often as it says it. */
@@ -76,7 +78,6 @@ export function outboxKey(entry: { id: string; timestamp: string; text: string }
 export function createOutbox(options: OutboxOptions): OutboxSync {
   const { project, journal, client, path, clock, log } = options;
   const stopping = new AbortController();
-  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
   let scanning: Promise<void> = Promise.resolve();
@@ -107,20 +108,44 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return scanning;
   }
 
-  const post = createCoalesced(async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        await postAll();
-        options.outages.worked(`${project.key} outbox`);
-        backoff.reset();
-        return;
-      } catch (cause) {
-        if (stopping.signal.aborted) return;
-        options.outages.failed(`${project.key} outbox`, cause);
-        await pause(backoff.next(retryAfterMs(cause)), stopping.signal);
+  /** Two ways, so that the answer to a STOP does not wait while a large text is rendered. */
+  const postQuick = postWay((key) => !waits().has(key));
+  const postSlow = postWay((key) => waits().has(key));
+  /** Of large texts, which are not rendered again at each look for an outcome. */
+  const renderedLarge = new Map<string, RenderedKey>();
+
+  /** Entries from the first large one on: they keep their order. */
+  function waits(): ReadonlySet<string> {
+    const entries = [...project.openKeys].flatMap((key) => {
+      const source = project.outbox.get(key)?.source;
+      return source?.kind === 'file' ? { key, chars: source.answer.text.length } : [];
+    });
+    const first = entries.findIndex(({ chars }) => chars > quickChars);
+    return new Set(first < 0 ? [] : entries.slice(first).map(({ key }) => key));
+  }
+
+  function postWay(takes: (key: string) => boolean): () => Promise<void> {
+    const backoffOfWay = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+    return createCoalesced(async () => {
+      while (!stopping.signal.aborted) {
+        try {
+          await postAll([...project.openKeys].filter(takes));
+          options.outages.worked(`${project.key} outbox`);
+          backoffOfWay.reset();
+          return;
+        } catch (cause) {
+          if (stopping.signal.aborted) return;
+          options.outages.failed(`${project.key} outbox`, cause);
+          await pause(backoffOfWay.next(retryAfterMs(cause)), stopping.signal);
+        }
       }
-    }
-  });
+    });
+  }
+
+  function post(): void {
+    postQuick();
+    if (waits().size > 0) postSlow();
+  }
 
   const { signal } = stopping;
   const keepHomeless = createHomeless({ journal, spool: options.spool, signal, onKept: () => void scan() });
@@ -184,18 +209,56 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     if (quarantined) options.onQuarantined(quarantined);
   }
 
-  async function postAll(): Promise<void> {
-    const open = [...project.openKeys];
-    for (let start = 0; start < open.length; start += relayLimits.outboxItemsPerCall) {
-      const keys = open.slice(start, start + relayLimits.outboxItemsPerCall);
-      const rendered = await Promise.all(keys.flatMap((key) => project.outbox.get(key) ?? []).map(options.render));
-      const items = rendered.filter((item) => item !== undefined);
+  async function postAll(keys: readonly string[]): Promise<void> {
+    let kept: unknown;
+    let items: OutboxItem[] = [];
+    let bytes = 0;
+    for (const key of keys) {
+      const known = project.outbox.get(key);
+      const rendered = known && (await render(known));
       if (stopping.signal.aborted) return;
-      if (items.length === 0) continue;
-      const { items: outcomes } = await client.outbox({ ...options.address, items });
-      if (stopping.signal.aborted) return;
-      await takeOutcomes(outcomes);
+      if (!rendered) continue;
+      try {
+        if (rendered.whole !== undefined) await sendWhole(key, rendered.whole);
+      } catch (cause) {
+        // With the next try: the others must not wait for room on the disk.
+        kept = cause;
+        continue;
+      }
+      const itemBytes = Buffer.byteLength(JSON.stringify(rendered.item));
+      if (items.length === relayLimits.outboxItemsPerCall || bytes + itemBytes > maxCallBytes) await postItems();
+      items.push(rendered.item);
+      bytes += itemBytes;
     }
+    if (items.length > 0) await postItems();
+    if (kept !== undefined) throw kept;
+
+    async function postItems(): Promise<void> {
+      const posted = items;
+      items = [];
+      bytes = 0;
+      if (stopping.signal.aborted || posted.length === 0) return;
+      const { items: outcomes } = await client.outbox({ ...options.address, items: posted });
+      if (!stopping.signal.aborted) await takeOutcomes(outcomes);
+    }
+  }
+
+  async function render(known: OutboxKey): Promise<RenderedKey | undefined> {
+    const { key, source } = known;
+    if (source.kind !== 'file' || source.answer.text.length <= quickChars) return options.render(known);
+    const rendered = renderedLarge.get(key) ?? (await options.render(known));
+    for (const each of renderedLarge.keys()) if (!project.openKeys.has(each)) renderedLarge.delete(each);
+    if (rendered) renderedLarge.set(key, rendered);
+    return rendered;
+  }
+
+  /** Once, before the messages that name the file. */
+  async function sendWhole(key: string, text: string): Promise<void> {
+    const wholeKey = `whole_${key.slice(0, 48)}`;
+    if (project.outbox.has(wholeKey)) return;
+    const { document } = await options.keepText(wholeName, text, 'The whole text');
+    await journal.append([{ t: 'document', p: project.key, at: clock(), key: wholeKey, document }]);
+    uploads.start();
   }
 
   async function takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void> {
@@ -272,6 +335,12 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
 }
 
 const retryMs = 1_000;
+
+/** A longer text may take its time. */
+const quickChars = 8_192;
+
+/** Room for what stands around the items. */
+const maxCallBytes = relayLimits.apiBodyBytes - 16 * 1024;
 
 function isSettled(key: OutboxKey | undefined): boolean {
   return key?.state === 'sent' || key?.state === 'dead';

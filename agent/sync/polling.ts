@@ -17,7 +17,7 @@ import { frameMessages } from '../turns/framing.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import { pause } from './backoff.ts';
 import type { Leases } from './leases.ts';
-import { type Redact, renderText } from './render.ts';
+import type { Typesetter } from './render.ts';
 
 export interface PollingOptions {
   mailbox: string;
@@ -29,7 +29,7 @@ export interface PollingOptions {
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
   typing(): Promise<void>;
-  redact: Redact;
+  typesetter: Typesetter;
   clock: () => number;
 }
 
@@ -104,7 +104,7 @@ export function createPolling(options: PollingOptions): Polling {
       return resultOf(messages, options.mailbox, clock());
     },
     async send(from, { sendId, text, mode, waitMs }, signal) {
-      const parts = await renderText(text, mode, options.redact);
+      const parts = await options.typesetter.parts(text, mode);
       const replyTo = leases.unanswered(from.connection);
       const items: OutboxItem[] = [];
       for (let start = 0; start < parts.length; start += relayLimits.outboxParts) {

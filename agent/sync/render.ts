@@ -12,42 +12,69 @@ export const fullAnswerPrefix = 'full:';
 
 export type Redact = (text: string) => string;
 
+/** What may take long for a large text, wherever it is done. Never rejects. */
+export interface Typesetter {
+  /** `renderText`. */
+  parts(text: string, mode: TextMode): Promise<TextPart[]>;
+  /** Without its secrets. */
+  clean(text: string): Promise<string>;
+}
+
+export function typesetHere(redact: Redact): Typesetter {
+  return {
+    parts: (text, mode) => renderText(text, mode, redact),
+    clean: async (text) => redact(text),
+  };
+}
+
 export interface RenderOptions {
-  redact: Redact;
+  typesetter: Typesetter;
   /** True when more than the summary is kept under this entry id. */
   hasFullAnswer(id: string): Promise<boolean>;
 }
 
+export interface RenderedKey {
+  item: OutboxItem;
+  /** All of the text, redacted, for a file beside the item, which has only its beginning. */
+  whole?: string;
+}
+
 /** Undefined = a document, which is streamed and not rendered. */
-export async function renderKey({ key, source }: OutboxKey, options: RenderOptions): Promise<OutboxItem | undefined> {
-  if (source.kind === 'item') return source.item;
+export async function renderKey({ key, source }: OutboxKey, options: RenderOptions): Promise<RenderedKey | undefined> {
+  if (source.kind === 'item') return { item: source.item };
   if (source.kind === 'document') return undefined;
   const { answer, replyTo } = source;
   const full = await options.hasFullAnswer(answer.id);
-  return {
+  const { parts, whole } = await renderParts(answer.text, options.typesetter);
+  const item: OutboxItem = {
     key,
     class: 'answer',
-    parts: await renderParts(answer.text, options.redact),
+    parts,
     ...(full ? { buttons: [[{ label: 'Full answer', action: `${fullAnswerPrefix}${answer.id}` }]] } : {}),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
+  return whole === undefined ? { item } : { item, whole };
 }
 
 /** Far more than `outboxParts` show; the parser's time grows with the text. */
 const maxSourceChars = 60_000;
 
-/** How many phone messages a text makes; what is too long to render counts as more than any limit. */
-export async function countParts(markdown: string, redact: Redact): Promise<number> {
-  return markdown.length > maxSourceChars ? Number.POSITIVE_INFINITY : (await renderParts(markdown, redact)).length;
+/** The name of the file with all of a text. */
+export const wholeName = 'message.md';
+
+export interface RenderedParts {
+  /** At least one, at most what one call may carry. */
+  parts: TextPart[];
+  /** What they are the beginning of, redacted; undefined = they are all. */
+  whole?: string;
 }
 
-/** At least one part, at most what one call may carry; what is cut says so. */
-export async function renderParts(markdown: string, redact: Redact): Promise<TextPart[]> {
-  const source = redact(markdown);
-  const parts = await renderText(source.slice(0, maxSourceChars), 'Markdown', redact);
-  if (parts.length <= relayLimits.outboxParts && source.length <= maxSourceChars) return parts;
-  const rest = '… the rest is too long for the phone; the whole answer stands in the terminal.';
-  return [...parts.slice(0, relayLimits.outboxParts - 1), { text: rest, entities: [] }];
+export async function renderParts(markdown: string, typesetter: Typesetter): Promise<RenderedParts> {
+  const whole = await typesetter.clean(markdown);
+  const parts = await typesetter.parts(whole.slice(0, maxSourceChars), 'Markdown');
+  if (parts.length <= relayLimits.outboxParts && whole.length <= maxSourceChars) return { parts };
+  const rest = `… the rest is too long for messages; the whole text is in the file ${wholeName} beside them.`;
+  return { parts: [...parts.slice(0, relayLimits.outboxParts - 1), { text: rest, entities: [] }], whole };
 }
 
 /** All of a text in the mode that its writer chose, as it stands when it breaks that mode's rules. At least one part. */

@@ -5,12 +5,17 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import { eachTest } from '../helpers/scene.ts';
+import { timesIn } from '../helpers/launcher.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let ws: Workstation;
+let newAgent: Scene['newAgent'];
+let arrives: Scene['arrives'];
 eachTest((scene) => {
-  ({ ws } = scene);
+  ({ ws, newAgent, arrives } = scene);
 });
+
+const timestamp = '2026-02-15T14:30:00Z';
 
 const texts = async () => (await ws.inbox()).map((entry) => entry.text);
 const stands = (text: string) => until(`"${text}" stands in the inbox`, async () => (await texts()).includes(text));
@@ -191,6 +196,39 @@ describe('nothing unread is lost when the file', () => {
     expect(told.text).toBe(
       `Another program left a malformed wa_inbox.json. It lies aside as ${aside[0]}; 2 of its entries were recovered, and no message of yours is lost.`,
     );
+  });
+
+  it('has a field that nests 20,000 deep: moved aside by name, and messages come as before', async () => {
+    const daemon = await ws.start();
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    await ws.foreignWrite(ws.inboxFile, `{"messages":[{"id":"x","text":"deep","more":${deep}},{"text":"theirs"}]}`);
+    await ws.chat.say('one');
+    await stands('one');
+    expect(await texts()).toEqual(['theirs', 'one']);
+    const told = await until('the phone is told', () => ws.chat.fromBot()[0]);
+    expect(told.text).toContain('Another program left a malformed wa_inbox.json.');
+    expect(projectStatus(daemon).inboxTrouble).toBe(null);
+    expect(JSON.stringify(ws.log)).not.toContain('call stack');
+  });
+
+  it('is 7.8 MB of 75,000 entries: moved aside whole, and a turn is given what the phone says', async () => {
+    const messages = Array.from({ length: 75_000 }, (_, at) => ({
+      id: `m${at}`,
+      timestamp,
+      from: 'x',
+      text: 'x',
+      read: false,
+    }));
+    await ws.foreignWrite(ws.inboxFile, { messages });
+    await ws.start();
+    await arrives('one');
+    expect(await texts()).toEqual(['one']);
+    const aside = (await readdir(dirname(ws.inboxFile))).filter((name) => name.includes('.corrupt-'));
+    expect(aside).toHaveLength(1);
+    const told = await until('the phone is told', () => ws.chat.fromBot()[0]);
+    expect(told.text).toContain(`It lies aside as ${aside[0]}`);
+    const agent = await newAgent();
+    expect(timesIn(await agent.turn('done'), 'one')).toBe(1);
   });
 
   it('is a folder: the trouble is named, and it goes on when the folder is gone', async () => {

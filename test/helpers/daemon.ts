@@ -34,6 +34,8 @@ export interface Workstation {
     interactive?: boolean;
     /** Default: the project alone. */
     bindings?: readonly Binding[];
+    /** Of large inputs. */
+    deadlinesMs?: { judge: number; typeset: number };
   }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
@@ -112,6 +114,7 @@ export async function createWorkstation(
         version,
         platform: process.platform,
         clock,
+        ...(changes.deadlinesMs ? { deadlinesMs: changes.deadlinesMs } : {}),
         random: Math.random,
         isInteractive: async () => interactive,
         log: (level, event, fields = {}) => log.push({ level, event, fields }),

@@ -258,3 +258,29 @@ describe('whatever is written', () => {
     );
   });
 });
+
+describe('an entry with a field that nests deeper than any of ours', () => {
+  const depth = 20_000;
+  const deep = {
+    arrays: `${'['.repeat(depth)}${']'.repeat(depth)}`,
+    objects: `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`,
+  };
+
+  test.each(Object.entries(deep))(
+    'of %s makes the file malformed, and the entries before and behind it are salvaged',
+    (_, field) => {
+      const [first, last] = [inboxEntry(), inboxEntry({ text: 'behind it' })];
+      const odd = JSON.stringify(inboxEntry({ text: 'deep', field: '' })).replace('"field":""', `"field":${field}`);
+      const text = `{"messages":[${JSON.stringify(first)},${odd},${JSON.stringify(last)}]}`;
+      const { state, entries, rest } = parse(text);
+      expect({ state, entries }).toEqual({ state: 'malformed', entries: [first, last] });
+      // What was read can be written.
+      expect(parse(serialiseMailbox(entries, rest)).entries).toEqual([first, last]);
+    },
+  );
+
+  test('is no matter of brackets in a text', () => {
+    const entry = inboxEntry({ text: '[{"\\'.repeat(depth) });
+    expect(parse(JSON.stringify({ messages: [entry] }))).toMatchObject({ state: 'ok', entries: [entry] });
+  });
+});

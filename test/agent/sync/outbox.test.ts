@@ -41,6 +41,7 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
     takeSpool: () => Promise.resolve(),
     render: async () => undefined,
+    keepText: () => noSpace(),
     onQuarantined: () => {},
     onOutcomes: () => {},
     clock: () => now,

@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 async function queueDocument(): Promise<string> {
-  const document = await keepText(join(root, 'documents'), 'answer.md', 'text', '', (text) => text);
+  const document = await keepText(join(root, 'documents'), 'answer.md', 'text', '');
   await journal.append([{ t: 'document', p, at: now, key: document.key, document: document.document }]);
   return document.key;
 }

@@ -1,0 +1,93 @@
+// Where the daemon renders, redacts and judges: small inputs at once, large ones in a worker thread with a deadline. What comes to
+// no end there goes out as plain text, or is asked and denied as if nothing were known of it.
+
+import type { TextMode } from '../../protocol/polling.ts';
+import type { JudgeOptions } from '../approvals/judge-now.ts';
+import { unjudged } from '../approvals/unjudged.ts';
+import type { RedactionOptions } from '../format/redact.ts';
+import type { Log } from '../log.ts';
+import { type Typesetter, typesetHere } from '../sync/render.ts';
+import type { Job, JobResult } from './jobs.ts';
+import { createThread, type Thread } from './thread.ts';
+
+export interface HeavyOptions {
+  redaction: RedactionOptions;
+  redact(text: string): string;
+  /** A gate waits for its verdict, a text for nobody. */
+  deadlinesMs?: { judge: number; typeset: number } | undefined;
+  log: Log;
+}
+
+export interface Heavy {
+  readonly typesetter: Typesetter;
+  readonly judgeLarge: NonNullable<JudgeOptions['judgeLarge']>;
+  /** How many threads there are. */
+  threads(): number;
+  close(): Promise<void>;
+}
+
+/** Up to this much is done at once: in a few milliseconds, and most texts and calls are smaller. */
+export const inlineChars = 8_192;
+
+const usualDeadlinesMs = { judge: 5_000, typeset: 10_000 };
+
+export function createHeavy({ redaction, redact, deadlinesMs = usualDeadlinesMs, log }: HeavyOptions): Heavy {
+  const threadFor = (what: string, deadlineMs: number) =>
+    createThread({
+      data: { redaction },
+      deadlineMs,
+      onFailed: (why) => log('warn', 'large input not done', { what, why }),
+    });
+  // Two of them, so that no text holds up a gate.
+  const judging = threadFor('judge', deadlinesMs.judge);
+  const typesetting = threadFor('render', deadlinesMs.typeset);
+  const here = typesetHere(redact);
+
+  async function clean(text: string): Promise<string> {
+    if (text.length <= inlineChars) return here.clean(text);
+    const done = await run(typesetting, { kind: 'redacted', text });
+    return done?.kind === 'redacted' ? done.text : notChecked(text);
+  }
+
+  return {
+    typesetter: {
+      clean,
+      async parts(text: string, mode: TextMode) {
+        if (text.length <= inlineChars) return here.parts(text, mode);
+        for (const as of mode === 'Plain' ? [mode] : [mode, 'Plain' as const]) {
+          const done = await run(typesetting, { kind: 'parts', text, mode: as });
+          if (done?.kind === 'parts') return done.parts;
+        }
+        return here.parts(notChecked(text), 'Plain');
+      },
+    },
+    judgeLarge(task) {
+      if (charsIn(task.call.input) <= inlineChars) return undefined;
+      return run(judging, { kind: 'judged', task }).then((done) =>
+        done?.kind === 'judged' ? done.judged : { judgement: unjudged(task), places: new Map() },
+      );
+    },
+    threads: () => [judging, typesetting].filter((thread) => thread.isRunning()).length,
+    async close() {
+      await Promise.all([judging.close(), typesetting.close()]);
+    },
+  };
+}
+
+function run(thread: Thread, job: Job): Promise<JobResult | undefined> {
+  return thread.run(job) as Promise<JobResult | undefined>;
+}
+
+/** What cannot be looked through for secrets does not leave. */
+function notChecked(text: string): string {
+  return `(A text of ${text.length} characters could not be checked for secrets in time, so it was not sent; it stands where it was written. The patterns under "redact" in config.json may be slow.)`;
+}
+
+/** What nests too deep to be written down is as large as anything. */
+function charsIn(input: object): number {
+  try {
+    return JSON.stringify(input).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

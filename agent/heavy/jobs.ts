@@ -1,0 +1,20 @@
+// What the daemon may give to its worker threads, and what comes back. All of it can be cloned.
+
+import type { TextMode } from '../../protocol/polling.ts';
+import type { TextPart } from '../../protocol/relay-api.ts';
+import type { JudgedTask, JudgeTask } from '../approvals/judge-now.ts';
+import type { RedactionOptions } from '../format/redact.ts';
+
+export interface HeavyData {
+  redaction: RedactionOptions;
+}
+
+export type Job =
+  | { kind: 'parts'; text: string; mode: TextMode }
+  | { kind: 'redacted'; text: string }
+  | { kind: 'judged'; task: JudgeTask };
+
+export type JobResult =
+  | { kind: 'parts'; parts: TextPart[] }
+  | { kind: 'redacted'; text: string }
+  | { kind: 'judged'; judged: JudgedTask };

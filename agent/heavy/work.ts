@@ -1,0 +1,27 @@
+// The worker thread's side: does one job after the other with tools of its own, made from what can be cloned. An entry point.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { judgeHere } from '../approvals/judge-now.ts';
+import { createRedactor } from '../format/redact.ts';
+import { renderText } from '../sync/render.ts';
+import type { HeavyData, Job, JobResult } from './jobs.ts';
+
+const { redaction } = workerData as HeavyData;
+const redactor = createRedactor(redaction);
+const redact = (text: string) => redactor(text).text;
+const secretsIn = (text: string) => Object.values(redactor(text).counts).reduce((sum, count) => sum + count, 0);
+
+async function done(job: Job): Promise<JobResult> {
+  switch (job.kind) {
+    case 'parts':
+      return { kind: 'parts', parts: await renderText(job.text, job.mode, redact) };
+    case 'redacted':
+      return { kind: 'redacted', text: redact(job.text) };
+    case 'judged':
+      return { kind: 'judged', judged: await judgeHere(job.task, secretsIn) };
+  }
+}
+
+parentPort?.on('message', async ({ number, job }: { number: number; job: Job }) => {
+  parentPort?.postMessage({ number, result: await done(job) });
+});
