@@ -1,13 +1,13 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
-import { commandOf, type ToolCall } from './builtin.ts';
+import { commandOf, jsonOf, type ToolCall } from './builtin.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-now.ts';
 import { readMode } from './modes.ts';
 import type { Policies } from './policy.ts';
@@ -140,9 +140,11 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     await questions.settle(question, 'changed', { deny }, { by, detail: change });
   }
 
-  function editPrompt({ call, judgement }: Question): TextPart {
+  async function editPrompt({ call, judgement }: Question): Promise<TextPart> {
     const head = 'Answer this message with the command that runs instead. Now it is:';
-    const command = visible(options.hide(commandOf({ ...call, input: judgement.input ?? call.input }) ?? '').text);
+    const command = visible(
+      (await options.shows.hide(commandOf({ ...call, input: judgement.input ?? call.input }) ?? '')).text,
+    );
     const shown = command.slice(0, 2000) || '(empty)';
     return {
       text: `${head}\n${shown}`,
@@ -248,10 +250,10 @@ function inputAnswer(input: Readonly<Record<string, unknown>> | undefined): Turn
   return input ? { input: { ...input } } : {};
 }
 
+/** Two calls that cannot be written down are never the same. */
 function hashOf({ tool, server, input }: ToolCall): string {
-  return createHash('sha256')
-    .update(JSON.stringify([tool, server ?? null, input]))
-    .digest('hex');
+  const text = jsonOf([tool, server ?? null, input]) ?? randomBytes(32);
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function alwaysKey({

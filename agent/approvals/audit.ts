@@ -13,7 +13,7 @@ export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' 
 
 export interface Audit {
   /** In the order of the calls; a line that cannot be written is logged, once until one can. */
-  write(line: AuditLine): void;
+  write(line: AuditLine | Promise<AuditLine>): void;
   /** Resolves when all lines are written. */
   flush(): Promise<void>;
 }
@@ -43,26 +43,25 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
     await appendBelow(path, text, { rotateBytes: maxBytes, isPrivate: true });
   }
 
+  function textOf(at: string, { kind, ...rest }: AuditLine): string {
+    const hide = (value: unknown): unknown =>
+      typeof value === 'string' ? redact(value) : Array.isArray(value) ? value.map(hide) : value;
+    const clean = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hide(value)]));
+    return `${JSON.stringify({ at, kind, ...clean })}\n`;
+  }
+
   return {
     write(line) {
-      const { kind, ...rest } = line;
-      const hide = (value: unknown): unknown =>
-        typeof value === 'string' ? redact(value) : Array.isArray(value) ? value.map(hide) : value;
-      const clean = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hide(value)]));
-      const text = `${JSON.stringify({ at: new Date(clock()).toISOString(), kind, ...clean })}\n`;
-      last = last.then(() =>
-        append(text).then(
-          () => {
-            trouble = false;
-          },
-          (cause) => {
-            const { message, hint } = cause as WaError;
-            if (!trouble)
-              log('error', 'audit not written', { error: hint === undefined ? message : `${message}. ${hint}` });
-            trouble = true;
-          },
-        ),
-      );
+      const at = new Date(clock()).toISOString();
+      last = last.then(async () => {
+        try {
+          await append(textOf(at, await line));
+          trouble = false;
+        } catch (cause) {
+          if (!trouble) log('error', 'audit not written', { error: (cause as Error).message });
+          trouble = true;
+        }
+      });
     },
     flush: () => last,
   };

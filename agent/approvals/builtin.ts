@@ -69,6 +69,15 @@ const readers = new Set([
   ...['google_web_search', 'web_fetch', 'save_memory', 'ask_user', 'get_internal_docs', 'activate_skill'],
 ]);
 
+/** Undefined = nests deeper than can be written down. */
+export function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    return undefined;
+  }
+}
+
 /** The command line of a shell tool. */
 export function commandOf({ input }: ToolCall): string | undefined {
   return typeof input.command === 'string' ? input.command : undefined;

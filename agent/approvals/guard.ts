@@ -15,10 +15,11 @@ import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
-import { commandOf, type Surroundings } from './builtin.ts';
+import { commandOf, jsonOf, type Surroundings } from './builtin.ts';
 import { afterCommands } from './judge.ts';
 import type { JudgeOptions } from './judge-now.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
+import { hideBy, type Shows } from './question.ts';
 import type { GateHost } from './questions.ts';
 import { makeCheckpoint } from './run.ts';
 import { createSwitches } from './switches.ts';
@@ -43,6 +44,7 @@ export interface GuardOptions {
   send(item: OutboxItem): Promise<void>;
   redact(text: string, as?: 'code'): { text: string; counts: Record<string, number> };
   judgeLarge: JudgeOptions['judgeLarge'];
+  shows: Shows;
   onMode(mode: ApprovalMode): Promise<void>;
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number): Promise<boolean>;
@@ -106,14 +108,10 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     return read;
   }
   await policies();
-  const { mailboxDir, prepare } = options;
-  /** What would run, with the characters of secrets hidden and all else to be seen. */
-  const hide = (text: string) => {
-    const { text: shown, counts } = options.redact(text, 'code');
-    return { text: shown, places: total(counts) };
-  };
+  const { mailboxDir, prepare, shows } = options;
+  const hide = hideBy(options.redact);
   // Hidden before it is cut: half a secret is no pattern's.
-  const auditText = (text: string) => headAndTail(visible(hide(text).text), shownChars);
+  const auditText = async (text: string) => headAndTail(visible((await shows.hide(text)).text), shownChars);
   const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
   const budgets: Budgeting = createBudgeting({ ...options, policies });
   const approvals: Approvals = await createApprovals({
@@ -128,15 +126,16 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       secretsIn: (text) => total(options.redact(text).counts),
     },
     judgeLarge: options.judgeLarge,
-    hide,
+    shows,
     ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
     isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),
     checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
     audit({ text, before, ...decision }) {
-      const words = Object.entries({ text, before }).flatMap(([key, value]) =>
-        value === undefined ? [] : [[key, auditText(value)] as const],
+      const given = Object.entries({ text, before }).flatMap(([key, value]) =>
+        value === undefined ? [] : [{ key, value }],
       );
-      audit.write({ kind: 'decision', ...decision, ...Object.fromEntries(words) });
+      const words = Promise.all(given.map(async ({ key, value }) => [key, await auditText(value)] as const));
+      audit.write(words.then((pairs) => ({ kind: 'decision', ...decision, ...Object.fromEntries(pairs) })));
     },
     onMode: options.onMode,
     clock,
@@ -166,22 +165,23 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   const ungated = createUngated({
     ...options,
     mode: () => approvals.mode(),
-    tell: note,
-    audit: (line) => audit.write({ kind: 'ungated', ...line }),
-    describe,
+    tell: (key, textOf, call) =>
+      void (call ? describe(call) : Promise.resolve('')).then((words) => note(key, textOf(words))),
+    audit: (line, call) => audit.write(describe(call).then((text) => ({ kind: 'ungated', ...line, text }))),
   });
   const switches = createSwitches({ look: options.switches, tell: note, clock, log });
   const stops = new Set<string>();
   let stopInFile: string | undefined;
 
-  function describe({ tool, server, input }: ToolOfCall): string {
+  function describe({ tool, server, input }: ToolOfCall): Promise<string> {
     return auditText(commandOf({ tool, server, input }) ?? String(input.file_path ?? ''));
   }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
     const { tool, input } = call.event;
     const text = describe(call.event);
-    audit.write({ kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input), text });
+    const line = { kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input) } as const;
+    audit.write(text.then((words) => ({ ...line, text: words })));
     return after.run(call, host);
   }
 
@@ -280,5 +280,7 @@ function total(counts: Record<string, number>): number {
 }
 
 function hashOf(input: object): string {
-  return createHash('sha256').update(JSON.stringify(input)).digest('hex');
+  return createHash('sha256')
+    .update(jsonOf(input) ?? 'nests too deep')
+    .digest('hex');
 }

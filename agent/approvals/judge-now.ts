@@ -2,7 +2,7 @@
 // then, a policy may have become stricter. Reads the file system, changes nothing.
 
 import type { ApprovalMode } from '../journal/approvals.ts';
-import type { Surroundings, ToolCall } from './builtin.ts';
+import { jsonOf, type Surroundings, type ToolCall } from './builtin.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Policies } from './policy.ts';
 import { lookAround } from './surroundings.ts';
@@ -73,7 +73,7 @@ export function whatChanged(asked: Pick<Judged, 'judgement' | 'places'>, now: Ju
 }
 
 function sameInput(a: Judgement, b: Judgement): boolean {
-  return JSON.stringify(a.input) === JSON.stringify(b.input);
+  return jsonOf(a.input) === jsonOf(b.input);
 }
 
 /** The first path that led elsewhere, of those that both know. */

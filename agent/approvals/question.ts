@@ -6,8 +6,44 @@ import { visible } from '../visible.ts';
 import { commandOf, type ToolCall } from './builtin.ts';
 import { headAndTail, shortDiff } from './visible.ts';
 
-/** Hides plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
-export type Hide = (text: string) => { text: string; places: number };
+/** Without plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
+export interface Hidden {
+  text: string;
+  places: number;
+}
+
+export type Hide = (text: string) => Hidden;
+
+export function hideBy(redactor: (text: string, as: 'code') => { text: string; counts: Record<string, number> }): Hide {
+  return (text) => {
+    const { text: shown, counts } = redactor(text, 'code');
+    return { text: shown, places: Object.values(counts).reduce((sum, count) => sum + count, 0) };
+  };
+}
+
+/** A question without what hides secrets in it; can be cloned. */
+export type Unshown = Omit<QuestionOptions, 'hide'>;
+
+export interface Shown {
+  part: TextPart;
+  /** The part does not show every character of what would run. */
+  hides: boolean;
+}
+
+/** Where texts of calls are made ready for a person's eye, large ones elsewhere than small ones. Neither rejects. */
+export interface Shows {
+  /** Undefined = it could not be made in time, and nobody can be asked. */
+  question(question: Unshown): Promise<Shown | undefined>;
+  hide(text: string): Promise<Hidden>;
+}
+
+/** In this thread, however long that takes. */
+export function showHere(hide: Hide): Shows {
+  return {
+    question: async (question) => questionPart({ ...question, hide }),
+    hide: async (text) => hide(text),
+  };
+}
 
 export interface QuestionOptions {
   call: ToolCall;
@@ -29,8 +65,8 @@ const bodyUnits = 2600;
 const headUnits = 600;
 const editUnits = 900;
 
-/** Shown as one message; the body is code. `hides` = it does not show every character of what would run. */
-export function questionPart(options: QuestionOptions): { part: TextPart; hides: boolean } {
+/** Shown as one message; the body is code. */
+export function questionPart(options: QuestionOptions): Shown {
   const { call } = options;
   let places = 0;
   const clean = (text: string) => {

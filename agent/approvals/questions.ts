@@ -9,16 +9,16 @@ import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { visible } from '../visible.ts';
-import { commandOf, type ToolCall } from './builtin.ts';
+import { commandOf, jsonOf, type ToolCall } from './builtin.ts';
 import type { Judgement } from './judge.ts';
 import type { Places } from './judge-now.ts';
 import type { Policies } from './policy.ts';
-import { type Hide, questionItem, questionKey, questionPart, verdictItem } from './question.ts';
+import { questionItem, questionKey, type Shows, verdictItem } from './question.ts';
 import { fileNow } from './surroundings.ts';
 
 export interface Decision {
   tool: string;
-  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered' | 'too-many';
+  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered' | 'too-many' | 'unshown';
   hash: string;
   session: string;
   why: readonly string[];
@@ -35,7 +35,7 @@ export interface QuestionsOptions {
   /** Appends to the journal with project and time; resolves when it is on the disk. */
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
-  hide: Hide;
+  shows: Shows;
   /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
   isAtDesk(pid: number | undefined): Promise<boolean>;
   audit(decision: Decision): void;
@@ -104,9 +104,11 @@ export interface HowSettled {
   runs?: Readonly<Record<string, unknown>>;
 }
 
+const tooDeep = '(arguments that nest too deep to be written down)';
+
 /** A call as the audit names it. `input` = the arguments that run in place of its own. */
 export function auditWords(call: ToolCall, input: ToolCall['input'] | undefined): { text: string; before?: string } {
-  const wordsOf = (each: ToolCall) => commandOf(each) ?? JSON.stringify(each.input);
+  const wordsOf = (each: ToolCall) => commandOf(each) ?? jsonOf(each.input) ?? tooDeep;
   if (input === undefined) return { text: wordsOf(call) };
   return { text: wordsOf({ ...call, input }), before: wordsOf(call) };
 }
@@ -153,7 +155,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
       ...words,
       ...by,
     });
-    const detail = how.detail === undefined ? undefined : visible(options.hide(how.detail).text);
+    const detail = how.detail === undefined ? undefined : visible((await options.shows.hide(how.detail)).text);
     await options
       .send(verdictItem(id, question.part, verdict, detail))
       .catch((cause) => log('warn', 'verdict not shown', { project: project.key, error: (cause as Error).message }));
@@ -184,16 +186,22 @@ export function createQuestions(options: QuestionsOptions): Questions {
       const expiresAt = clock() + waitMs;
       const { onTimeout } = user;
       const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
-      const { part, hides } = questionPart({
+      const made = await options.shows.question({
         call: shown,
         why: judgement.why,
         fileNow: await fileNow(shown, asked.cwd),
         hidesFile: judgement.rules.includes('secret-file'),
-        hide: options.hide,
         waits: durationText(waitMs),
         onTimeout,
         checkpoint,
       });
+      if (!made) {
+        const unshown =
+          'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.';
+        options.audit({ tool: call.tool, verdict: 'unshown', hash, session: asked.session, why: judgement.why });
+        return { deny: unshown };
+      }
+      const { part, hides } = made;
       // Only what was shown whole, and what no rule finds, is approved for more than once.
       const always = judgement.rules.length === 0 && !hides;
       // Journal, wait, question: an answer may be here before `send` returns.

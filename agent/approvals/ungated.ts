@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { HookCall } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
+import { jsonOf } from './builtin.ts';
 
 /** A tool that the session file says has run. */
 export interface RanTool {
@@ -16,11 +17,9 @@ export interface RanTool {
 
 export interface UngatedOptions {
   mode(): ApprovalMode;
-  /** Tells the phone; never rejects. */
-  tell(key: string, text: string): void;
-  audit(line: { tool: string; session: string; text: string }): void;
-  /** What a person reads of a call. */
-  describe(call: ToolOfCall): string;
+  /** Tells the phone; never rejects. `textOf` takes what a person reads of the call. */
+  tell(key: string, textOf: (words: string) => string, call?: ToolOfCall): void;
+  audit(line: { tool: string; session: string }, call: ToolOfCall): void;
   sizeOf(transcript: string): Promise<number>;
   /** From `offset` on, and where the file ended then. */
   toolsIn(transcript: string, offset: number): Promise<{ tools: RanTool[]; end: number }>;
@@ -97,19 +96,18 @@ export function createUngated(options: UngatedOptions): Ungated {
   }
 
   function tell(id: string, session: Session, call: ToolOfCall, how: string): void {
-    const text = options.describe(call);
-    options.audit({ tool: call.tool, session: id, text });
+    options.audit({ tool: call.tool, session: id }, call);
     if (session.told >= maxTold) {
       session.untold += 1;
       return;
     }
     session.told += 1;
-    say(id, `⚠ ${call.tool} ran ${how}${text === '' ? '.' : `: ${text}`}\n${whatToDo}`);
+    say(id, (words) => `⚠ ${call.tool} ran ${how}${words === '' ? '.' : `: ${words}`}\n${whatToDo}`, call);
   }
 
-  function say(id: string, text: string): void {
+  function say(id: string, textOf: (words: string) => string, call?: ToolOfCall): void {
     count += 1;
-    options.tell(`ungated_${id.slice(0, 40)}_${clock().toString(36)}_${count}`, text);
+    options.tell(`ungated_${id.slice(0, 40)}_${clock().toString(36)}_${count}`, textOf, call);
   }
 
   function ended(id: string, session: Session, call: ToolOfCall): void {
@@ -144,7 +142,7 @@ export function createUngated(options: UngatedOptions): Ungated {
       if (session.untold > 0) {
         const { untold } = session;
         // What the session file still says of this turn is counted with the next one.
-        say(id, `⚠ ${untold} more ${untold === 1 ? 'tool' : 'tools'} ran without being asked in this turn.`);
+        say(id, () => `⚠ ${untold} more ${untold === 1 ? 'tool' : 'tools'} ran without being asked in this turn.`);
       }
       session.told = 0;
       session.untold = 0;
@@ -223,6 +221,6 @@ function hashOf({ tool, server, input }: ToolOfCall): string {
     .filter(([name]) => name !== addedByHost[tool])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([tool, server ?? null, members]))
+    .update(jsonOf([tool, server ?? null, members]) ?? 'nests too deep')
     .digest('hex');
 }

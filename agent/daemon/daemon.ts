@@ -81,7 +81,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     };
     const redactor = createRedactor(redaction);
     const redact = (text: string) => redactor(text).text;
-    const heavy = createHeavy({ redaction, redact, deadlinesMs: options.deadlinesMs, log });
+    const heavy = createHeavy({ redaction, redactor, deadlinesMs: options.deadlinesMs, log });
     undo.push(() => heavy.close());
     const gates = createGates(config.dirs);
     const deps = {
@@ -93,6 +93,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       redactor,
       typesetter: heavy.typesetter,
       judgeLarge: heavy.judgeLarge,
+      shows: heavy.shows,
       gates,
       clock,
       random: options.random,

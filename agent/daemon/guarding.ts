@@ -20,7 +20,7 @@ import type { ProjectDeps } from './project.ts';
 export async function guardProject(
   binding: Binding,
   place: MailboxPlace,
-  { config, journal, redactor, judgeLarge, gates, clock, log }: ProjectDeps,
+  { config, journal, redactor, judgeLarge, shows, gates, clock, log }: ProjectDeps,
   io: { prepare(): Promise<void>; send(item: OutboxItem): Promise<void> },
 ): Promise<Guard> {
   const key = projectKey(binding.mailbox, binding.project);
@@ -42,6 +42,7 @@ export async function guardProject(
     record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
     redact: redactor,
     judgeLarge,
+    shows,
     onMode: (next) => gates.set(key, next),
     isInteractive,
     watchCancel,

@@ -6,6 +6,7 @@ import { projectKey } from '../../protocol/ids.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { JudgeOptions } from '../approvals/judge-now.ts';
+import type { Shows } from '../approvals/question.ts';
 import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
 import { receivedFilesFolder } from '../drivers/gemini/received-files.ts';
@@ -33,6 +34,7 @@ import { createViewFile } from './view-file.ts';
 export interface ProjectDeps extends MailDeps {
   redactor(text: string): Redacted;
   judgeLarge: JudgeOptions['judgeLarge'];
+  shows: Shows;
   /** The gates for the time without a daemon, and the mode that outlives the state directory. */
   gates: Pick<Gates, 'set' | 'kept'>;
   isAlive(pid: number): boolean;

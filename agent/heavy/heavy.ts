@@ -2,9 +2,11 @@
 // no end there goes out as plain text, or is asked and denied as if nothing were known of it.
 
 import type { TextMode } from '../../protocol/polling.ts';
+import { jsonOf } from '../approvals/builtin.ts';
 import type { JudgeOptions } from '../approvals/judge-now.ts';
+import { hideBy, type Shows, showHere } from '../approvals/question.ts';
 import { unjudged } from '../approvals/unjudged.ts';
-import type { RedactionOptions } from '../format/redact.ts';
+import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
 import { type Typesetter, typesetHere } from '../sync/render.ts';
 import type { Job, JobResult } from './jobs.ts';
@@ -12,7 +14,7 @@ import { createThread, type Thread } from './thread.ts';
 
 export interface HeavyOptions {
   redaction: RedactionOptions;
-  redact(text: string): string;
+  redactor: Redactor;
   /** A gate waits for its verdict, a text for nobody. */
   deadlinesMs?: { judge: number; typeset: number } | undefined;
   log: Log;
@@ -21,6 +23,7 @@ export interface HeavyOptions {
 export interface Heavy {
   readonly typesetter: Typesetter;
   readonly judgeLarge: NonNullable<JudgeOptions['judgeLarge']>;
+  readonly shows: Shows;
   /** How many threads there are. */
   threads(): number;
   close(): Promise<void>;
@@ -31,7 +34,7 @@ export const inlineChars = 8_192;
 
 const usualDeadlinesMs = { judge: 5_000, typeset: 10_000 };
 
-export function createHeavy({ redaction, redact, deadlinesMs = usualDeadlinesMs, log }: HeavyOptions): Heavy {
+export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesMs, log }: HeavyOptions): Heavy {
   const threadFor = (what: string, deadlineMs: number) =>
     createThread({
       data: { redaction },
@@ -41,7 +44,8 @@ export function createHeavy({ redaction, redact, deadlinesMs = usualDeadlinesMs,
   // Two of them, so that no text holds up a gate.
   const judging = threadFor('judge', deadlinesMs.judge);
   const typesetting = threadFor('render', deadlinesMs.typeset);
-  const here = typesetHere(redact);
+  const here = typesetHere((text) => redactor(text).text);
+  const shownHere = showHere(hideBy(redactor));
 
   async function clean(text: string): Promise<string> {
     if (text.length <= inlineChars) return here.clean(text);
@@ -67,6 +71,22 @@ export function createHeavy({ redaction, redact, deadlinesMs = usualDeadlinesMs,
         done?.kind === 'judged' ? done.judged : { judgement: unjudged(task), places: new Map() },
       );
     },
+    shows: {
+      async question(question) {
+        const { call, why, fileNow = '' } = question;
+        if (charsIn(call.input) + why.join().length + fileNow.length <= inlineChars)
+          return shownHere.question(question);
+        const done = await run(judging, { kind: 'shown', question });
+        return done?.kind === 'shown' ? done.shown : undefined;
+      },
+      async hide(text) {
+        if (text.length <= inlineChars) return shownHere.hide(text);
+        const done = await run(judging, { kind: 'hidden', text });
+        return done?.kind === 'hidden'
+          ? done.hidden
+          : { text: `(${text.length} characters, not checked for secrets in time)`, places: 1 };
+      },
+    },
     threads: () => [judging, typesetting].filter((thread) => thread.isRunning()).length,
     async close() {
       await Promise.all([judging.close(), typesetting.close()]);
@@ -85,9 +105,5 @@ function notChecked(text: string): string {
 
 /** What nests too deep to be written down is as large as anything. */
 function charsIn(input: object): number {
-  try {
-    return JSON.stringify(input).length;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  return jsonOf(input)?.length ?? Number.POSITIVE_INFINITY;
 }

@@ -3,6 +3,7 @@
 import type { TextMode } from '../../protocol/polling.ts';
 import type { TextPart } from '../../protocol/relay-api.ts';
 import type { JudgedTask, JudgeTask } from '../approvals/judge-now.ts';
+import type { Hidden, Shown, Unshown } from '../approvals/question.ts';
 import type { RedactionOptions } from '../format/redact.ts';
 
 export interface HeavyData {
@@ -12,9 +13,13 @@ export interface HeavyData {
 export type Job =
   | { kind: 'parts'; text: string; mode: TextMode }
   | { kind: 'redacted'; text: string }
-  | { kind: 'judged'; task: JudgeTask };
+  | { kind: 'judged'; task: JudgeTask }
+  | { kind: 'shown'; question: Unshown }
+  | { kind: 'hidden'; text: string };
 
 export type JobResult =
   | { kind: 'parts'; parts: TextPart[] }
   | { kind: 'redacted'; text: string }
-  | { kind: 'judged'; judged: JudgedTask };
+  | { kind: 'judged'; judged: JudgedTask }
+  | { kind: 'shown'; shown: Shown }
+  | { kind: 'hidden'; hidden: Hidden };

@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { judgeHere } from '../approvals/judge-now.ts';
+import { hideBy, questionPart } from '../approvals/question.ts';
 import { createRedactor } from '../format/redact.ts';
 import { renderText } from '../sync/render.ts';
 import type { HeavyData, Job, JobResult } from './jobs.ts';
@@ -10,6 +11,7 @@ const { redaction } = workerData as HeavyData;
 const redactor = createRedactor(redaction);
 const redact = (text: string) => redactor(text).text;
 const secretsIn = (text: string) => Object.values(redactor(text).counts).reduce((sum, count) => sum + count, 0);
+const hide = hideBy(redactor);
 
 async function done(job: Job): Promise<JobResult> {
   switch (job.kind) {
@@ -19,6 +21,10 @@ async function done(job: Job): Promise<JobResult> {
       return { kind: 'redacted', text: redact(job.text) };
     case 'judged':
       return { kind: 'judged', judged: await judgeHere(job.task, secretsIn) };
+    case 'shown':
+      return { kind: 'shown', shown: questionPart({ ...job.question, hide }) };
+    case 'hidden':
+      return { kind: 'hidden', hidden: hide(job.text) };
   }
 }
 

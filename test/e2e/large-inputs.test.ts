@@ -11,7 +11,7 @@ import type { AgentProcess } from '../helpers/launcher.ts';
 
 let ws: Workstation;
 let agent: AgentProcess;
-const { shell, shows, policy } = eachGate((scene) => {
+const { shell, shows, policy, switchOn } = eachGate((scene) => {
   ({ ws, agent } = scene);
 });
 
@@ -99,6 +99,30 @@ describe('an input that was not done in time', () => {
     const answer: GateAnswer = await shell(`npm publish; echo ${endless}`);
     expect(answer).toEqual({ decision: 'deny', reason: expect.stringContaining('too large to be judged in time') });
     expect(await shell('ls')).toEqual({});
+  });
+
+  it('of a call that would be asked is denied, because nobody can be shown what would run', async () => {
+    await slowPattern();
+    await ws.start({ deadlinesMs: short });
+    await switchOn('all');
+    const answer: GateAnswer = await shell(`echo ${endless}`);
+    expect(answer).toEqual({ decision: 'deny', reason: expect.stringContaining('too large to be shown') });
+  });
+
+  it('of a call whose arguments nest 20,000 deep is denied where a policy may forbid it, also while approvals are off', async () => {
+    await policy({ rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
+    await ws.start();
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const payload = JSON.stringify({
+      session_id: agent.session,
+      transcript_path: agent.sessionFile,
+      cwd: ws.project,
+      hook_event_name: 'BeforeTool',
+      timestamp: new Date().toISOString(),
+      tool_name: 'run_shell_command',
+      tool_input: { command: 'npm publish', deep: 0 },
+    }).replace('"deep":0', `"deep":${deep}`);
+    expect(JSON.parse((await agent.raw('BeforeTool', payload, true)).stdout)).toMatchObject({ decision: 'deny' });
   });
 });
 

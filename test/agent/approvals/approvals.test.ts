@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy.ts';
-import { actionOf, readAction } from '../../../agent/approvals/question.ts';
+import { actionOf, readAction, showHere } from '../../../agent/approvals/question.ts';
 import { maxOpenQuestions } from '../../../agent/approvals/question-limit.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
@@ -55,10 +55,10 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
       ...(world.userUnread ? { userUnread: true } : {}),
     }),
     fixed: { home: '/home/dev', own: [], secretsIn: () => (world.findsSecrets ? 1 : 0) },
-    hide: (text) => ({
+    shows: showHere((text) => ({
       text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
       places: text.split('hunter2').length - 1,
-    }),
+    })),
     ownerId: ownerId || undefined,
     isAtDesk: async () => world.atDesk,
     checkpoint: async () => undefined,

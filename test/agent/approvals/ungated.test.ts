@@ -24,9 +24,8 @@ beforeEach(() => {
 function create(): Ungated {
   return createUngated({
     mode: () => mode,
-    tell: (_, text) => told.push(text.split('\n')[0] ?? ''),
+    tell: (_, textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
     audit: ({ tool }) => audited.push(tool),
-    describe: ({ input }) => String(input.command ?? ''),
     sizeOf: async () => file.length,
     toolsIn: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
     clock: () => now++,

@@ -23,7 +23,7 @@ function heavyWith(options: RedactionOptions, deadlineMs = 30_000): Heavy {
   failures = [];
   const heavy = createHeavy({
     redaction: options,
-    redact: redactorOf(options),
+    redactor: createRedactor(options),
     deadlinesMs: { judge: deadlineMs, typeset: deadlineMs },
     log: (_level, _event, fields) => failures.push(fields),
   });
@@ -96,9 +96,21 @@ describe('a call', () => {
     expect(
       await verdictOf({ mode: 'off', policies: policiesWith(rule({ match: { command: '*npm publish*' } })) }),
     ).toBe('deny');
-    expect(await verdictOf({ mode: 'risky', policies: policiesWith(rule({ do: 'stop' })) })).toBe('deny');
+    expect(
+      await verdictOf({
+        mode: 'risky',
+        policies: policiesWith(rule({ do: 'stop', match: { command: '*npm publish*' } })),
+      }),
+    ).toBe('deny');
     expect(await verdictOf({ mode: 'off', policies: policiesWith(rule({ tool: 'write_file' })) })).toBe('go');
     expect(await verdictOf({ mode: 'off', policies: policiesWith(rule({ do: 'ask' })) })).toBe('ask');
+  });
+
+  it('that a rule of the policy forbids by itself is refused by that rule, before anything slow is looked for', async () => {
+    const heavy = heavyWith(slow, 30_000);
+    const policies = policiesWith(rule({ do: 'stop' }));
+    const verdict = await heavy.judgeLarge(taskOf(`${big} ${endless}`, { mode: 'risky', policies }));
+    expect(verdict?.judgement.verdict).toBe('stop');
   });
 
   it('whose arguments nest too deep to be copied is asked', async () => {
