@@ -1,10 +1,11 @@
 // The built-in rules: calls that destroy what cannot be brought back, touch secrets, or would loosen wa-sync itself. Pure; what a call
 // may be is bounded before it is read, so that no call costs more than its length.
 
-import { lookAtProgram } from './builtin-commands.ts';
+import { lookAtEnded, lookAtProgram, movesAgent } from './builtin-commands.ts';
 import { type Touched, touchedBy } from './file-roles.ts';
 import { hasGlob } from './glob.ts';
 import {
+  agentNames,
   belongsToGuard,
   mayFindGuard,
   mayHoldSecrets,
@@ -260,6 +261,8 @@ function lookAtCommand(line: string, looked: Looked): void {
     for (const touched of touchedBy(each)) lookAtTouched(touched, folders, one, each.lost);
     if (hasNames(each)) for (const word of namesIn(each)) lookAtName(word, folders, one);
   }
+  lookAtEnded(commands, add);
+  lookAtMoved(commands, add);
   const text = line.slice(0, maxCommandChars);
   const isDatabase = database.test(text);
   const said = (pattern: RegExp) =>
@@ -271,6 +274,23 @@ function lookAtCommand(line: string, looked: Looked): void {
     add('drop-table', 'drops or empties a table');
   }
 }
+
+/** `export HOME=x; gemini`, `env HOME=x gemini`: elsewhere an agent finds no hooks. Also settings named in the words of an editor. */
+function lookAtMoved(commands: readonly SimpleCommand[], add: Add): void {
+  const startsAgent = commands.some(({ words: [name = ''] }) => agentNames.some((agent) => name === agent));
+  const moves = commands.some(({ words, assigned }) => [...words, ...assigned].some((word) => movesAgent.test(word)));
+  if (startsAgent && moves) add('own', 'starts a coding agent where it finds no hooks');
+  const edits = commands.some(
+    ({ words: [name = '', ...rest], texts }) =>
+      writesByScript.test(name) && [...rest, ...texts].some((word) => agentSettings.test(word)),
+  );
+  if (edits) add('own', 'names the settings of a coding agent');
+}
+
+/** Programs that write files which their script names. */
+const writesByScript = /^(g?sed|ed|ex|vim?|nvim|[gmn]?awk|sqlite3|psql|duckdb|emacs)$/;
+const agentSettings =
+  /\.(?:gemini\/(?:settings\.json|extensions|hooks|policies|trusted\w{1,20}\.json)|claude\/(?:settings|hooks|plugins)|codex\/(?:config\.toml|hooks|rules))/i;
 
 /** The text of a program in another language. */
 function lookAtCode(code: string, looked: Looked): void {
