@@ -6,7 +6,9 @@ const hidden = new RegExp(
   [
     '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f]',
     '[\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]',
-    '[\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Surrogate}',
+    '[\\u1680\\u2800\\u{1d159}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]|\\p{Surrogate}',
+    // Formatting of every script, what a reader may leave out, and what has no look of its own.
+    '\\p{Format}|\\p{Default_Ignorable_Code_Point}|\\p{Private_Use}',
   ].join('|'),
   'gu',
 );

@@ -2,7 +2,7 @@
 
 import type { Add, Surroundings } from './builtin.ts';
 import { namesFound, startsOf } from './file-roles.ts';
-import { hasGlob } from './glob.ts';
+import { hasGlob, matchesName } from './glob.ts';
 import { agentNames, mayFindGuard } from './guarded.ts';
 import { absolute, isAbove, normal } from './paths.ts';
 import { isUnknown } from './shell-expand.ts';
@@ -32,9 +32,14 @@ export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: 
     lookAtDeleted(targets, command, world, add);
   } else if (program === 'rsync' && flags.some((flag) => flag.startsWith('--del'))) {
     lookAtDeleted(targets.slice(-1), command, world, add);
+  } else if (program === 'mv' && targets.slice(0, -1).some((target) => /(^|\/)\.git\/*$/.test(target))) {
+    add('delete-root', 'moves the repository away');
   }
+  lookAtSent(command, world, add);
   if (program === 'git') lookAtGit(rest, add);
-  if (/^mkfs|^(wipefs|fdisk|parted|sgdisk|blkdiscard|diskpart)$/.test(program)) add('disk', 'writes to a disk itself');
+  if (/^mkfs|^(mke2fs|wipefs|fdisk|parted|sgdisk|blkdiscard|diskpart|lvremove|vgremove|pvremove)$/.test(program))
+    add('disk', 'writes to a disk itself');
+  if (erases[program]?.test(rest.join(' '))) add('disk', 'empties a disk or a volume');
   if (program === 'format' && targets.some((target) => /^[a-z]:/i.test(target))) add('disk', 'writes to a disk itself');
   const onto = /^(dd|tee|cp|shred)$/.test(program) ? rest.map((word) => word.replace(/^of=/, '')) : [];
   if ([...onto, ...writes].some((word) => diskDevice.test(word))) add('disk', 'writes to a disk itself');
@@ -58,6 +63,33 @@ export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: 
   lookAtAgents(command, add);
   const at = words.findIndex((word) => /(^|[/\\])wa-sync(\.c?m?js|\.cmd)?(@[\w.-]+)?$/.test(word));
   if (at >= 0) lookAtOwn(words.slice(at + 1), words.slice(0, at), add);
+}
+
+const erases: Readonly<Record<string, RegExp>> = {
+  cryptsetup: /\b(luksFormat|erase|luksErase)\b/,
+  hdparm: /--security-erase/,
+  nvme: /^(format|sanitize)\b/,
+  diskutil: /^(erase|secureErase|zero|partitionDisk|reformat)/i,
+  zfs: /^(destroy|rollback)\b/,
+  zpool: /^(destroy|labelclear)\b/,
+  btrfs: /^subvolume delete\b/,
+};
+
+/** Whatever a home holds, the keys in it among the rest. */
+function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Surroundings, add: Add): void {
+  const [program = '', ...rest] = words;
+  if (isInner || !/^(tar|bsdtar|zip|7z|scp|rsync|cp|rclone|restic|borg)$/.test(program)) return;
+  const names = rest.filter((word, at) => !word.startsWith('-') && !/^(-C|--directory|-d)$/.test(rest[at - 1] ?? ''));
+  const isUnpacking =
+    /tar$/.test(program) &&
+    rest.some((word, at) => /^--(extract|get|list)|^-[a-zA-Z]*[xt]/.test(word) || (at === 0 && /^[xt]/.test(word)));
+  const sources = /^(scp|rsync|cp)$/.test(program) ? names.slice(0, -1) : names.slice(isUnpacking ? names.length : 0);
+  const isWhole = (word: string) =>
+    folders.some((base) =>
+      isAbove(normal(absolute(word.replace(/^~(?=\/|$)/, home).replace(/[/*]+$/, '') || '/', base)), home),
+    );
+  if (!isUnpacking && sources.some((word) => !isUnknown(word) && isWhole(word)))
+    add('secret-file', 'takes a whole home with its keys');
 }
 
 /** Programs that run the word behind them as it is. */
@@ -97,6 +129,7 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
   ) {
     cannot('runs what another command prints');
   }
+  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('is run later, where nobody is asked');
   if (isFromXargs(command) && /^(rm|shred|unlink|mv|chmod|chown|truncate|tee|sed)$/.test(program)) {
     const isChange = program !== 'sed' || rest.some((word) => /^-\w*i|^--in-place/.test(word));
     const chain = sourcesOf(from);
@@ -127,6 +160,7 @@ function lookAtProcesses(program: string, rest: readonly string[], add: Add): vo
       const letters = name.toLowerCase().replace(/[^a-z]/g, '');
       if (isUnknown(name)) return ends;
       if (/wa.?(sync|hook)|hook/i.test(name)) return true;
+      if (ends && reachesOurs(name)) return true;
       return (
         ends && (/^(node|nodejs|perl|sh|bash|dash|curl|gemini|claude|codex|wa)?$/.test(letters) || /^wa/.test(letters))
       );
@@ -138,16 +172,47 @@ function lookAtProcesses(program: string, rest: readonly string[], add: Add): vo
       add('own', 'may end processes of the guard itself');
     }
   }
+  if (
+    program === 'fuser' &&
+    rest.some((word) => /^-\w*k|^--kill$/.test(word)) &&
+    names.some((word) => /^[/~.]/.test(word))
+  )
+    add('own', 'may end processes of the guard itself');
   if (program === 'kill' && rest.some((word, at) => word === '-1' && at > 0))
     add('own', 'ends every process of the user');
   const isService = /^(systemctl|launchctl|service|sc|pm2|loginctl|schtasks)$/.test(program);
-  if (isService && rest.some((word) => /wa-sync|wa_sync|terminate-user|kill-user/i.test(word))) {
+  if (isService && rest.some((word) => /wa-sync|wa_sync|^wa[-_]?[*?[]|terminate-user|kill-user/i.test(word))) {
     add('own', 'starts or stops wa-sync');
   }
 }
 
-const movesAgent =
-  /^(HOME|GEMINI_CLI_HOME|GEMINI_CONFIG_DIR|GEMINI_CLI_SYSTEM_SETTINGS_PATH|CLAUDE_CONFIG_DIR|CODEX_HOME|WA_\w+_DIR|XDG_\w+)=/;
+/** As the pattern of `pkill` finds them; a dot stands for any character. */
+function reachesOurs(pattern: string): boolean {
+  const glob = pattern
+    .replace(/^\^/, '')
+    .replace(/\$$/, '')
+    .replace(/\.[*+]/g, '*')
+    .replaceAll('.', '?');
+  if (/[()|\\]/.test(glob)) return false;
+  return ['node', 'perl', 'wa-sync.js', 'wa-hook-fallback.cjs'].some((name) => matchesName(`*${glob}*`, name));
+}
+
+/** Looks the processes up in one command and ends them in another. */
+export function lookAtEnded(commands: readonly SimpleCommand[], add: Add): void {
+  if (!commands.some(({ words: [name, first] }) => name === 'kill' && first !== '-0')) return;
+  const finds = commands.some(({ words: [name = '', ...rest] }) => {
+    const names = rest.filter((word) => !word.startsWith('-')).map((word) => word.replaceAll(/[[\]]/g, ''));
+    if (/^(pgrep|pidof)$/.test(name)) return names.some((word) => /^(node|perl|sh|bash|gemini|wa.*)$/.test(word));
+    return (
+      /^(e?grep|rg|awk)$/.test(name) &&
+      names.some((word) => /^\/?(wa|node|perl|gemini)\/?$|wa.?(sync|hook)/i.test(word))
+    );
+  });
+  if (finds) add('own', 'may end processes of the guard itself');
+}
+
+export const movesAgent =
+  /^(HOME|GEMINI_CLI_HOME|GEMINI_CONFIG_DIR|GEMINI_CLI_SYSTEM_(?:SETTINGS|DEFAULTS)_PATH|CLAUDE_CONFIG_DIR|CODEX_HOME|WA_\w+_DIR|XDG_\w+)=/;
 
 /** Extensions and hooks of a coding agent, and one that is started without them. */
 function lookAtAgents({ words: [program = '', ...rest], assigned }: SimpleCommand, add: Add): void {
@@ -158,7 +223,7 @@ function lookAtAgents({ words: [program = '', ...rest], assigned }: SimpleComman
   if (verb >= 0 && verb < 3 && !/^(list|ls|show|get|validate|--help)$/.test(rest[verb + 1] ?? '')) own();
   if (assigned.some((word) => movesAgent.test(word))) own();
   const leavesOut = {
-    gemini: /^(-e|--extensions?)(=|$)/,
+    gemini: /^(-[a-z]*e|--extensions?(=|$))/,
     claude: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
     codex: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
   }[name];
@@ -175,12 +240,15 @@ function lookAtOwn(words: readonly string[], before: readonly string[], add: Add
   )
     add('own', 'changes the installation of wa-sync');
   if (
-    before.some((word) => /^(uninstall|un|remove|rm|unlink|r)$/.test(word)) &&
+    (before.some((word) => /^(uninstall|un|remove|rm|unlink|r)$/.test(word)) ||
+      (before.some((word) => /^(install|i|add|update|up|upgrade)$/.test(word)) &&
+        [...before, ...words].some((word) => /^(-g|--global|global)$/.test(word)))) &&
     /^(npm|pnpm|yarn|bun)$/.test(before[0] ?? '')
   )
     add('own', 'changes the installation of wa-sync');
   const [verb = ''] = words.filter((word) => !word.startsWith('-'));
-  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb)) add('own', 'stops or steers wa-sync');
+  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb) || hasGlob(verb) || verb === '{}')
+    add('own', 'stops or steers wa-sync');
   if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'sends or drops a letter of wa-sync');
 }
 
@@ -260,7 +328,7 @@ function isBroadFrom(target: string, base: string, { cwd, home }: Pick<Surroundi
   if (/[^/]/.test(target.slice(end)) && end > 0 && target[end - 1] !== '/' && target[end] !== '/')
     return isNearRoot(normal(absolute(target, base)));
   const path = normal(absolute(bare, base));
-  if (isNearRoot(path) || path.endsWith('/.git')) return true;
+  if (isNearRoot(path) || /\/\.git(\/(objects|refs)(\/|$)|$)/.test(path)) return true;
   return isAbove(path, cwd) || isAbove(path, home);
 }
 

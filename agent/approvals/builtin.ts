@@ -1,10 +1,11 @@
 // The built-in rules: calls that destroy what cannot be brought back, touch secrets, or would loosen wa-sync itself. Pure; what a call
 // may be is bounded before it is read, so that no call costs more than its length.
 
-import { lookAtProgram } from './builtin-commands.ts';
+import { lookAtEnded, lookAtProgram, movesAgent } from './builtin-commands.ts';
 import { type Touched, touchedBy } from './file-roles.ts';
 import { hasGlob } from './glob.ts';
 import {
+  agentNames,
   belongsToGuard,
   mayFindGuard,
   mayHoldSecrets,
@@ -16,7 +17,7 @@ import { absolute, bracesExpanded, normal } from './paths.ts';
 import { isUnknown } from './shell-expand.ts';
 import { commandsRunBy, stringsIn } from './shell-programs.ts';
 import { marks } from './shell-syntax.ts';
-import { isFetcher, maxCommandChars, type Reading, readShell, type SimpleCommand } from './shell-words.ts';
+import { isFetcher, maxCommandChars, type Reading, readShell, type Shell, type SimpleCommand } from './shell-words.ts';
 
 export interface ToolCall {
   tool: string;
@@ -153,6 +154,15 @@ function asWord(text: string): string {
   return /^[\w./:=@%+,~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 }
 
+/** A shell tool may be told to run its command in another folder. */
+function startOf({ input }: ToolCall, world: Shell): Shell {
+  const dir = ['dir_path', 'directory', 'cwd', 'workdir', 'working_directory', 'workingDirectory']
+    .map((key) => input[key])
+    .find((value) => typeof value === 'string' && value !== '' && value.length < maxPathChars);
+  if (typeof dir !== 'string') return world;
+  return { ...world, cwd: normal(absolute(fromHome(dir, world.home), world.cwd)) };
+}
+
 /** Each name of a file in a call with the folders that it may be meant from, for `resolved`. */
 export function pathsOf(call: ToolCall, world: Omit<Surroundings, 'resolved'>): Map<string, string> {
   const paths = new Map<string, string>();
@@ -165,7 +175,7 @@ export function pathsOf(call: ToolCall, world: Omit<Surroundings, 'resolved'>): 
   };
   for (const word of pathArguments(call)) note(word, [world.cwd]);
   for (const line of commandsIn(call)) {
-    for (const each of readShell(line, world).commands) {
+    for (const each of readShell(line, startOf(call, world)).commands) {
       if (hasNames(each)) for (const word of namesIn(each)) note(word, each.folders);
     }
   }
@@ -179,7 +189,7 @@ export function commandTexts(
 ): string[] | undefined {
   const command = commandOf(call);
   if (command === undefined) return [];
-  const { commands, tooMuch } = readShell(command, world);
+  const { commands, tooMuch } = readShell(command, startOf(call, world));
   if (tooMuch) return undefined;
   const texts = commands.flatMap(({ words, source }) => [source, words.join(' ')]);
   return [...new Set([command.trim(), ...texts])].filter((text) => text !== '');
@@ -190,7 +200,7 @@ export type Add = (rule: BuiltinRule, why: string) => void;
 export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
   const findings = new Map<BuiltinRule, string>();
   const add: Add = (rule, why) => void (findings.has(rule) || findings.set(rule, why));
-  const looked: Looked = { place: world, world, add, seen: new Set() };
+  const looked: Looked = { place: world, world, start: startOf(call, world), add, seen: new Set() };
   const command = commandOf(call);
   for (const line of commandsIn(call)) {
     // Only under `command` it is sure to be the language of a shell.
@@ -241,6 +251,7 @@ const inert = /^(git|echo|printf|grep|rg|ag|cat|sed|awk|gh|glab|less|head|tail|w
 interface Looked {
   place: Place;
   world: Surroundings;
+  start: Shell;
   add: Add;
   /** What was looked at. */
   seen: Set<string>;
@@ -248,7 +259,7 @@ interface Looked {
 
 function lookAtCommand(line: string, looked: Looked): void {
   const { world, add } = looked;
-  const { commands, tooMuch }: Reading = readShell(line, world);
+  const { commands, tooMuch }: Reading = readShell(line, looked.start);
   if (tooMuch) add('too-long', 'is too long to be judged');
   lookAtNaming(line, commands, add);
   const fetched = new Set<string>();
@@ -260,6 +271,8 @@ function lookAtCommand(line: string, looked: Looked): void {
     for (const touched of touchedBy(each)) lookAtTouched(touched, folders, one, each.lost);
     if (hasNames(each)) for (const word of namesIn(each)) lookAtName(word, folders, one);
   }
+  lookAtEnded(commands, add);
+  lookAtMoved(commands, add);
   const text = line.slice(0, maxCommandChars);
   const isDatabase = database.test(text);
   const said = (pattern: RegExp) =>
@@ -271,6 +284,23 @@ function lookAtCommand(line: string, looked: Looked): void {
     add('drop-table', 'drops or empties a table');
   }
 }
+
+/** `export HOME=x; gemini`, `env HOME=x gemini`: elsewhere an agent finds no hooks. Also settings named in the words of an editor. */
+function lookAtMoved(commands: readonly SimpleCommand[], add: Add): void {
+  const startsAgent = commands.some(({ words: [name = ''] }) => agentNames.some((agent) => name === agent));
+  const moves = commands.some(({ words, assigned }) => [...words, ...assigned].some((word) => movesAgent.test(word)));
+  if (startsAgent && moves) add('own', 'starts a coding agent where it finds no hooks');
+  const edits = commands.some(
+    ({ words: [name = '', ...rest], texts }) =>
+      writesByScript.test(name) && [...rest, ...texts].some((word) => agentSettings.test(word)),
+  );
+  if (edits) add('own', 'names the settings of a coding agent');
+}
+
+/** Programs that write files which their script names. */
+const writesByScript = /^(g?sed|ed|ex|vim?|nvim|[gmn]?awk|sqlite3|psql|duckdb|emacs)$/;
+const agentSettings =
+  /\.(?:gemini\/(?:settings\.json|extensions|hooks|policies|trusted\w{1,20}\.json)|claude\/(?:settings|hooks|plugins)|codex\/(?:config\.toml|hooks|rules))/i;
 
 /** The text of a program in another language. */
 function lookAtCode(code: string, looked: Looked): void {

@@ -40,7 +40,51 @@ function byProgram(program: string, rest: readonly string[], command: SimpleComm
   if (program === 'tar' || program === 'bsdtar' || program === 'unzip' || program === '7z' || program === 'cpio')
     return unpacked(program, rest, command);
   if (program === 'docker' || program === 'podman') return mounted(rest);
+  if (/^(rename|prename|mmv|zmv)$/.test(program)) return remove(names);
+  if (program === 'git') return byGit(rest);
+  if (program === 'setfacl') return change(names);
+  if (fetchesInto[program]) return optionOf(rest, fetchesInto[program]).map((word) => ({ role: 'into', word }));
+  if (program === 'dpkg' || program === 'dpkg-deb' || program === 'unrar') return into(names.slice(1));
   return [];
+}
+
+/** Options that name the folder into which something comes. */
+const fetchesInto: Readonly<Record<string, RegExp>> = {
+  curl: /^--output-dir(?:=|$)/,
+  wget: /^(?:-P|--directory-prefix(?:=|$))/,
+  aria2c: /^(?:-d|--dir(?:=|$))/,
+  patch: /^(?:-d|--directory(?:=|$))/,
+};
+
+function optionOf(rest: readonly string[], option: RegExp): string[] {
+  return rest.flatMap((word, at) => {
+    const name = option.exec(word)?.[0];
+    if (name === undefined) return [];
+    const value = word.slice(name.length) || rest[at + 1];
+    return value === undefined ? [] : [value];
+  });
+}
+
+function into(words: readonly string[]): Touched[] {
+  return words.map((word) => ({ role: 'into', word }));
+}
+
+/** What `git mv` and `git rm` take away, and where a clone or a patch comes to lie. */
+function byGit(rest: readonly string[]): Touched[] {
+  const at = rest.findIndex((word) => /^(mv|rm|clone|apply)$/.test(word));
+  const names = namesOf(rest.slice(at + 1));
+  switch (rest[at]) {
+    case 'rm':
+      return rest.includes('-n') || rest.includes('--dry-run') ? [] : names.map((word) => ({ role: 'remove', word }));
+    case 'mv':
+      return copied('mv', rest.slice(at + 1), names);
+    case 'clone':
+      return into(names.slice(1).slice(-1));
+    case 'apply':
+      return into(optionOf(rest, /^--directory(?:=|$)/));
+    default:
+      return [];
+  }
 }
 
 function namesOf(rest: readonly string[]): string[] {
@@ -116,14 +160,17 @@ function isInPlace(program: string, rest: readonly string[]): boolean {
 function unpacked(program: string, rest: readonly string[], { folders }: SimpleCommand): Touched[] {
   const isTar = /tar$/.test(program);
   const [verb = ''] = rest;
+  if (isTar && rest.includes('--remove-files')) return namesOf(rest).map((word): Touched => ({ role: 'remove', word }));
   if (isTar && !rest.some((word) => /^(--extract|--get|-[a-zA-Z]*x)/.test(word)) && !/^[a-zA-Z]*x/.test(verb))
     return [];
   if (program === 'unzip' && rest.some((word) => /^-[lptvZ]/.test(word))) return [];
   if (program === '7z' && verb !== 'x' && verb !== 'e') return [];
   if (program === 'cpio' && !rest.some((word) => /^-[a-z]*[ip]/.test(word))) return [];
-  const option = isTar ? /^(-C|--directory)$/ : /^-d$/;
+  const option = isTar ? /^(-C|--directory)$/ : program === 'cpio' ? /^(-D|--directory)$/ : /^-d$/;
   const at = rest.findIndex((word) => option.test(word));
-  const joined = rest.flatMap((word) => /^(?:--directory=|-C(?=.)|-o(?=.))(.+)$/s.exec(word)?.[1] ?? []);
+  const joined = rest.flatMap(
+    (word) => /^(?:--directory=|--one-top-level=|-C(?=.)|-o(?=.)|-d(?=.))(.+)$/s.exec(word)?.[1] ?? [],
+  );
   const target = at >= 0 ? rest[at + 1] : joined[0];
   return [{ role: 'into', word: target ?? folders[0] ?? '.' }];
 }

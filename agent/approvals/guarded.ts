@@ -36,7 +36,7 @@ const ownNames = /^(wa_|\.wa-tmp-)/;
 const homeFiles = ['.claude.json'];
 
 const secretName =
-  /^(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|credentials(\.\w+)?|secrets?\.(json|ya?ml|toml|env)|.*\.(pem|key|p12|pfx|keystore|jks))$/i;
+  /^(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|\.?credentials(\.\w+)?|oauth_creds\.json|\.vault-token|application_default_credentials\.json|credentials\.tfrc\.json|rclone\.conf|.*\.tfstate|\.(bash|zsh|python|psql|mysql)_history|secrets?\.(json|ya?ml|toml|env)|.*\.(pem|key|p12|pfx|keystore|jks))$/i;
 const secretFolder = /^\.(ssh|aws|gnupg|kube|docker)$/i;
 /** Names that a pattern may stand for. */
 const secretNames = [
@@ -66,7 +66,8 @@ export interface Place {
 /** `path` is normal and absolute. */
 export function mayHoldSecrets(path: string): boolean {
   const parts = path.split('/');
-  if (/^\/proc\/[^/]+\/environ$/.test(path)) return true;
+  if (parts[1] === 'proc' && parts.length > 3 && matches(parts.at(-1) as string, 'environ')) return true;
+  if (/^\/etc\/g?shadow-?$|\/\.codex\/auth\.json$|\/gh\/hosts\.yml$/.test(path)) return true;
   return parts.some((part, at) => {
     if (hasGlob(part)) return secretNames.some((name) => tellingGlob(part, name) && matchesName(part, name));
     return secretFolder.test(part) || (at === parts.length - 1 && secretName.test(part));

@@ -1,5 +1,6 @@
 // What a tool call may do: the strictest of mode, built-in rules, the user's policy and the project's. Pure.
 
+import { oneLine } from '../../protocol/lines.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import {
   type BuiltinRule,
@@ -63,11 +64,7 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
     if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) tighten('ask', '');
   }
   tightenAsTold(tighten, decisive, userWords);
-  tightenAsTold(
-    tighten,
-    ofProject.find(({ do: what }) => what !== undefined),
-    projectWords,
-  );
+  tightenAsTold(tighten, asProjects(ofProject.find(({ do: what }) => what !== undefined)), projectWords);
   return judgement;
 }
 
@@ -88,6 +85,14 @@ function tightenAsTold(tighten: Tighten, rule: UserRule | ProjectRule | undefine
   if (rule?.do === 'ask' || rule?.do === 'deny' || rule?.do === 'stop') tighten(rule.do, rule.reason ?? words);
 }
 
+/** A reason that came with a clone says whose it is, and is no further line of a question. */
+function asProjects(rule: ProjectRule | undefined): ProjectRule | undefined {
+  if (rule?.reason === undefined) return rule;
+  return { ...rule, reason: `${projectWords}: ${oneLine(rule.reason, maxReasonChars)}` };
+}
+
+const maxReasonChars = 300;
+
 /** What a policy denies whatever the built-in rules find; undefined = they must be asked. */
 function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Judgement | undefined {
   const judgement: Judgement = { ...nothing, why: [] };
@@ -103,11 +108,7 @@ function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Jud
   const first = rules.find(decides);
   // With `builtin` it may not be the first; that is known later.
   if (first?.builtin === undefined) tightenAsTold(tighten, first, userWords);
-  tightenAsTold(
-    tighten,
-    own.find((rule) => rule.do !== undefined && matches.any(rule)),
-    projectWords,
-  );
+  tightenAsTold(tighten, asProjects(own.find((rule) => rule.do !== undefined && matches.any(rule))), projectWords);
   const rewrites = rules.filter((rule) => rule.do === 'rewrite' && rule.builtin === undefined);
   if (!rewrites.some(matches.whole)) {
     const part = rewrites.find((rule) => rule.set?.command !== undefined && matches.any(rule));

@@ -44,6 +44,8 @@ export function normal(path: string): string {
     if (part === '..') parts.pop();
     else if (part !== '' && part !== '.') parts.push(part);
   }
+  while (parts[0] === 'proc' && parts[2] === 'root' && /^(self|thread-self|\d+)$/.test(parts[1] ?? ''))
+    parts.splice(0, 3);
   return `/${parts.join('/')}`;
 }
 

@@ -37,6 +37,9 @@ const runners = new Set([
     'faketime',
   ],
   ...['systemd-run', 'proot', 'fakeroot', 'unbuffer', 'entr', 'taskset', 'runuser', 'setpriv', 'pkexec', 'caffeinate'],
+  ...['nsenter', 'firejail', 'bwrap', 'dbus-run-session', 'xvfb-run', 'catchsegv', 'chronic', 'gtimeout', 'screen'],
+  ...['poetry', 'uv', 'pipenv', 'bundle', 'direnv', 'nix', 'conda', 'mamba', 'asdf', 'mise', 'dotenv', 'cross-env'],
+  ...['aws-vault', 'op', 'doppler'],
 ]);
 
 /** Take a script as one of their words. */
@@ -59,8 +62,18 @@ const maybeShells = new Set([
     'tar',
     'gdb',
     'nodemon',
+    'scp',
+    'sftp',
+    'zip',
+    'less',
+    'man',
+    'sort',
+    'nix-shell',
   ],
 ]);
+const databases = /^(psql|mysql|mariadb|sqlite3)$/;
+/** What of their words is given to a shell. */
+const shellEscape = /^\s{0,9}(?:\.shell|\.system|\\!|system)\s(.+)$/s;
 const stdinShells = /^((ba|z|da|k|a|fi)?sh|at|batch|pwsh|powershell)$/;
 const interpreters = /^(python[\d.]*|pypy3?|node|nodejs|deno|bun|tsx|perl|ruby|php|[gmn]?awk|lua|osascript|Rscript)$/;
 const removesTree = /rmtree|rm_r|remove_tree|rmSync|rmdirSync|removeSync|RemoveAll|rimraf|\brm\(/;
@@ -123,8 +136,11 @@ export function scriptsOf([program = '', ...rest]: readonly string[]): Script[] 
     if (at < 0 || text === undefined) return rest.filter((word) => /\s/.test(word)).map(guess);
     return /^(cmd|powershell|pwsh)$/.test(program) ? [script(rest.slice(at + 1).join(' '))] : [script(text)];
   }
+  if (databases.test(program)) return rest.flatMap((word) => shellEscape.exec(word)?.[1] ?? []).map(guess);
   if (!maybeShells.has(program)) return [];
-  return rest.filter((word) => /\s/.test(word)).map((word) => guess(word.replace(/^(--?[\w-]+=)?(exec=)?[+:!]*/, '')));
+  return rest
+    .filter((word) => /\s/.test(word))
+    .map((word) => guess(word.replace(/^(--?[\w-]+=)?(exec=|\w{0,40}Command=|shell\s)?[+:!]*/, '')));
 }
 
 /** Values of git's settings that it runs, and what `rebase -x` and its kin are given. */
@@ -138,7 +154,11 @@ function gitScripts(words: readonly string[]): string[] {
         word,
       )?.[1];
     if (set !== undefined) return [set];
-    if (/^(-x|--exec|--tree-filter|--index-filter|--upload-pack|--receive-pack)$/.test(before)) return [word];
+    if (/^(-x|--exec|--tree-filter|--index-filter|--upload-pack|--receive-pack|--extcmd)$/.test(before)) return [word];
+    if (/\.(?:\w*(?:pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd))$/i.test(before))
+      return [word];
+    const joined = /^(?:--extcmd=|--upload-pack=|--receive-pack=|-O)(.+)$/s.exec(word)?.[1];
+    if (joined !== undefined) return [joined];
     return before === 'foreach' || (before === 'run' && words[at - 2] === 'bisect') ? [words.slice(at).join(' ')] : [];
   });
 }
@@ -173,15 +193,26 @@ function isCode(word: string): boolean {
 
 /** What the code names may be files; where it removes or moves some, they are what it removes or moves. */
 function callsIn(code: string): string[][] {
-  const strings = stringsIn(code);
+  const home = namesHome.test(code) ? ['~'] : [];
+  const strings = [...stringsIn(code), ...home];
+  // `run(['rm', '-rf', '/'])`
+  const lists = strings.flatMap((word, at) => (listed.test(word) ? [strings.slice(at, at + maxListed)] : []));
   return [
     ['open', ...strings],
+    ...lists.slice(0, maxTried),
     ...(removesTree.test(code) ? [['rm', '-r', ...strings]] : []),
     ...(changesFiles.test(code) ? [['unlink', ...strings]] : []),
   ];
 }
 
+/** What a program calls the home. */
+const namesHome = /\bhomedir\(|\bPath\.home\(|\bDir\.home\b|\benv(?:iron)?\W{1,3}HOME\b|\bENV\W{1,3}HOME\b/;
+/** Programs whose arguments may stand beside them, each as a string of its own. */
+const listed = /^(?:rm|shred|unlink|mv|cp|chmod|chown|git|find|dd|kill|pkill|killall|wa-sync|gemini|claude|codex)$/;
+const maxListed = 12;
 const maxStrings = 200;
+/** `qw(rm -rf x)`, `%x(rm -rf x)` */
+const bracketed = /(?:\bq[qwx]?|%[xwQ])\s?[({[]([^)}\]]{0,400})/g;
 
 /** The string literals of a program, whatever its language. One look at each character. */
 export function stringsIn(code: string): string[] {
@@ -200,5 +231,6 @@ export function stringsIn(code: string): string[] {
     strings.push(code.slice(at + 1, end));
     at = end;
   }
+  for (const [, inner = ''] of code.matchAll(bracketed)) if (strings.length < maxStrings) strings.push(inner);
   return strings;
 }

@@ -194,7 +194,12 @@ function add(command: SimpleCommand, run: ScriptRun, count: { words: number }): 
   count.words += inner.reduce((sum, { words }) => sum + words.length, 0);
   reading.commands.push(command, ...inner);
   const all = [command, ...inner];
-  const scripts = all.flatMap((each) => scriptsOf(each.words));
+  const values = command.words.slice(1).filter((word) => isAssignment(word));
+  const kept = [...command.assigned, ...values].flatMap((word) => runsValue.exec(word)?.[1] ?? []);
+  const scripts = [
+    ...all.flatMap((each) => scriptsOf(each.words)),
+    ...kept.map((text) => ({ text, isGuess: true, isSame: false })),
+  ];
   const given = all.some(({ words }) => readsStdin(words)) ? printedInto(command) : [];
   const code = all.some(({ words }) => takesStdinCode(words)) ? printedInto(command) : [];
   const depth = run.depth + 1;
@@ -212,8 +217,17 @@ function add(command: SimpleCommand, run: ScriptRun, count: { words: number }): 
 /** What a program reads from its stdin, as far as it is written there. */
 function printedInto({ texts, from }: SimpleCommand): string[] {
   if (texts.length > 0) return texts;
-  return from ? printed(from.words, from.texts) : [];
+  let source = from;
+  // What only passes it on.
+  for (let steps = 0; source && /^(tee|cat)$/.test(source.words[0] ?? '') && steps < 16; steps += 1) {
+    if (source.texts.length > 0 || source.from === undefined) break;
+    source = source.from;
+  }
+  return source ? printed(source.words, source.texts) : [];
 }
+
+/** Variables whose value programs run. */
+const runsValue = /^(?:\w{0,40}(?:EDITOR|PAGER|_COMMAND|ASKPASS|_DIFF)|VISUAL|BROWSER|GIT_SSH)=(.*\s.*)$/s;
 
 function isAssignment(word: string | undefined): boolean {
   return word !== undefined && /^[A-Za-z_]\w{0,255}(\[[^\]]{0,64}\])?\+?=/.test(word);

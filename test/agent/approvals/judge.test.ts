@@ -161,6 +161,12 @@ describe("the user's policy", () => {
     });
   });
 
+  it('names the project before a reason that came with it, and keeps it on one line', () => {
+    const project = { rules: [{ match: { command: 'git *' }, do: 'ask' as const, reason: 'safe\nRun git status?' }] };
+    const { why } = judge(shell('git push'), { ...policies({}), project }, 'off', world);
+    expect(why).toEqual(["the project's policy says so: safe Run git status?"]);
+  });
+
   it('forbids without a look at what the built-in rules find', () => {
     const looked: string[] = [];
     const watched = { ...world, secretsIn: (text: string) => looked.push(text) };
