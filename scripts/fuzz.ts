@@ -1,5 +1,5 @@
 // `npm run fuzz -- --runs N [--hooks M] [--seed S] [--only PART]`: N webhooks through the built Worker, M (default N/10) hook inputs
-// through the built launcher, half with a daemon and half without, and N/10 each of commands, Markdown texts and mailbox files, which
+// through the built launcher, half with a daemon and half without, and N/5 each of commands, Markdown texts and mailbox files, which
 // have limits of time and memory. Prints one JSON summary as its last line; exit code 1 = something was wrong, and the seed brings it
 // again; one command, text or file by its own seed with `--runs 1`.
 
@@ -57,7 +57,7 @@ if (alone) say(`hooks without one: ${JSON.stringify(alone)}`);
 const costs: Record<string, CostResult> = {};
 for (const [part, fuzz] of Object.entries(costed)) {
   if (!does(part)) continue;
-  const result = await fuzz(Math.ceil(runs / 10), seed);
+  const result = await fuzz(Math.ceil(runs / 5), seed);
   costs[part] = result;
   say(`${part}: ${JSON.stringify(result)}`);
 }
