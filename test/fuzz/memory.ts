@@ -48,9 +48,8 @@ const allowedMb = 64;
 
 /** `webhooks` = how many each of the two got. */
 export function judgeMemory({ relay, control }: MemorySamples, webhooks: number): MemoryVerdict {
-  const growth = (samples: readonly number[]) => mean(windowOf(samples, 3)) - mean(windowOf(samples, 1));
-  const relayGrowthMb = Math.round(growth(relay));
-  const controlGrowthMb = Math.round(growth(control));
+  const relayGrowthMb = Math.round(growthMb(relay));
+  const controlGrowthMb = Math.round(growthMb(control));
   const beyondMb = relayGrowthMb - Math.max(0, controlGrowthMb);
   return {
     relayGrowthMb,
@@ -58,6 +57,11 @@ export function judgeMemory({ relay, control }: MemorySamples, webhooks: number)
     bytesPerWebhook: Math.max(0, Math.round((beyondMb * 1024 ** 2) / (webhooks / 2))),
     isFlat: beyondMb <= allowedMb,
   };
+}
+
+/** Mean of the last quarter minus mean of the second one. */
+export function growthMb(samples: readonly number[]): number {
+  return mean(windowOf(samples, 3)) - mean(windowOf(samples, 1));
 }
 
 function windowOf(samples: readonly number[], quarter: 0 | 1 | 2 | 3): number[] {

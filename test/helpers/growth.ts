@@ -1,7 +1,7 @@
 // Texts made to be slow, and a look at how the time of some work grows with them. Holds no expectations.
 
 /** Repeated until they fill the text: what nests, what begins and never ends, what makes a parser look back. */
-const units = [
+export const slowUnits = [
   ...[
     '> - ',
     '1. ',
@@ -152,7 +152,8 @@ export interface Shape {
   make(chars: number): string;
 }
 
-const fill = (unit: string, chars: number) => unit.repeat(Math.ceil(chars / unit.length)).slice(0, Math.floor(chars));
+export const fill = (unit: string, chars: number) =>
+  unit.repeat(Math.ceil(chars / unit.length)).slice(0, Math.floor(chars));
 
 const composed: Record<string, (chars: number) => string> = {
   'brackets that close': (n) => fill('[', n / 2) + fill(']', n / 2),
@@ -182,8 +183,8 @@ const composed: Record<string, (chars: number) => string> = {
   'objects in objects': (n) => `${'{"a":'.repeat(n / 6)}1${'}'.repeat(n / 6)}`,
 };
 
-const shapes: readonly Shape[] = [
-  ...units.map((unit) => ({ name: JSON.stringify(unit), make: (chars: number) => fill(unit, chars) })),
+export const shapes: readonly Shape[] = [
+  ...slowUnits.map((unit) => ({ name: JSON.stringify(unit), make: (chars: number) => fill(unit, chars) })),
   ...Object.entries(composed).map(([name, make]) => ({ name, make })),
 ];
 
