@@ -168,4 +168,56 @@ describe('the end of a message without an answer', () => {
       { kind: 'buttons', ref: '101', buttons: retry },
     ]);
   });
+
+  it('in a failed turn has that button too when the report comes while the words are on their way', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post(failure);
+    bench.platform.script.push(() => {
+      bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+      return { kind: 'sent', ref: '101' };
+    });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'API error: quota', buttons: [] },
+      { kind: 'buttons', ref: '101', buttons: retry },
+    ]);
+  });
+
+  it('in a failed turn has that button below the last part that is on its way', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post({
+      ...failure,
+      parts: [
+        { text: 'one', entities: [] },
+        { text: 'two', entities: [] },
+      ],
+    });
+    bench.platform.script.push({ kind: 'sent', ref: '101' }, () => {
+      bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+      return { kind: 'sent', ref: '102' };
+    });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'one', buttons: [] },
+      { kind: 'send', text: 'two', buttons: [] },
+      { kind: 'buttons', ref: '102', buttons: retry },
+    ]);
+  });
+
+  it('in a failed turn has that button once when the words on their way must be sent again', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post(failure);
+    bench.platform.script.push(() => {
+      bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+      return { kind: 'retry', code: 'platform_error', reason: 'HTTP 502' };
+    });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'API error: quota', buttons: [] },
+      { kind: 'send', text: 'API error: quota', buttons: retry },
+    ]);
+  });
 });

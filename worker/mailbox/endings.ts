@@ -2,10 +2,11 @@
 
 import { messageId } from '../../protocol/ids.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
+import type { OutboundButton } from '../platform.ts';
 import type { Core } from './core.ts';
 import type { LogRow } from './log.ts';
 import { enqueueOwn, tellPhone } from './outbox.ts';
-import { addButtons, readOutboxRow } from './outbox-rows.ts';
+import { addButtons, type OutboxRow, readOutboxRow, type StoredCall } from './outbox-rows.ts';
 import type { ProjectRow } from './projects.ts';
 import { retryButton } from './retry-button.ts';
 import { messagesText } from './words.ts';
@@ -92,11 +93,20 @@ function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
   if (sent === undefined) return false;
   const buttons = retryButton(core, row.project, id, nowMs);
   if (buttons.length === 0) return false;
-  if (sent.state === 'queued') {
+  if (sent.state === 'queued' || sent.state === 'sending') {
     addButtons(core.sql, sent, buttons);
     return true;
   }
   if (sent.ref === null) return false;
   enqueueOwn(core, row.project, { kind: 'buttons', ref: sent.ref, buttons }, nowMs);
   return true;
+}
+
+/** Buttons that a text was given while it was on its way, which the phone therefore shows without them. `row` = as it was sent. */
+export function showLateButtons(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
+  const sent = JSON.parse(row.call) as StoredCall;
+  if (ref === undefined || sent.kind !== 'text' || sent.buttons.length > 0) return;
+  const now = readOutboxRow(core.sql, row.key, row.part);
+  const { buttons = [] } = now === undefined ? {} : (JSON.parse(now.call) as { buttons?: OutboundButton[][] });
+  if (buttons.length > 0) enqueueOwn(core, row.project, { kind: 'buttons', ref, buttons }, nowMs);
 }

@@ -107,7 +107,7 @@ export function readOutboxRow(sql: Sql, key: string, part: number): OutboxRow | 
   return sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? AND part = ?', key, part)[0];
 }
 
-/** Below a text that still waits. */
+/** Below a text that still waits, or is on its way and shows them when it is sent again. */
 export function addButtons(sql: Sql, row: OutboxRow, buttons: OutboundButton[][]): void {
   const call = JSON.stringify({ ...(JSON.parse(row.call) as StoredCall), buttons });
   sql.exec('UPDATE outbox SET call = ? WHERE key = ? AND part = ?', call, row.key, row.part);

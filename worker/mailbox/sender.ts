@@ -6,6 +6,7 @@ import { take, waitMs } from './buckets.ts';
 import { noteReplyAction } from './buttons.ts';
 import { resolveCall } from './calls.ts';
 import type { Core } from './core.ts';
+import { showLateButtons } from './endings.ts';
 import type { OutboxRow, StoredCall } from './outbox-rows.ts';
 import {
   droppedOf,
@@ -182,6 +183,7 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
   switch (outcome.kind) {
     case 'sent':
       noteReply(core, row, outcome.ref, nowMs);
+      showLateButtons(core, row, outcome.ref, nowMs);
       markSent(sql, row, outcome.ref ?? null, nowMs);
       if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
       counters.add('sent');
