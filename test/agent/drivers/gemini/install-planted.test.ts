@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hooksCommand } from '../../../../agent/commands/hooks.ts';
@@ -53,9 +53,12 @@ const planted: Record<string, { what: () => string; plant: () => Promise<unknown
     code: 'file_unusable',
     repair: /Move .*settings\.json away/,
   },
-  'a file without an end': {
+  'a file of 20 GB': {
     what: settings,
-    plant: async () => execFileSync('truncate', ['-s', '20G', settings()]),
+    plant: async () => {
+      await writeFile(settings(), '');
+      await truncate(settings(), 20 * 1024 ** 3);
+    },
     code: 'settings_unreadable',
     repair: /Make it smaller/,
   },
