@@ -41,7 +41,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
-    if (options.agent === 'gemini') place = installGemini(context, projectDir, devVariables(baseDir, runtimeDir));
+    if (options.agent === 'gemini') place = await installGemini(context, projectDir, devVariables(baseDir, runtimeDir));
     stack = await startStack({
       projectDir,
       baseDir,
@@ -145,7 +145,11 @@ function describeAgent(agent: DevOptions['agent']): string {
 }
 
 /** Gives where they are. Errors: those of `installHooks`. */
-function installGemini(context: CommandContext, projectDir: string, variables: Record<string, string>): string {
+async function installGemini(
+  context: CommandContext,
+  projectDir: string,
+  variables: Record<string, string>,
+): Promise<string> {
   const { home, env, platform, distDir } = context;
   const dirs = {
     home: env.GEMINI_CLI_HOME || home,
@@ -157,7 +161,7 @@ function installGemini(context: CommandContext, projectDir: string, variables: R
     directories: hookDirectories({ env: variables, platform, home }),
   };
   try {
-    return installHooks(dirs, 'project').place;
+    return (await installHooks(dirs, 'project')).place;
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
     throw new WaError('settings_unreadable', cause.message, {

@@ -46,9 +46,10 @@ export function installDirs({ env, platform, home, cwd, distDir }: CommandContex
 }
 
 /** What is wrong with the hooks that are installed, for somebody who asked for something else. Never throws. */
-export function installedTroubles(context: CommandContext): string[] {
+export async function installedTroubles(context: CommandContext): Promise<string[]> {
   try {
-    const all = listHooks(installDirs(context)).filter(({ installed }) => installed);
+    const found = await listHooks(installDirs(context));
+    const all = found.filter(({ installed }) => installed);
     const isServed = all.some(({ served }) => served === 'these');
     return all.flatMap((status) => {
       // Those of `wa-sync dev`, or of the real daemon while `dev` is asked.
@@ -81,8 +82,8 @@ export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksC
           },
         );
       }
-      const before = listHooks(dirs);
-      const status = installHooks(dirs, scope ?? 'extension');
+      const before = await listHooks(dirs);
+      const status = await installHooks(dirs, scope ?? 'extension');
       const wasThere = before.some((each) => isDeepStrictEqual(each, status));
       print(
         args,
@@ -93,13 +94,13 @@ export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksC
       return;
     }
     case 'uninstall': {
-      const removed = uninstallHooks(dirs, scope);
+      const removed = await uninstallHooks(dirs, scope);
       const lines = removed.map((place) => `removed  ${place}`);
       print(args, out, { removed }, lines.length > 0 ? lines : ['nothing was installed']);
       return;
     }
     case 'list': {
-      const all = listHooks(dirs);
+      const all = await listHooks(dirs);
       const switches = await hookSwitches(dirs.projectDir, dirs.home);
       print(args, out, all, [...all.flatMap(describe), ...switches.map((what) => `⚠ ${what}`)]);
     }
@@ -121,6 +122,7 @@ function hookScope(value: string | undefined): HookScope | undefined {
 
 function describe(status: HookStatus): string[] {
   const head = `${status.agent}  ${status.scope.padEnd('extension'.length)}  `;
+  if (status.problem !== undefined) return [`${head}not known  ${status.place}`, `  ${status.problem}`];
   if (!status.installed) return [`${head}not installed  ${status.place}`];
   const trouble = hookTrouble(status);
   return [

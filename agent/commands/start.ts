@@ -21,7 +21,7 @@ export async function startCommand(options: { quiet: boolean }, context: Command
     });
   }
   for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
-  for (const trouble of installedTroubles(context)) context.note(`wa-sync: hooks ${trouble}`);
+  for (const trouble of await installedTroubles(context)) context.note(`wa-sync: hooks ${trouble}`);
   for (const warning of secretsInReach(context.env, process.stdin.isTTY === true)) context.note(`wa-sync: ${warning}`);
   const clock = Date.now;
   const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);

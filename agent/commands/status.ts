@@ -59,7 +59,7 @@ export async function statusCommand(options: { json: boolean }, context: Command
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);
-  for (const trouble of installedTroubles(context)) context.out(`hooks ${trouble}`);
+  for (const trouble of await installedTroubles(context)) context.out(`hooks ${trouble}`);
   for (const project of daemon.projects) {
     context.out(`${project.dir} (chat ${project.mailbox}, project ${project.project})`);
     context.out(`  relay      ${project.relay}${project.error ? `: ${project.error}` : ''}`);

@@ -17,10 +17,15 @@ export function temporaryPath(path: string): string {
 }
 
 /** Errors: `file_unusable`; the old file is intact then. `beforeRename` may give the write up by returning false. */
-export async function writeAtomic(path: string, text: string, beforeRename?: () => Promise<boolean>): Promise<boolean> {
+export async function writeAtomic(
+  path: string,
+  text: string,
+  beforeRename?: () => Promise<boolean>,
+  mode?: number,
+): Promise<boolean> {
   const temporary = temporaryPath(path);
   try {
-    await writeDurably(temporary, text);
+    await writeDurably(temporary, text, mode);
     if (beforeRename && !(await beforeRename())) {
       await rm(temporary, { force: true });
       return false;
@@ -46,10 +51,11 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** A new file of mode 600, its content on the disk; the folder is not synced. Throws what the system says. */
-export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+/** A new file, its content on the disk; the folder is not synced. Throws what the system says. */
+export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
+    if (mode !== 0o600) await handle.chmod(mode);
     await handle.writeFile(content);
     await handle.sync();
   } finally {

@@ -1,4 +1,5 @@
-// The installer's file system: atomic writes that keep a file's mode, and folders that remember who made them. Knows no content.
+// The installer's file system in the home folder, where links are the user's own: atomic writes that keep a file's mode, and
+// folders that remember who made them. Knows no content, and never touches what lies below a project (install-project.ts).
 
 import { randomBytes } from 'node:crypto';
 import {

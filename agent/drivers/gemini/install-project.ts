@@ -1,47 +1,53 @@
-// Hooks in `<project>/.gemini/settings.json`. Owns our entries there and nothing else in that file.
+// Hooks in `<project>/.gemini/settings.json`. Owns our entries there and nothing else in that file. What lies there may come from a
+// clone: never through a link, never waiting for a pipe, never more than a settings file has.
 
-import { existsSync, realpathSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
-import { makeFolder, readText, removeEmpty, removeTree, unusable, writeWhole } from './install-files.ts';
+import { fileLimits } from '../../../protocol/limits.ts';
+import { fileUnusable, writeAtomic } from '../../files/atomic.ts';
+import { isRealFolder, makeFolderBelow, pathBelow, readBelow, removeBelow } from '../../files/below.ts';
+import { type RawFile, sameContent } from '../../files/raw-file.ts';
 import type { ProjectRecord } from './install-record.ts';
 import { emptyPaths, type OwnEntry, ownEntries, settingsProblem, withHooks, withoutHooks } from './install-settings.ts';
 import { type LauncherPlace, ownNamePrefix } from './install-table.ts';
 
 export const projectFile = (projectDir: string) => join(projectDir, '.gemini', 'settings.json');
 
+const instead = 'run `wa-sync hooks install --agent gemini --scope extension`, which leaves that file alone';
+
 /**
  * Installs or upgrades. `remember` gets what did not exist before, ahead of the first change, so that an interrupted installation can be
  * removed as well. Errors: `settings_unreadable`, `outside_project`, `file_unusable`.
  */
-export function installInProject(
+export async function installInProject(
   dir: string,
   place: LauncherPlace,
   known: ProjectRecord | undefined,
   remember: (record: ProjectRecord) => void,
-): void {
-  const file = projectFile(dir);
-  refuseForeignFolder(dir);
-  const text = readText(file);
-  const problem = text === undefined ? undefined : settingsProblem(text);
-  if (problem !== undefined) {
-    throw new WaError('settings_unreadable', `${file} cannot be edited: ${problem}`, {
-      hint: 'Run `wa-sync hooks install --agent gemini --scope extension`, which leaves that file alone.',
+): Promise<void> {
+  if (!(await isRealFolder(await pathBelow(dir)))) {
+    throw new WaError('file_unusable', `There is no folder ${dir}`, {
+      hint: 'Name the folder of a project that is there.',
     });
   }
+  const { file, raw, text } = await readSettings(dir);
+  const problem = text === undefined ? undefined : settingsProblem(text);
+  if (problem !== undefined) {
+    throw new WaError('settings_unreadable', `${file} cannot be edited: ${problem}`, { hint: `R${instead.slice(1)}.` });
+  }
   const edited = withHooks(text, place);
-  const madeFolder = !existsSync(join(dir, '.gemini'));
+  const madeFolder = !(await isRealFolder(dirname(file)));
   const emptyBefore = text === undefined ? [] : emptyPaths(text);
   remember(known ?? { madeFolder, madeFile: text === undefined, emptyBefore });
   if (edited === text) return;
-  makeFolder(join(dir, '.gemini'));
-  writeUnchanged(file, text, edited);
+  await makeFolderBelow(dirname(file), 0o755);
+  await writeUnchanged(file, raw, edited);
 }
 
-/** Returns whether there was something of ours. A project or file that is gone has nothing. Errors: `settings_unreadable`, `file_unusable`. */
-export function uninstallFromProject(dir: string, record: ProjectRecord | undefined): boolean {
-  const file = projectFile(dir);
-  const text = readText(file);
+/** Returns whether there was something of ours. A project or file that is gone has nothing. Errors as `installInProject`. */
+export async function uninstallFromProject(dir: string, record: ProjectRecord | undefined): Promise<boolean> {
+  const { file, raw, text } = await readSettings(dir);
   if (text === undefined) return false;
   const problem = settingsProblem(text);
   if (problem !== undefined && !text.includes(ownNamePrefix)) return false;
@@ -53,49 +59,53 @@ export function uninstallFromProject(dir: string, record: ProjectRecord | undefi
   const edited = withoutHooks(text, record?.emptyBefore ?? []);
   if (edited === text) return false;
   if (record?.madeFile && edited.trim() === '{}') {
-    removeTree(file);
-    if (record.madeFolder) removeEmpty(join(dir, '.gemini'), join(dir, '.gemini'));
+    await removeBelow(file).catch((cause) => {
+      throw cause instanceof WaError ? cause : fileUnusable(file, cause);
+    });
+    // It stays when it holds anything.
+    if (record.madeFolder) await rmdir(dirname(file)).catch(() => {});
   } else {
-    writeUnchanged(file, text, edited);
+    await writeUnchanged(file, raw, edited);
   }
   return true;
 }
 
-/** Our entries in a project; none when the file is missing or cannot be read as JSON. */
-export function entriesInProject(dir: string): OwnEntry[] {
-  const text = readText(projectFile(dir));
+/** Our entries in a project; none when the file is missing or is no JSON. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
+export async function entriesInProject(dir: string): Promise<OwnEntry[]> {
+  const { text } = await readSettings(dir);
   return text === undefined || settingsProblem(text) !== undefined ? [] : ownEntries(text);
 }
 
-function refuseForeignFolder(dir: string): void {
-  const folder = join(dir, '.gemini');
-  let real: string;
-  let root: string;
+interface Settings {
+  file: string;
+  raw: RawFile | undefined;
+  text: string | undefined;
+}
+
+async function readSettings(dir: string): Promise<Settings> {
+  const file = await pathBelow(dir, '.gemini', 'settings.json');
+  let raw: RawFile | undefined;
   try {
-    root = realpathSync(dir);
-  } catch (error) {
-    throw unusable('find', dir, error);
+    raw = await readBelow(file);
+  } catch (cause) {
+    if (!(cause instanceof WaError)) throw cause;
+    const repair = cause.code === 'outside_project' ? `Replace the link ${dirname(file)} by a folder.` : cause.hint;
+    throw new WaError(cause.code, cause.message, { hint: `${repair} Or ${instead}.`, cause });
   }
-  try {
-    real = realpathSync(folder);
-  } catch {
-    return;
-  }
-  const path = relative(root, real);
-  if (path === '..' || path.startsWith(`..${sep}`)) {
-    throw new WaError('outside_project', `${folder} is a link that leaves the project, to ${real}`, {
-      hint: 'Replace the link by a folder, or run `wa-sync hooks install --agent gemini --scope extension`.',
+  if (raw?.oversized) {
+    throw new WaError('settings_unreadable', `${file} is larger than ${fileLimits.fileBytes} bytes`, {
+      hint: `Make it smaller. Or ${instead}.`,
     });
   }
+  return { file, raw, text: raw?.bytes.toString('utf8') };
 }
 
 // Gemini CLI and editors write this file too: what they wrote since our read must not be undone.
-function writeUnchanged(file: string, before: string | undefined, after: string): void {
-  if (readText(file) !== before) {
-    throw new WaError('file_unusable', `${file} was changed by another program at the same moment`, {
-      hint: 'Run the command again.',
-      retryable: true,
-    });
-  }
-  writeWhole(file, after);
+async function writeUnchanged(file: string, before: RawFile | undefined, after: string): Promise<void> {
+  const isUnchanged = async () => sameContent(before, await readBelow(file));
+  if (await writeAtomic(file, after, isUnchanged, before?.mode ?? 0o644)) return;
+  throw new WaError('file_unusable', `${file} was changed by another program at the same moment`, {
+    hint: 'Run the command again.',
+    retryable: true,
+  });
 }

@@ -63,19 +63,21 @@ export interface HookStatus {
   served: 'these' | 'other' | 'older';
   /** Every event, and in the extension also server and skill, is there exactly as this version would install it. */
   current: boolean;
+  /** Why nobody can tell whether something is installed there, and the repair. */
+  problem: string | undefined;
 }
 
 /** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
-export function installHooks(dirs: InstallDirs, scope: HookScope): HookStatus {
+export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise<HookStatus> {
   const record = readRecord(dirs.dataDir);
-  const before = versionsInUse(dirs, record);
+  const before = await versionsInUse(dirs, record);
   record.madeData = makeFolder(hooksDir(dirs)) ?? record.madeData;
   try {
     const place = copyLauncher(dirs);
     if (scope === 'extension') {
       record.madeExtension = installExtension(dirs, dirs.version, place, programOf(dirs)) ?? record.madeExtension;
     } else {
-      installInProject(dirs.projectDir, place, record.projects[dirs.projectDir], (project) => {
+      await installInProject(dirs.projectDir, place, record.projects[dirs.projectDir], (project) => {
         record.projects[dirs.projectDir] = project;
         writeRecord(dirs.dataDir, record);
       });
@@ -83,31 +85,33 @@ export function installHooks(dirs: InstallDirs, scope: HookScope): HookStatus {
     writeRecord(dirs.dataDir, record);
   } finally {
     // A Gemini CLI that runs now still calls the launcher it was started with; that version goes with the next change.
-    tidy(dirs, record, before);
+    await tidy(dirs, record, before);
   }
-  return scope === 'extension' ? extensionStatus(dirs) : projectStatus(dirs, dirs.projectDir);
+  return scope === 'extension' ? extensionStatus(dirs) : await projectStatus(dirs, dirs.projectDir);
 }
 
 /** Removes one scope, or without one every place where we installed. Returns the places. Errors as `installHooks`, after the rest is done. */
-export function uninstallHooks(dirs: InstallDirs, scope: HookScope | undefined): string[] {
+export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undefined): Promise<string[]> {
   const record = readRecord(dirs.dataDir);
   const removed: string[] = [];
   const failures: unknown[] = [];
-  const attempt = (place: string, uninstall: () => boolean) => {
+  const attempt = async (place: string, uninstall: () => boolean | Promise<boolean>) => {
     try {
-      if (uninstall()) removed.push(place);
+      if (await uninstall()) removed.push(place);
     } catch (error) {
       failures.push(error);
     }
   };
   if (scope !== 'project') {
-    attempt(extensionDir(dirs.home), () => uninstallExtension(dirs, record.madeExtension));
+    await attempt(extensionDir(dirs.home), () => uninstallExtension(dirs, record.madeExtension));
     if (failures.length === 0) record.madeExtension = undefined;
   }
   const projects = scope === 'extension' ? [] : scope === 'project' ? [dirs.projectDir] : knownProjects(dirs, record);
   for (const project of projects) {
-    attempt(projectFile(project), () => {
-      const found = uninstallFromProject(project, record.projects[project]);
+    await attempt(projectFile(project), async () => {
+      // What somebody else put into a folder where we never installed is no matter of ours, unless it was asked for.
+      if (scope === undefined && !record.projects[project] && (await isClosed(project))) return false;
+      const found = await uninstallFromProject(project, record.projects[project]);
       delete record.projects[project];
       forgetTrust(dirs.home, project);
       return found;
@@ -118,17 +122,20 @@ export function uninstallHooks(dirs: InstallDirs, scope: HookScope | undefined):
   } else {
     removeRecord(dirs.dataDir);
   }
-  tidy(dirs, record, new Set());
+  await tidy(dirs, record, new Set());
   if (failures.length > 0) throw failures[0];
   return removed;
 }
 
-/** The extension, the current project, and every other project that has entries of ours. */
-export function listHooks(dirs: InstallDirs): HookStatus[] {
-  const projects = knownProjects(dirs, readRecord(dirs.dataDir)).map((project) => projectStatus(dirs, project));
+/** The extension, the current project, and every other project that has entries of ours, or may have them. */
+export async function listHooks(dirs: InstallDirs): Promise<HookStatus[]> {
+  const known = knownProjects(dirs, readRecord(dirs.dataDir));
+  const projects = await Promise.all(known.map((project) => projectStatus(dirs, project)));
   return [
     extensionStatus(dirs),
-    ...projects.filter((status) => status.installed || status.place === projectFile(dirs.projectDir)),
+    ...projects.filter(
+      ({ installed, problem, place }) => installed || problem !== undefined || place === projectFile(dirs.projectDir),
+    ),
   ];
 }
 
@@ -168,8 +175,28 @@ function knownProjects({ projectDir }: InstallDirs, record: InstallRecord): stri
   return [...new Set([projectDir, ...Object.keys(record.projects)])];
 }
 
-function versionsInUse(dirs: InstallDirs, record: InstallRecord): Set<string> {
-  const entries = knownProjects(dirs, record).flatMap(entriesInProject);
+/** Whether the settings of a project are something that is not opened. */
+async function isClosed(project: string): Promise<boolean> {
+  return (await entriesOrProblem(project)).problem !== undefined;
+}
+
+async function entriesOrProblem(project: string): Promise<{ entries: OwnEntry[]; problem: string | undefined }> {
+  try {
+    return { entries: await entriesInProject(project), problem: undefined };
+  } catch (cause) {
+    if (!(cause instanceof WaError)) throw cause;
+    return { entries: [], problem: `${cause.message}. ${cause.hint ?? ''}` };
+  }
+}
+
+/** Undefined = all may be, since the settings of a project where we installed cannot be looked at. */
+async function versionsInUse(dirs: InstallDirs, record: InstallRecord): Promise<Set<string> | undefined> {
+  const entries: OwnEntry[] = [];
+  for (const project of knownProjects(dirs, record)) {
+    const found = await entriesOrProblem(project);
+    if (found.problem !== undefined && record.projects[project]) return undefined;
+    entries.push(...found.entries);
+  }
   entries.push(...(installedExtension(dirs)?.entries ?? []));
   const targets = entries.flatMap(({ entry }) => parseCommand(entry.command ?? '')?.target ?? []);
   return new Set(
@@ -178,8 +205,13 @@ function versionsInUse(dirs: InstallDirs, record: InstallRecord): Set<string> {
 }
 
 // Launchers that nobody runs, and the folders that then hold nothing.
-function tidy(dirs: InstallDirs, record: InstallRecord, alsoInUse: ReadonlySet<string>): void {
-  const inUse = versionsInUse(dirs, record);
+async function tidy(
+  dirs: InstallDirs,
+  record: InstallRecord,
+  alsoInUse: ReadonlySet<string> | undefined,
+): Promise<void> {
+  const inUse = await versionsInUse(dirs, record);
+  if (!inUse || !alsoInUse) return;
   for (const version of versionsIn(hooksDir(dirs))) {
     if (!inUse.has(version) && !alsoInUse.has(version)) removeTree(join(hooksDir(dirs), version));
   }
@@ -191,8 +223,9 @@ function extensionStatus(dirs: InstallDirs): HookStatus {
   return { ...found, current: isCurrentExtension(dirs.home, dirs.version, placeOf(dirs), programOf(dirs)) };
 }
 
-function projectStatus(dirs: InstallDirs, project: string): HookStatus {
-  return status(dirs, 'project', projectFile(project), entriesInProject(project));
+async function projectStatus(dirs: InstallDirs, project: string): Promise<HookStatus> {
+  const { entries, problem } = await entriesOrProblem(project);
+  return { ...status(dirs, 'project', projectFile(project), entries), problem };
 }
 
 function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntry[]): HookStatus {
@@ -218,5 +251,6 @@ function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntr
     directories: [...served],
     served: isDeepStrictEqual(served, dirs.directories) ? 'these' : served.length === 0 ? 'older' : 'other',
     current: isDeepStrictEqual([...own].sort(byEvent), [...wanted].sort(byEvent)),
+    problem: undefined,
   };
 }

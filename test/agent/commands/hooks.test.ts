@@ -39,7 +39,7 @@ describe('wa-sync hooks', () => {
   it('prints one JSON value with --json', async () => {
     await run({ action: 'install', scope: 'project' });
     const lines = await run({ action: 'list', json: true });
-    expect(JSON.parse(lines.join('\n'))).toEqual(JSON.parse(JSON.stringify(listHooks(dirs))));
+    expect(JSON.parse(lines.join('\n'))).toEqual(JSON.parse(JSON.stringify(await listHooks(dirs))));
     expect(await run({ action: 'uninstall', json: true })).toEqual([JSON.stringify({ removed: [settings()] })]);
   });
 
@@ -79,13 +79,13 @@ describe('wa-sync hooks', () => {
     });
     const asInstalled = { WA_RUNTIME_DIR: 'run', WA_CONFIG_DIR: 'config', WA_STATE_DIR: 'state' };
     const env = Object.fromEntries(Object.entries(asInstalled).map(([key, name]) => [key, join(place.root, name)]));
-    expect(installedTroubles(context(env))).toEqual([]);
+    expect(await installedTroubles(context(env))).toEqual([]);
     await run({ action: 'install', scope: 'project' });
-    expect(installedTroubles(context(env)).join()).not.toContain('directories');
-    expect(installedTroubles(context({})).join()).toContain(`${settings()}: installed for other directories (`);
+    expect((await installedTroubles(context(env))).join()).not.toContain('directories');
+    expect((await installedTroubles(context({}))).join()).toContain(`${settings()}: installed for other directories (`);
     const installed = await readFile(settings(), 'utf8');
     await writeFile(settings(), installed.replaceAll(/( gemini \w+ \d+) [^"]*/g, '$1'));
-    expect(installedTroubles(context(env)).join()).toContain(`${settings()}: installed by an older version`);
+    expect((await installedTroubles(context(env))).join()).toContain(`${settings()}: installed by an older version`);
   });
 
   it('refuses a project for the extension, which is for all of them', async () => {
@@ -93,7 +93,7 @@ describe('wa-sync hooks', () => {
       code: 'bad_arguments',
       hint: expect.stringContaining('hooks install --scope project --project'),
     });
-    expect(listHooks(dirs).some(({ installed }) => installed)).toBe(false);
+    expect((await listHooks(dirs)).some(({ installed }) => installed)).toBe(false);
   });
 
   it('refuses an agent or a scope that it does not know', async () => {

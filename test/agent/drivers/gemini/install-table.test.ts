@@ -42,7 +42,7 @@ describe('the installed command', () => {
     async (name) => {
       await moveBelow(name);
       for (const scope of ['extension', 'project'] as const) {
-        installHooks(dirs, scope);
+        await installHooks(dirs, scope);
         const hooksFile =
           scope === 'project' ? settings() : join(dirs.dataDir, 'gemini-extension', '0.1.0', 'hooks', 'hooks.json');
         const { command } = JSON.parse(readFileSync(hooksFile, 'utf8')).hooks.BeforeAgent[0].hooks[0];

@@ -23,39 +23,39 @@ const newer = () => ({ ...dirs, version: '0.2.0' });
 describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope: HookScope) => {
   it('leave no trace after install and uninstall', async () => {
     const before = await place.snapshot();
-    installHooks(dirs, scope);
+    await installHooks(dirs, scope);
     expect(await place.snapshot()).not.toEqual(before);
-    expect(uninstallHooks(dirs, scope)).toHaveLength(1);
+    expect(await uninstallHooks(dirs, scope)).toHaveLength(1);
     expect(await place.snapshot()).toEqual(before);
-    expect(uninstallHooks(dirs, undefined)).toEqual([]);
+    expect(await uninstallHooks(dirs, undefined)).toEqual([]);
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('are the same bytes after a second install', async () => {
-    const first = installHooks(dirs, scope);
+    const first = await installHooks(dirs, scope);
     const before = await place.snapshot();
-    expect(installHooks(dirs, scope)).toEqual(first);
+    expect(await installHooks(dirs, scope)).toEqual(first);
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('move to a newer version, which a running agent survives, and still leave no trace', async () => {
     const before = await place.snapshot();
-    installHooks(dirs, scope);
-    const status = installHooks(newer(), scope);
+    await installHooks(dirs, scope);
+    const status = await installHooks(newer(), scope);
     expect(status).toMatchObject({ installed: true, version: '0.2.0', launcherExists: true, current: true });
     expect((await stat(join(dirs.dataDir, 'hooks', '0.1.0', 'wa-hook'))).isFile()).toBe(true);
-    installHooks(newer(), scope);
+    await installHooks(newer(), scope);
     expect(Object.keys(await place.snapshot()).filter((path) => path.includes('0.1.0'))).toEqual([]);
-    uninstallHooks(newer(), scope);
+    await uninstallHooks(newer(), scope);
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('are listed with version, launcher and what is wrong with them', async () => {
-    const of = () => listHooks(dirs).find((status) => status.scope === scope);
-    expect(of()).toMatchObject({ installed: false, version: undefined, launcherExists: false, current: false });
-    installHooks(dirs, scope);
+    const of = async () => (await listHooks(dirs)).find((status) => status.scope === scope);
+    expect(await of()).toMatchObject({ installed: false, version: undefined, launcherExists: false, current: false });
+    await installHooks(dirs, scope);
     const file = join(dirs.dataDir, 'hooks', '0.1.0', 'wa-hook');
-    expect(of()).toMatchObject({
+    expect(await of()).toMatchObject({
       installed: true,
       version: '0.1.0',
       launcher: file,
@@ -63,26 +63,26 @@ describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope
       current: true,
     });
     await rm(file);
-    expect(of()).toMatchObject({ installed: true, launcherExists: false });
-    installHooks(dirs, scope);
+    expect(await of()).toMatchObject({ installed: true, launcherExists: false });
+    await installHooks(dirs, scope);
     expect((await stat(file)).mode & 0o777).toBe(0o755);
   });
 
   it('repair a launcher that lost its mode or its content', async () => {
-    installHooks(dirs, scope);
+    await installHooks(dirs, scope);
     const before = await place.snapshot();
     const file = join(dirs.dataDir, 'hooks', '0.1.0', 'wa-hook');
     await chmod(file, 0o600);
-    installHooks(dirs, scope);
+    await installHooks(dirs, scope);
     await writeFile(file, 'exit 1');
-    installHooks(dirs, scope);
+    await installHooks(dirs, scope);
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('are not installed from a package without its fallback, and nothing is left behind', async () => {
     await rm(join(dirs.packageDir, 'wa-hook-fallback.cjs'));
     const before = await place.snapshot();
-    expect(() => installHooks(dirs, scope)).toThrow(expect.objectContaining({ code: 'file_unusable' }));
+    await expect(installHooks(dirs, scope)).rejects.toThrow(expect.objectContaining({ code: 'file_unusable' }));
     expect(await place.snapshot()).toEqual(before);
   });
 });
@@ -93,20 +93,20 @@ describe("Gemini CLI's memory of announced hooks", () => {
       `${JSON.stringify({ '/other': ['wa-sync-x:y'], [place.project]: names }, null, 2)}`;
     const file = await place.write('dev/.gemini/trusted_hooks.json', trusted(['mine:true']));
     const before = await place.snapshot();
-    installHooks(dirs, 'project');
+    await installHooks(dirs, 'project');
     await writeFile(file, trusted(['wa-sync-BeforeAgent:a', 'mine:true', 'wa-sync-AfterAgent:b']));
-    uninstallHooks(dirs, 'project');
+    await uninstallHooks(dirs, 'project');
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('goes as a file when it held nothing else', async () => {
     const before = Object.keys(await place.snapshot());
-    installHooks(dirs, 'project');
+    await installHooks(dirs, 'project');
     await place.write(
       'dev/.gemini/trusted_hooks.json',
       JSON.stringify({ [place.project]: ['wa-sync-BeforeAgent:a'] }, null, 2),
     );
-    uninstallHooks(dirs, 'project');
+    await uninstallHooks(dirs, 'project');
     expect(Object.keys(await place.snapshot())).toEqual([...before, 'dev/.gemini'].sort());
   });
 });
@@ -121,16 +121,16 @@ describe('several installations', () => {
       [dirs, 'project'],
       [other, 'project'],
     ] as const)
-      installHooks(at, scope);
-    expect(listHooks(dirs).map(({ place: at }) => at)).toEqual([
+      await installHooks(at, scope);
+    expect((await listHooks(dirs)).map(({ place: at }) => at)).toEqual([
       join(place.home, '.gemini', 'extensions', 'wa-sync'),
       settings(),
       join(other.projectDir, '.gemini', 'settings.json'),
     ]);
-    uninstallHooks(dirs, 'extension');
-    uninstallHooks(dirs, 'project');
-    expect(listHooks(other)[1]).toMatchObject({ installed: true, launcherExists: true });
-    expect(uninstallHooks(dirs, undefined)).toEqual([join(other.projectDir, '.gemini', 'settings.json')]);
+    await uninstallHooks(dirs, 'extension');
+    await uninstallHooks(dirs, 'project');
+    expect((await listHooks(other))[1]).toMatchObject({ installed: true, launcherExists: true });
+    expect(await uninstallHooks(dirs, undefined)).toEqual([join(other.projectDir, '.gemini', 'settings.json')]);
     expect(await place.snapshot()).toEqual(before);
   });
 
@@ -138,9 +138,9 @@ describe('several installations', () => {
     const other = { ...dirs, projectDir: join(place.home, 'other') };
     await mkdir(other.projectDir);
     const before = await place.snapshot();
-    installHooks(other, 'project');
+    await installHooks(other, 'project');
     await rm(join(other.projectDir, '.gemini'), { recursive: true });
-    expect(uninstallHooks(dirs, undefined)).toEqual([]);
+    expect(await uninstallHooks(dirs, undefined)).toEqual([]);
     expect(await place.snapshot()).toEqual(before);
   });
 });

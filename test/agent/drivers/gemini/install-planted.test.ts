@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { lstat, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hooksCommand } from '../../../../agent/commands/hooks.ts';
+import { type InstallDirs, installHooks, listHooks, uninstallHooks } from '../../../../agent/drivers/gemini/install.ts';
+import type { TemporaryHome } from '../../../helpers/home.ts';
+import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
+
+let place: TemporaryHome;
+let dirs: InstallDirs;
+eachInstallation((ground) => {
+  ({ place, dirs } = ground);
+});
+
+const settings = () => projectSettings(dirs);
+const folder = () => dirname(settings());
+const outside = () => join(place.home, 'dotfiles');
+const launcher = () => join(dirs.dataDir, 'hooks', dirs.version, 'wa-hook');
+
+/** In place of the settings file, or of its folder; what was there stands outside now. */
+const planted: Record<string, { what: () => string; plant: () => Promise<unknown>; code: string; repair: RegExp }> = {
+  'a link to a file outside of the project': {
+    what: settings,
+    plant: () => symlink(join(outside(), 'settings.json'), settings()),
+    code: 'file_unusable',
+    repair: /settings\.json is a link.*replace it by an ordinary file/,
+  },
+  'a link to a file of the project': {
+    what: settings,
+    plant: async () => {
+      await writeFile(join(place.project, 'own.json'), '{}');
+      await symlink(join('..', 'own.json'), settings());
+    },
+    code: 'file_unusable',
+    repair: /settings\.json is a link.*replace it by an ordinary file/,
+  },
+  'a link to nowhere': {
+    what: settings,
+    plant: () => symlink(join(outside(), 'nothing'), settings()),
+    code: 'file_unusable',
+    repair: /settings\.json is a link.*replace it by an ordinary file/,
+  },
+  'a pipe': {
+    what: settings,
+    plant: async () => execFileSync('mkfifo', [settings()]),
+    code: 'file_unusable',
+    repair: /Move .*settings\.json away/,
+  },
+  'a folder': {
+    what: settings,
+    plant: () => mkdir(settings()),
+    code: 'file_unusable',
+    repair: /Move .*settings\.json away/,
+  },
+  'a file of 20 GB': {
+    what: settings,
+    plant: async () => {
+      await writeFile(settings(), '');
+      await truncate(settings(), 20 * 1024 ** 3);
+    },
+    code: 'settings_unreadable',
+    repair: /Make it smaller/,
+  },
+  'a link in place of its folder, out of the project': {
+    what: folder,
+    plant: () => symlink(outside(), folder()),
+    code: 'outside_project',
+    repair: /Replace the link .*\.gemini by a folder/,
+  },
+  'a link in place of its folder, into the project': {
+    what: folder,
+    plant: async () => {
+      await mkdir(join(place.project, 'other'));
+      await symlink('other', folder());
+    },
+    code: 'outside_project',
+    repair: /Replace the link .*\.gemini by a folder/,
+  },
+  'a pipe in place of its folder': {
+    what: folder,
+    plant: async () => execFileSync('mkfifo', [folder()]),
+    code: 'file_unusable',
+    repair: /\.gemini must be a folder: move away/,
+  },
+  'a file in place of its folder': {
+    what: folder,
+    plant: () => writeFile(folder(), 'mine'),
+    code: 'file_unusable',
+    repair: /\.gemini must be a folder: move away/,
+  },
+};
+
+async function plantAt({ what, plant }: (typeof planted)[string]): Promise<void> {
+  await mkdir(outside(), { recursive: true });
+  await mkdir(dirname(what()), { recursive: true });
+  // What an installation has made goes outside, where a link finds it.
+  if (await lstat(settings()).catch(() => undefined)) await rename(settings(), join(outside(), 'settings.json'));
+  else await writeFile(join(outside(), 'settings.json'), '{ "theme": "dark" }');
+  await rm(what(), { recursive: true, force: true });
+  await plant();
+}
+
+describe.each(Object.entries(planted))('%s where a project has its settings', (_, trap) => {
+  const refusal = () => expect.objectContaining({ code: trap.code, hint: expect.stringMatching(trap.repair) });
+  const outsideText = () => readFile(join(outside(), 'settings.json'), 'utf8');
+
+  it('is refused by an installation, which names the extension instead and writes nothing through it', async () => {
+    await plantAt(trap);
+    const before = await lstat(trap.what());
+    await expect(installHooks(dirs, 'project')).rejects.toThrow(refusal());
+    await expect(installHooks(dirs, 'project')).rejects.toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('--scope extension') }),
+    );
+    expect(await outsideText()).toBe('{ "theme": "dark" }');
+    expect((await lstat(trap.what())).ino).toBe(before.ino);
+    await installHooks(dirs, 'extension');
+    expect((await listHooks(dirs))[0]).toMatchObject({ installed: true, current: true });
+  });
+
+  it('does not hold up the removal of what stands elsewhere', async () => {
+    await installHooks(dirs, 'extension');
+    await plantAt(trap);
+    expect(await uninstallHooks(dirs, undefined)).toHaveLength(1);
+    await expect(uninstallHooks(dirs, 'project')).rejects.toThrow(refusal());
+    expect(await outsideText()).toBe('{ "theme": "dark" }');
+  });
+
+  it('is named where the hooks were installed before it came, and the launcher stays that they may still run', async () => {
+    await installHooks(dirs, 'extension');
+    await installHooks(dirs, 'project');
+    const ours = await readFile(settings(), 'utf8');
+    await plantAt(trap);
+    const elsewhere = { ...dirs, projectDir: place.home };
+    expect(await listHooks(elsewhere)).toContainEqual(
+      expect.objectContaining({ place: settings(), installed: false, problem: expect.stringMatching(trap.repair) }),
+    );
+    const lines: string[] = [];
+    await hooksCommand({ action: 'list' }, { dirs, out: (line) => lines.push(line) });
+    expect(lines.join('\n')).toContain(`not known  ${settings()}`);
+    await expect(uninstallHooks(elsewhere, undefined)).rejects.toThrow(refusal());
+    expect(await outsideText()).toBe(ours);
+    expect((await lstat(launcher())).isFile()).toBe(true);
+    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'extension', installed: false });
+
+    await rm(trap.what(), { recursive: true });
+    await mkdir(folder(), { recursive: true });
+    await writeFile(settings(), ours);
+    expect(await uninstallHooks(elsewhere, undefined)).toEqual([settings()]);
+    await expect(lstat(launcher())).rejects.toThrow('ENOENT');
+  });
+});
