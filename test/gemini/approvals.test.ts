@@ -1,6 +1,6 @@
 // Approvals with the real CLI in yolo mode, where nothing but our gate stands before a tool: nothing runs without a yes.
 
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
@@ -191,6 +191,43 @@ describe('a repository that would have no approvals', () => {
     await clone(home, { '.gemini/settings.json': '{"hooksConfig":{"enabled":false}}' });
     await switchOn(product);
     await shows(product, 'switches all hooks off (hooksConfig.enabled)');
+  });
+
+  test('whose settings are a link, which the CLI follows and we do not, is named on the phone, and so is each tool that it runs', async ({
+    home,
+    product,
+  }) => {
+    await clone(home, { 'other.json': '{"hooksConfig":{"disabled":["wa-sync-BeforeTool"]}}' });
+    await mkdir(join(home.project, '.gemini'), { recursive: true });
+    await symlink(join('..', 'other.json'), join(home.project, '.gemini', 'settings.json'));
+    await switchOn(product);
+    await shows(product, 'cannot be looked at: it is a link');
+    expect(await run(home)).toMatchObject({ code: 0 });
+    expect(await made(home)).toBe(true);
+    await shows(product, '⚠ run_shell_command ran without being asked: touch made.txt');
+    expect((await product.wa('hooks', 'list')).stdout).toContain('cannot be looked at: it is a link');
+  });
+
+  test('whose .gemini is a link is asked all the same, and nothing is written through it', async ({
+    home,
+    model,
+    product,
+  }) => {
+    await clone(home, { 'other/settings.json': '{}' });
+    await rm(join(home.project, '.gemini'), { recursive: true, force: true });
+    await symlink('other', join(home.project, '.gemini'));
+    await switchOn(product);
+    const ended = run(home);
+    await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Deny');
+    expect(await ended).toMatchObject({ code: 0 });
+    await model.waitForRequest('The owner denied this on the phone.');
+    expect(await made(home)).toBe(false);
+    expect(await product.wa('hooks', 'install', '--scope', 'project')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Replace the link'),
+    });
+    expect(await readdir(join(home.project, 'other'))).toEqual(['settings.json']);
+    expect(await readFile(join(home.project, 'other', 'settings.json'), 'utf8')).toBe('{}');
   });
 
   test('that changes what runs behind our gate is told', async ({ home, product }) => {
