@@ -90,24 +90,40 @@ export function questionPart(options: QuestionOptions): Shown {
   return { part, hides: places > 0 };
 }
 
+/** Arguments that the views below show themselves, or that only say why. */
+const shownByEdit = ['file_path', 'old_string', 'new_string', 'instruction', 'allow_multiple', 'expected_replacements'];
+const shownByWrite = ['file_path', 'content'];
+
+/** The views of a command and of a file are for the coding agent's own tools: what another server makes of such names nobody knows. */
 function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: string) => string): string {
   const command = commandOf(call);
+  const isOwnTool = call.server === undefined;
+  // What the model says of a command of its own tool is no argument that runs.
   if (command !== undefined) {
-    const rest = Object.entries(call.input).filter(([key]) => key !== 'command' && key !== 'description');
-    return clean([command, ...rest.map(([key, value]) => `# ${key}: ${JSON.stringify(value)}`)].join('\n'));
+    const said = isOwnTool ? ['command', 'description'] : ['command'];
+    return clean([command, ...restOf(call, said)].join('\n'));
   }
   const { file_path: path, content, old_string: before, new_string: after } = call.input;
-  if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string') {
+  const rest = (shown: readonly string[]) => restOf(call, shown).map((line) => `${clean(line)}\n`);
+  // A name with a line break could pass for lines of the view.
+  const named = typeof path === 'string' && isOwnTool && !/[\n\r]/.test(path) ? path : undefined;
+  if (named !== undefined && typeof before === 'string' && typeof after === 'string') {
     const all =
       call.input.allow_multiple === true || Number(call.input.expected_replacements) > 1 ? ' (every place)' : '';
     // Hidden before the marks of the lines can cut a secret of several lines.
-    return `${clean(path)}${all}\n${shortDiff(before, after, clean)}`;
+    return `${clean(named)}${all}\n${rest(shownByEdit).join('')}${shortDiff(before, after, clean)}`;
   }
-  if (typeof path === 'string' && typeof content === 'string') {
+  if (named !== undefined && typeof content === 'string') {
     const what = fileNow === undefined ? 'new file' : 'replaces the file';
-    return `${clean(path)} (${what})\n${shortDiff(hidesFile ? '' : (fileNow ?? ''), content, clean)}`;
+    return `${clean(named)} (${what})\n${rest(shownByWrite).join('')}${shortDiff(hidesFile ? '' : (fileNow ?? ''), content, clean)}`;
   }
   return clean(JSON.stringify(call.input, null, 1));
+}
+
+/** Each on a line of its own. */
+function restOf({ input }: ToolCall, shown: readonly string[]): string[] {
+  const rest = Object.entries(input).filter(([key]) => !shown.includes(key));
+  return rest.map(([key, value]) => `# ${/^[\w.-]+$/.test(key) ? key : JSON.stringify(key)}: ${JSON.stringify(value)}`);
 }
 
 function withCode(head: string, body: string, tail: string, language: string | undefined): TextPart {

