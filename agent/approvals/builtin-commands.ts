@@ -226,7 +226,7 @@ function lookAtGit(words: readonly string[], add: Add): void {
   if (verb !== undefined && isUnknown(verb)) add('unknown', 'runs a command of git that only the shell knows');
   // git takes a long option by any beginning that means only it.
   const forced = has(/^--for|^-[a-zA-Z]*f/);
-  if (verb === 'push' && has(/^--(for|mi|de|pru)|^-[a-z]*[fd][a-z]*$|^\+|^:./)) {
+  if (verb === 'push' && has(/^--(for|mi|de|pru)|^-[abceg-z]*[fd][a-z]*$|^\+|^:./)) {
     add('force-push', 'overwrites or removes what others may have pushed');
   }
   if (verb === 'filter-branch' || verb === 'filter-repo') add('force-push', 'rewrites the history');

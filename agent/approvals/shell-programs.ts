@@ -127,17 +127,16 @@ export function scriptsOf([program = '', ...rest]: readonly string[]): Script[] 
   return rest.filter((word) => /\s/.test(word)).map((word) => guess(word.replace(/^(--?[\w-]+=)?(exec=)?[+:!]*/, '')));
 }
 
+const runSettings = /pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd/i;
+
 /** Values of git's settings that it runs, and what `rebase -x` and its kin are given. */
 function gitScripts(words: readonly string[]): string[] {
   return words.flatMap((word, at) => {
     const before = words[at - 1] ?? '';
     const alias = /^(?:--exec=|[\w.-]+=!)(.+)$/s.exec(word)?.[1] ?? (word.startsWith('!') ? word.slice(1) : undefined);
     if (alias !== undefined) return [alias];
-    const set =
-      /^[\w.]*(?:pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd)[\w.]*=!?(.+)$/is.exec(
-        word,
-      )?.[1];
-    if (set !== undefined) return [set];
+    const [, name = '', value] = /^([\w.]*)=!?(.+)$/s.exec(word) ?? [];
+    if (value !== undefined && runSettings.test(name)) return [value];
     if (/^(-x|--exec|--tree-filter|--index-filter|--upload-pack|--receive-pack)$/.test(before)) return [word];
     return before === 'foreach' || (before === 'run' && words[at - 2] === 'bisect') ? [words.slice(at).join(' ')] : [];
   });
