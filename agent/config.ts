@@ -150,7 +150,7 @@ function relayUrl(value: string, key: string): string {
       hint: `Set ${key} to the address that \`wrangler deploy\` printed, for example https://wa-sync.<name>.workers.dev.`,
     });
   }
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 function binding(value: unknown, key: string, check: Checker): Binding {

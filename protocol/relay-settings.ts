@@ -54,7 +54,7 @@ export function checkSettings(env: RelayVariables, hintFor: (name: keyof RelayVa
   ) {
     throw misconfigured('WA_AGENT_TOKEN_SHA256', 'is not one or two SHA-256 sums in hex');
   }
-  const apiRoot = (textOf(env.TELEGRAM_API_ROOT) || 'https://api.telegram.org').replace(/\/+$/, '');
+  const apiRoot = (textOf(env.TELEGRAM_API_ROOT) || 'https://api.telegram.org').replace(/(?<!\/)\/+$/, '');
   if (!/^https?:\/\/[^/?#]+/.test(apiRoot)) throw misconfigured('TELEGRAM_API_ROOT', `is not an http URL: ${apiRoot}`);
   const hours = textOf(env.WA_MESSAGE_TTL_HOURS);
   const ttlMs = messageTtlMs(hours);

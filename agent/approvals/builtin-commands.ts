@@ -86,7 +86,7 @@ function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Surrou
   const sources = /^(scp|rsync|cp)$/.test(program) ? names.slice(0, -1) : names.slice(isUnpacking ? names.length : 0);
   const isWhole = (word: string) =>
     folders.some((base) =>
-      isAbove(normal(absolute(word.replace(/^~(?=\/|$)/, home).replace(/[/*]+$/, '') || '/', base)), home),
+      isAbove(normal(absolute(word.replace(/^~(?=\/|$)/, home).replace(/(?<![/*])[/*]+$/, '') || '/', base)), home),
     );
   if (!isUnpacking && sources.some((word) => !isUnknown(word) && isWhole(word)))
     add('secret-file', 'takes a whole home with its keys');
@@ -294,7 +294,7 @@ function lookAtGit(words: readonly string[], add: Add): void {
   if (verb !== undefined && isUnknown(verb)) add('unknown', 'runs a command of git that only the shell knows');
   // git takes a long option by any beginning that means only it.
   const forced = has(/^--for|^-[a-zA-Z]*f/);
-  if (verb === 'push' && has(/^--(for|mi|de|pru)|^-[a-z]*[fd][a-z]*$|^\+|^:./)) {
+  if (verb === 'push' && has(/^--(for|mi|de|pru)|^-[abceg-z]*[fd][a-z]*$|^\+|^:./)) {
     add('force-push', 'overwrites or removes what others may have pushed');
   }
   if (verb === 'filter-branch' || verb === 'filter-repo') add('force-push', 'rewrites the history');

@@ -111,10 +111,10 @@ function copied(program: string, rest: readonly string[], names: readonly string
   if (/^(rsync|scp)$/.test(program) && /^[\w.@-]+:/.test(target)) return moved;
   const takesAll = (word: string) => /(^|\/)\.$/.test(word) || (program === 'rsync' && word.endsWith('/'));
   const isWhole =
-    rest.some((word) => /^(-\w*T\w*|--no-target-directory|--delete.*)$/.test(word)) || sources.some(takesAll);
+    rest.some((word) => /^(-[^\WT]*T\w*|--no-target-directory|--delete.*)$/.test(word)) || sources.some(takesAll);
   const isLink = program === 'ln' && rest.some((word) => /^-\w*n|^--no-dereference$/.test(word));
   const arriving =
-    isWhole || isLink ? undefined : sources.map((word) => word.replace(/\/+$/, '').replace(/^.*\//s, ''));
+    isWhole || isLink ? undefined : sources.map((word) => word.replace(/(?<!\/)\/+$/, '').replace(/^.*\//s, ''));
   return [...moved, { role: 'into', word: target, arriving }];
 }
 

@@ -143,20 +143,19 @@ export function scriptsOf([program = '', ...rest]: readonly string[]): Script[] 
     .map((word) => guess(word.replace(/^(--?[\w-]+=)?(exec=|\w{0,40}Command=|shell\s)?[+:!]*/, '')));
 }
 
+const runSettings = /pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd/i;
+
 /** Values of git's settings that it runs, and what `rebase -x` and its kin are given. */
 function gitScripts(words: readonly string[]): string[] {
   return words.flatMap((word, at) => {
     const before = words[at - 1] ?? '';
     const alias = /^(?:--exec=|[\w.-]+=!)(.+)$/s.exec(word)?.[1] ?? (word.startsWith('!') ? word.slice(1) : undefined);
     if (alias !== undefined) return [alias];
-    const set =
-      /^[\w.]*(?:pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd)[\w.]*=!?(.+)$/is.exec(
-        word,
-      )?.[1];
-    if (set !== undefined) return [set];
+    const [, name = '', value] = /^([\w.]*)=!?(.+)$/s.exec(word) ?? [];
+    if (value !== undefined && runSettings.test(name)) return [value];
     if (/^(-x|--exec|--tree-filter|--index-filter|--upload-pack|--receive-pack|--extcmd)$/.test(before)) return [word];
-    if (/\.(?:\w*(?:pager|editor|sshcommand|askpass|fsmonitor|external|textconv|helper|cmd))$/i.test(before))
-      return [word];
+    // `git config core.pager COMMAND`
+    if (before.includes('.') && runSettings.test(before.slice(before.lastIndexOf('.')))) return [word];
     const joined = /^(?:--extcmd=|--upload-pack=|--receive-pack=|-O)(.+)$/s.exec(word)?.[1];
     if (joined !== undefined) return [joined];
     return before === 'foreach' || (before === 'run' && words[at - 2] === 'bisect') ? [words.slice(at).join(' ')] : [];

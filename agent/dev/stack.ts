@@ -79,7 +79,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       onLine: (line) => options.log('warn', 'relay', { line: line.slice(0, 300) }),
     });
     undo.push(() => relay.stop());
-    const relayUrl = relay.url.replace(/\/+$/, '');
+    const relayUrl = relay.url.replace(/(?<!\/)\/+$/, '');
     const webhook = { url: `${relayUrl}/telegram/webhook`, secret: telegram.secret };
     sim?.setWebhook(webhook.url, webhook.secret);
 

@@ -151,6 +151,20 @@ describe('a command grows in time as in length', () => {
   });
 });
 
+describe('a word grows in time as in length', () => {
+  it.each([
+    ['slashes to copy', (size: number) => `cp ${'/'.repeat(size * 4)}x target`],
+    ['options of cp', (size: number) => `cp -${'T'.repeat(size * 4)}! a target`],
+    ['options of git push', (size: number) => `git push -${'f'.repeat(size * 4)}!`],
+    ['a setting of git', (size: number) => `git -c ${'pager'.repeat(size)}`],
+  ] as const)('%s', (_, make) => {
+    expectLinear((size) => {
+      const call = { tool: 'run_shell_command', server: undefined, input: { command: make(size) } };
+      return () => judge(call, none, 'risky', world);
+    });
+  });
+});
+
 describe('a pattern grows in time as in length', () => {
   it.each([
     ['a policy with many stars', (size: number) => () => matchesGlob(repeated('*a', 200), 'a'.repeat(size * 10))],
