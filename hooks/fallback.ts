@@ -57,7 +57,7 @@ async function run(knownTool: Tool): Promise<string> {
     clearTimeout(clock);
     clock = startClock();
   }
-  return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin, pid }));
+  return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin }));
 }
 
 async function readStdin(): Promise<Buffer> {

@@ -39,7 +39,7 @@ const codes = {
   daemon_busy: { retryable: true },
   sprint_running: { retryable: false },
   lock_timeout: { retryable: true },
-  journal_too_new: { retryable: false },
+  journal_version: { retryable: false },
   file_unusable: { retryable: true },
   outside_project: { retryable: false },
   runtime_dir_unusable: { retryable: false },

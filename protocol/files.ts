@@ -1,5 +1,7 @@
 // The two files as other programs see them: entries, identity, merge winner. Pure; the hooks bundle it.
 
+import { isTool, type Tool } from './hook.ts';
+
 /** Fields that the contract fixes, the optional ones that we add, and whatever others wrote. */
 interface EntryBase {
   id: string;
@@ -9,7 +11,34 @@ interface EntryBase {
   text: string;
   /** Absent = 0. Raised when a hand-over was proved lost. */
   attempt?: number;
+  /** Of wa-sync alone: proves that this (id, timestamp, text) was written by it. */
+  sig?: string;
+  /** See `HookNote`; whatever another program left there counts only as `noteOf` reads it. */
+  via?: unknown;
   [unknown: string]: unknown;
+}
+
+/**
+ * What a hook leaves in the entry that it took, or in the answer that it told: the coding agent's session, its session file, and the
+ * size of that file in bytes at that moment.
+ */
+export interface HookNote {
+  tool: Tool;
+  session: string;
+  transcript: string | null;
+  at: number;
+}
+
+const maxNoteUnits = 4_096;
+
+/** Undefined = no hook of ours left one. */
+export function noteOf({ via }: { via?: unknown }): HookNote | undefined {
+  if (typeof via !== 'object' || via === null) return undefined;
+  const { tool, session, transcript, at } = via as Record<string, unknown>;
+  const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= maxNoteUnits;
+  if (typeof tool !== 'string' || !isTool(tool) || !isText(session)) return undefined;
+  if (transcript !== null && !isText(transcript)) return undefined;
+  return Number.isSafeInteger(at) && (at as number) >= 0 ? { tool, session, transcript, at: at as number } : undefined;
 }
 
 export interface InboxEntry extends EntryBase {

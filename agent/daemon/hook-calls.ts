@@ -15,7 +15,6 @@ import type { RunningProject } from './project.ts';
 export interface HookCallsOptions {
   projects: readonly RunningProject[];
   gates: Gates;
-  takeSpool(): Promise<void>;
   clock: () => number;
   log: Log;
 }
@@ -24,7 +23,7 @@ export interface HookCallsOptions {
 const marginMs = 50;
 
 /** Gives the tool's own JSON answer; never rejects. */
-export function createHookCalls({ projects, gates, takeSpool, clock, log }: HookCallsOptions) {
+export function createHookCalls({ projects, gates, clock, log }: HookCallsOptions) {
   const bindings = projects.map((project) => project.binding);
 
   /** Undefined = a payload that nobody can read. */
@@ -36,7 +35,6 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
     const binding = await findBinding(call.cwd, bindings);
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
-    await takeSpool();
     if (call.event.type === 'sessionEnd' && pid !== undefined) {
       project.polling
         .sessionEnded(pid)

@@ -11,27 +11,26 @@ import type { Binding } from '../config.ts';
 import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
 import { receivedFilesFolder } from '../drivers/gemini/received-files.ts';
 import { newSummaries } from '../drivers/gemini/session-compression.ts';
-import { readNewestJson } from '../files/json-file.ts';
 import { tidyMailbox } from '../files/location.ts';
+import { createSigner } from '../files/signing.ts';
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
-import { stateFiles, viewFiles } from '../paths.ts';
+import { stateFiles } from '../paths.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
 import type { Polling } from '../sync/polling.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
 import { watchFiles } from '../sync/watch.ts';
-import type { SpoolRecord } from '../turns/spooled.ts';
-import { parseStoredView } from '../turns/view.ts';
 import { guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { openMailbox } from './mailbox.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
-import { createViewFile } from './view-file.ts';
 
 export interface ProjectDeps extends MailDeps {
+  /** See `Signer`. */
+  signingKey: string;
   redactor(text: string): Redacted;
   judgeLarge: JudgeOptions['judgeLarge'];
   shows: Shows;
@@ -51,8 +50,6 @@ export interface RunningProject {
   /** What the owner asks at the desk. Gives the words of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   readonly polling: Polling;
-  /** What was taken from the spool; the records of other projects are passed over. */
-  adopt(records: readonly SpoolRecord[]): void;
   status(): object;
   stop(): Promise<void>;
 }
@@ -64,9 +61,9 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
   const files = stateFiles(config.dirs.state);
-  const restored = parseStoredView(await readNewestJson(viewFiles(config.dirs, key)));
+  const signer = createSigner(deps.signingKey, key);
   /** The session file that a hook named last. */
-  let transcript = restored?.place?.transcript;
+  let transcript = project.turn?.place?.transcript;
   let relayOffsetMs = 0;
   let pull: Pull | undefined;
   let polling: Polling | undefined;
@@ -74,6 +71,7 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
   const mailbox = await openMailbox(binding, {
     config,
     project,
+    signer,
     clock,
     log,
     tell: (about, text) => telling.tell(about, text),
@@ -87,9 +85,11 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
       address,
       binding,
       mailbox,
+      signer,
       readableFolder: () => receivedFilesFolder(binding.dir, transcript, homedir()),
       relayOffsetMs: () => relayOffsetMs,
       onReceipts: () => pull?.nudge(),
+      onStopped: (ids) => turns.stoppedAlone(ids),
       onRefreshed: () => polling?.news(),
       onFetched: () => void look(),
     },
@@ -105,8 +105,10 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     activity: progress,
     tell: telling.tell,
     compressions: ({ transcript, offset }) => (transcript ? newSummaries(transcript, offset) : Promise.resolve([])),
-    storeView: (view) => viewFile.store(view),
-    restored,
+    async told(isFresh) {
+      if (isFresh) await outbox.scan();
+      return outbox.toldAlone();
+    },
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     nudge: config.nudge === 'tmux' ? nudgeInTmux : undefined,
@@ -116,8 +118,6 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     clock,
     log,
   });
-
-  const viewFile = createViewFile(viewFiles(config.dirs, key), project, turns.view, log);
 
   /** Brings the file up to date and gives a held turn what came. */
   async function look(): Promise<void> {
@@ -140,7 +140,6 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
       outcomes,
       turns,
       onReceipts: () => pull?.nudge(),
-      onLeases: () => viewFile.write(),
     },
     address,
     deps,
@@ -166,6 +165,8 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();
+  // What hooks did while no daemon ran.
+  await turns.checkProcess().catch((cause) => log('error', 'turn not taken up', { error: (cause as Error).message }));
   const running = startPull({
     project,
     address,
@@ -179,7 +180,6 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     async onRows(rows) {
       await turns.steering.arrived(rows.map(({ id }) => id));
       await look();
-      await viewFile.write();
       attachments.fetch();
       await controls.answer();
     },
@@ -189,7 +189,6 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     },
   });
   pull = running;
-  await viewFile.write();
   attachments.prune().then(attachments.fetch, () => {});
   controls.answer();
 
@@ -213,13 +212,6 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     outbox,
     steer: controls.steer,
     polling: served,
-    adopt(records) {
-      const ours = records.filter((record) => record.project === key);
-      if (ours.length === 0) return;
-      for (const record of ours) turns.adopt(record);
-      running.nudge();
-      outbox.postOpen();
-    },
     status() {
       const relay = running.current();
       return {
@@ -247,8 +239,6 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
       progress.ended(false);
       await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
       await inbox.stop();
-      // The last word to the hooks that go on alone; and nothing is written after the end.
-      await viewFile.stop();
     },
   };
 }

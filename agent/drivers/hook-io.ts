@@ -17,6 +17,8 @@ export interface TurnRecord {
   cancelled: boolean;
   /** Of the context window that the last request filled, 0 to 1; undefined = the file does not say. */
   contextShare: number | undefined;
+  /** Id of the model's last message after the last prompt, else of the last message: names an end that no event told. */
+  lastId: string | undefined;
 }
 
 export interface HookIo {

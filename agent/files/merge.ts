@@ -5,7 +5,7 @@ import { fileLimits } from '../../protocol/limits.ts';
 import { type Entry, isSettled, type MailboxKind } from './entry.ts';
 
 /** Fields that belong to one version of an entry and go with it when another version wins. */
-const versionFields = ['attempt', 'parked', 'error'];
+const versionFields = ['attempt', 'parked', 'error', 'via'];
 
 /** The version that stands, with the fields that others added to the one in the file. */
 export function mergeEntry<E extends Entry>(inFile: E, ours: E, kind: MailboxKind): E {

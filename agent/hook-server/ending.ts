@@ -1,28 +1,32 @@
 // The end of a turn: settled, told to the phone, and then what follows it.
 
+import { randomUUID } from 'node:crypto';
 import { durationText } from '../../protocol/duration.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { answerId } from '../files/answer-id.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Held } from './holding.ts';
 import type { Runtime, Waiting } from './runtime.ts';
-import type { SettledTurn, Settlement } from './settlement.ts';
+import { type SettledTurn, type Settlement, sizeOf } from './settlement.ts';
 import { type SprintRecord, sprintLead } from './sprint-record.ts';
 import { currentStop } from './steering.ts';
-import { isBusy } from './turn-state.ts';
+import { isBusy, toStoredTurn } from './turn-state.ts';
 import type { HookHost } from './turn-types.ts';
 
 export interface Ending {
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  endOfTurn(answer: string | undefined, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
+  endOfTurn(end: TurnEnd, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
   /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
   endOpenTurn(at: TurnPlace, how: { why?: string; lagMs?: number; answer?: string | undefined }): Promise<void>;
   /** `late` = what the STOP was meant for had ended by itself. */
   spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void>;
 }
+
+type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
 
 export interface EndingParts {
   settlement: Settlement;
@@ -30,36 +34,44 @@ export interface EndingParts {
   held: HeldTurn;
 }
 
+interface HowItEnded {
+  /** Of the answer; undefined = no event told the end. */
+  id?: string | undefined;
+  before?: Sprint | undefined;
+  after?: AfterTurn;
+  why?: string | undefined;
+}
+
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
 export function createEnding(
-  { options, state, viewOf, nonce, storeView }: Runtime,
+  { options, state, viewOf, nonce, keepTurn }: Runtime,
   { settlement, sprints, held }: EndingParts,
 ): Ending {
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
   async function endOfTurn(
-    answer: string | undefined,
+    { answer, run }: TurnEnd,
     at: TurnPlace,
     call: HookCall,
     host: HookHost,
   ): Promise<TurnAnswer | Held> {
     const { place } = state;
+    const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
     if (settled.unsettled) {
-      await report(settled, {});
-      await storeView();
+      await report(settled, at, { id });
+      await keepTurn();
       log('warn', 'turn not settled', { project: p, error: settled.unsettled.message });
-      // An error would send the hook to the files alone, where it tells the same answer again.
       return {};
     }
     await tellCompressions(place);
     const before = project.sprint;
     const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
-    await report(settled, { before, after });
+    await report(settled, at, { id, before, after });
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
     if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
@@ -68,7 +80,7 @@ export function createEnding(
       return { next: after.next.text, notice: after.next.notice };
     }
     if (after.holds && !host.isGone()) return held.hold(call, host);
-    storeView();
+    await keepTurn();
     return {};
   }
 
@@ -80,7 +92,7 @@ export function createEnding(
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled) await tellCompressions(place);
-    await report(settled, { why });
+    await report(settled, at, { why });
     if (settled.unsettled) throw settled.unsettled;
   }
 
@@ -97,27 +109,42 @@ export function createEnding(
   }
 
   async function report(
-    { outcome, error, replyTo, returned, unsettled }: SettledTurn,
-    { before, after, why }: { before?: Sprint | undefined; after?: AfterTurn; why?: string | undefined },
+    { outcome, error, lastId, replyTo, returned, unsettled }: SettledTurn,
+    { tool, transcript, offset, until }: TurnPlace,
+    { id: ofEvent, before, after, why }: HowItEnded,
   ): Promise<void> {
+    // Without an event the end is named by what the model said last.
+    const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
+    const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
+    state.told = undefined;
     if (outcome.lost) {
       if (returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
       return;
     }
-    if (state.isReported) {
-      state.isReported = unsettled !== undefined;
-      return;
-    }
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
     if (outcome.cancelled && replyTo === undefined) return;
-    state.isReported = unsettled !== undefined;
+    state.told = unsettled ? id : undefined;
     const { failed } = outcome;
     const text = failed
       ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
-    await options.report({ text: shown, failed, replyTo, ...(lead ? { lead } : {}) });
+    const via = {
+      tool,
+      session: state.bound?.id ?? '',
+      transcript: transcript ?? null,
+      at: until ?? (await sizeOf(transcript)),
+    };
+    await options.report({
+      id,
+      turn: toStoredTurn(state),
+      via,
+      text: shown,
+      failed,
+      replyTo,
+      ...(lead ? { lead } : {}),
+    });
   }
 
   async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {
@@ -129,7 +156,7 @@ export function createEnding(
     if (isBusy(state)) await endOpenTurn(at, { why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
-    await storeView();
+    await keepTurn();
   }
 
   /** Journals that every open STOP has had its effect; the phone hears it once per STOP. */

@@ -1,12 +1,10 @@
 // What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
 
 import { stat } from 'node:fs/promises';
-import type { Tool } from '../../protocol/hook.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { hookIoOf, type TurnRecord } from '../drivers/hook-io.ts';
 import { readFrom } from '../files/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import type { Hand } from '../journal/state.ts';
 import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
 import type { TurnState } from './turn-state.ts';
 import type { TurnsOptions } from './turn-types.ts';
@@ -17,6 +15,8 @@ export interface SettledTurn {
   error: string | undefined;
   /** The first message of the phone that it carried. */
   replyTo: string | undefined;
+  /** Names the end where no event told it; undefined = the session file says nothing. */
+  lastId: string | undefined;
   /** Ids of its messages that are unread again. */
   returned: readonly string[];
   /** A full disk: nothing was settled, and the next event does it. The answer has no other place than the report, which waits for one. */
@@ -127,20 +127,15 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
         ...(contextShare === undefined ? {} : { contextShare }),
       };
       if (outcome.answer !== undefined) state.answeredAt = clock();
-      return { outcome, error: record?.error, replyTo, returned, unsettled };
+      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, unsettled };
     },
   };
 }
 
 async function turnRecord(at: TurnPlace | undefined): Promise<TurnRecord | undefined> {
   if (!at?.transcript) return undefined;
-  const text = await readFrom(at.transcript, at.offset).catch(() => undefined);
+  const text = await readFrom(at.transcript, at.offset, at.until).catch(() => undefined);
   return text === undefined ? undefined : hookIoOf(at.tool)?.readTurn(text);
-}
-
-/** Where a turn began that the view does not know. */
-export function placeOf(hand: Hand | undefined, tool: Tool): TurnPlace | undefined {
-  return hand && { tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
 }
 
 export async function sizeOf(path: string | undefined): Promise<number> {

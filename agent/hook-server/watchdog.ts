@@ -16,6 +16,8 @@ export interface WatchdogParts {
   held: HeldTurn;
   ending: Ending;
   sprints: SprintRecord;
+  /** Takes what hooks did without the daemon. */
+  adopt(isFresh: boolean): Promise<void>;
 }
 
 /** A running turn without any event for this long is told once: a dialog may wait at the desk. */
@@ -25,9 +27,9 @@ const offeredForMs = 90_000;
 
 export function createWatchdog(
   runtime: Runtime,
-  { holding, held, ending, sprints }: WatchdogParts,
+  { holding, held, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
-  const { options, state, storeView } = runtime;
+  const { options, state, keepTurn } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
   const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
@@ -39,6 +41,7 @@ export function createWatchdog(
   }
 
   async function check(): Promise<void> {
+    await adopt(false);
     await tellSilence();
     const current = holding.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
@@ -50,12 +53,13 @@ export function createWatchdog(
     if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
       log('info', 'coding agent gone', { project: p, pid: bound.pid, turnRuns: state.turnRuns });
       held.release();
+      await adopt(true);
       state.bound = undefined;
       if (isBusy(state) && state.place) await ending.endOpenTurn(state.place, { why: goneText });
       // Without a place the next event ends it: that one knows the tool.
       state.turnRuns = state.turnRuns && state.place === undefined && state.carried.length > 0;
       await sprints.end('error');
-      await storeView();
+      await keepTurn();
     }
     if (!isBusy(state) && currentStop(project, undefined)) await ending.spendStop('late', openPlace());
     await tellPickUp();

@@ -1,14 +1,16 @@
 // What the journal's lines add up to, and what is asked of it. Nobody but `apply` changes it; without I/O or clock.
 
+import type { Tool } from '../../protocol/hook.ts';
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, MessageRow } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import { type ApprovalState, emptyApprovals } from './approvals.ts';
-import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument } from './records.ts';
+import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
 
 export interface Hand {
+  tool: Tool;
   session: string;
   transcript: string | null;
   offset: number;
@@ -86,6 +88,7 @@ export interface ProjectState {
   readonly settings: Map<SettingName, boolean>;
   readonly approvals: ApprovalState;
   sprint: Sprint | undefined;
+  turn: StoredTurn | undefined;
 }
 
 export type JournalState = Map<string, ProjectState>;
@@ -108,6 +111,7 @@ export function emptyProject(key: string): ProjectState {
     settings: new Map(),
     approvals: emptyApprovals(),
     sprint: undefined,
+    turn: undefined,
   };
 }
 

@@ -89,10 +89,7 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
 
   async function again(name: Contestant): Promise<void> {
     if (name === 'daemon') await cancelTurn();
-    if (name !== 'fallback') return;
-    await copyInbox(fallback);
-    // A daemon that comes back empties it.
-    await rm(join(withoutDaemon.WA_STATE_DIR, 'spool'), { recursive: true, force: true });
+    if (name === 'fallback') await copyInbox(fallback);
   }
 
   return {

@@ -57,7 +57,11 @@ function createWorld() {
         })),
         further: 0,
       }),
-      markRead: async () => true,
+      take: async (_messages, _note, record) => {
+        await record();
+        return true;
+      },
+      catchUp: async () => {},
       refresh: async () => {},
       hasNews: ({ midTurn }) => unread().some(({ later }) => !(later && midTurn)),
       foreignStop: () => undefined,
@@ -68,8 +72,7 @@ function createWorld() {
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),
     compressions: async () => [],
-    storeView: async () => true,
-    restored: undefined,
+    told: async () => [],
     isAlive: () => alive,
     isInteractive: async () => true,
     nudge: undefined,

@@ -2,6 +2,7 @@
 // Source: the recorded payloads in test/fixtures/gemini-0.61.0.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import { runOf } from './run.ts';
 
 /** What the CLI reports when a turn ended without one. */
 const noResponse = '[no response text]';
@@ -36,7 +37,8 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
-      return { type: 'turnEnd', answer: answer.trim() === '' || answer === noResponse ? undefined : answer };
+      const said = answer.trim() === '' || answer === noResponse ? undefined : answer;
+      return { type: 'turnEnd', answer: said, run: runOf(fields) };
     }
     case 'Notification':
       return { type: 'notice', text: dialogText(fields) };

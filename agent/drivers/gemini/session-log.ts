@@ -4,6 +4,7 @@
 import type { TurnRecord } from '../hook-io.ts';
 
 interface SessionMessage {
+  id: string | undefined;
   type: string;
   text: string;
   toolResult: boolean;
@@ -30,6 +31,7 @@ export function readTurn(text: string): TurnRecord {
     answer: find('gemini'),
     error: find('error'),
     cancelled: after.some((message) => message.type === 'info' && message.text === 'Request cancelled.'),
+    lastId: (after.findLast(({ type }) => type === 'gemini') ?? messages.at(-1))?.id,
     contextShare: inputTokens === undefined ? undefined : inputTokens / contextWindowTokens,
   };
 }
@@ -55,7 +57,8 @@ function toMessage(value: unknown): SessionMessage | undefined {
   const toolResult = parts.some((part: unknown) => isObject(part) && 'functionResponse' in part);
   const added = value.type === 'user' ? parts.flatMap(addedToResult) : [];
   const tokens = isObject(value.tokens) && typeof value.tokens.input === 'number' ? value.tokens.input : undefined;
-  return { type: value.type, text: texts.join(''), toolResult, added, inputTokens: tokens };
+  const id = typeof value.id === 'string' ? value.id : undefined;
+  return { id, type: value.type, text: texts.join(''), toolResult, added, inputTokens: tokens };
 }
 
 /** What a tool printed is no proof of anything; what hooks say stands behind it, in a mark of its own. */
