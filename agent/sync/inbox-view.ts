@@ -47,12 +47,12 @@ export function showJournal(
       const open = stops.get(entry.id);
       stops.delete(entry.id);
       if (open && entry.read && noteOf(entry)) outcome.stopped.push(...openStopIds(project, entry.id));
-      kept.push(open ? sign(mergeEntry(entry, open, 'inbox') as InboxEntry) : { ...entry, read: true });
+      kept.push(open ? sign(mergeEntry(entry, open, 'inbox') as InboxEntry) : { ...withoutNote(entry), read: true });
       continue;
     }
     if (!message) {
       // Ended long ago and revived by a stale foreign write, or somebody else's.
-      kept.push(project.known.has(entry.id) ? { ...entry, read: true } : entry);
+      kept.push(project.known.has(entry.id) ? { ...withoutNote(entry), read: true } : entry);
       continue;
     }
     const ours = toEntry(message);
@@ -69,6 +69,10 @@ export function showJournal(
     }
     const merged = sign(mergeEntry(entry, ours, 'inbox') as InboxEntry);
     if (merged.read && !noteTaken(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
+    if (message.phase === 'ended') {
+      kept.push(withoutNote(merged));
+      continue;
+    }
     const isParked = message.parked === 'parked' && !merged.read;
     if (Boolean(merged.parked) === isParked || merged.read) kept.push(merged);
     else kept.push(isParked ? { ...merged, parked: true } : withoutParked(merged));
@@ -78,6 +82,7 @@ export function showJournal(
   const waiting: InboxEntry[] = [];
   for (const message of project.waiting.values()) {
     const { id, seq } = message.row;
+    if (claiming.has(id)) continue;
     const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
     if (!shown.has(id) && isDropped) {
       outcome.taken.push(id);
@@ -103,6 +108,13 @@ export function showJournal(
     outcome.handed.push({ id, edits: editsIn(project, id, (text) => text === entry.text), note });
     return true;
   }
+}
+
+/** The same object when there is none. */
+function withoutNote(entry: InboxEntry): InboxEntry {
+  if (entry.via === undefined) return entry;
+  const { via: _, ...rest } = entry;
+  return rest as InboxEntry;
 }
 
 function withoutParked({ parked: _, ...entry }: InboxEntry): InboxEntry {

@@ -215,7 +215,10 @@ export function createInbox(options: InboxOptions): InboxSync {
         const marked = (entries as InboxEntry[]).map((entry) => {
           const mine = ours.get(identityOf(entry));
           if (!mine) return entry;
-          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) found.push(entry.id);
+          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) {
+            found.push(entry.id);
+            return entry;
+          }
           return {
             ...entry,
             ...(mine.attempt ? { attempt: mine.attempt } : {}),
