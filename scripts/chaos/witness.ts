@@ -59,8 +59,8 @@ export function createWitness(clock: () => number, sees: (token: string, what: s
 
   function lookAtOutbox(path: string): void {
     const text = changed(path);
-    if (text === undefined) return;
-    const now = entriesIn(text);
+    const now = text === undefined ? undefined : entriesIn(text);
+    if (!now) return;
     for (const token of new Set([...now.keys(), ...inFile.keys()])) {
       const is = now.get(token);
       if (is !== inFile.get(token)) sees(token, `outbox file: ${is ?? 'no entry'}`);
@@ -104,8 +104,8 @@ export function createWitness(clock: () => number, sees: (token: string, what: s
 
 const keyOrToken = /"key":"([^"]{1,80})"|\bwa-[as]\d+\b/g;
 
-/** Token of the agent or of a script -> its entries as they stand in the file, without the text; none when nobody can read the file. */
-function entriesIn(text: string): Map<string, string> {
+/** Token of the agent or of a script -> its entries as they stand in the file, without the text. Undefined = damaged, or being written. */
+function entriesIn(text: string): Map<string, string> | undefined {
   const found = new Map<string, string>();
   try {
     const { messages } = JSON.parse(text) as { messages?: ({ text?: unknown } | null)[] };
@@ -116,7 +116,7 @@ function entriesIn(text: string): Map<string, string> {
       }
     }
   } catch {
-    // Damaged, or being written.
+    return undefined;
   }
   return found;
 }
