@@ -2,7 +2,6 @@
 // each as it comes. At the end of a run the files that knew of a history may be gone.
 
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Watch } from '../lab/line.ts';
 import { tokensIn } from './ledger.ts';
 import type { Happened } from './story.ts';
