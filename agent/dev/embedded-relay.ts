@@ -99,7 +99,7 @@ function ready(child: ChildProcess, exited: Promise<number>, start: RelayStart):
       else reject(startFailure(report.failed, start.port));
     });
     child.once('error', (cause) => reject(startFailure(cause.message, start.port)));
-    exited.then((code) => reject(startFailure(`its process ended with code ${code}`, start.port)));
+    void exited.then((code) => reject(startFailure(`its process ended with code ${code}`, start.port)));
     child.send(start, (error) => error && reject(startFailure(error.message, start.port)));
   });
 }
