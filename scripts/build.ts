@@ -41,6 +41,8 @@ const [program, fallback, worker] = await Promise.all([
     format: 'esm',
     platform: 'node',
     target: 'node20.18',
+    // The other form of jsonc-parser hides what it requires from the bundler.
+    mainFields: ['module', 'main'],
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: `#!/usr/bin/env node\n${requireForPackages}` },

@@ -103,7 +103,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/drivers/*/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/files/*'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/files/*', 'jsonc-parser'],
     why: 'one tool, not those of other folders',
   },
   {
