@@ -212,17 +212,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         client.reconnect();
         for (const project of projects) project.pull.wake();
       }
-      takeSpool();
+      void takeSpool();
       for (const project of projects) {
-        project.guard.tick();
-        Promise.all([project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
-          log('error', 'process check failed', { error: (cause as Error).message }),
+        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
+          log('error', 'periodic check failed', { error: (cause as Error).message }),
         );
       }
     }, tickMs);
     undo.push(async () => clearInterval(ticker));
     for (const project of projects) {
-      project.pull.finished.then((why) => {
+      void project.pull.finished.then((why) => {
         if (why === 'superseded') end('superseded');
       });
     }

@@ -145,8 +145,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   function post(): void {
-    postQuick();
-    if (waits().size > 0) postSlow();
+    void postQuick();
+    if (waits().size > 0) void postSlow();
   }
 
   const { signal } = stopping;
@@ -313,7 +313,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
         return false;
       });
       if (!inJournal && !inFile) return keepHomeless(record);
-      scan();
+      void scan();
     },
     async send(...items) {
       const at = clock();
