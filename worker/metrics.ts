@@ -19,7 +19,7 @@ export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCoun
     ...metric(
       'wa_in_total',
       'counter',
-      'Rows ever stored from the phone.',
+      'Rows ever logged: from the phone, and outcomes for the workstation.',
       sum((metrics) => metrics.in),
     ),
     ...metric(

@@ -60,7 +60,7 @@ const tickMs = 2_000;
 /** A tick that comes this much too late means that the machine slept or its clock was set. */
 const jumpMs = 10_000;
 
-/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
+/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_version`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, client, clock, log } = options;
   refuseDoubles(options.bindings, config.file);

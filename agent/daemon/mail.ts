@@ -88,7 +88,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
       }),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     onQuarantined: (aside) => telling.quarantined(aside),
-    onOutcomes: outcomes.settled,
+    onEnded: outcomes.ended,
     clock,
     random,
     log,

@@ -2,7 +2,7 @@
 
 import { messageId, parseMessageId } from '../../protocol/ids.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { ControlRow, Forwarded, PhoneFile, Row } from '../../protocol/log.ts';
+import type { ControlRow, Forwarded, KeyEnd, PhoneFile, Row } from '../../protocol/log.ts';
 import type { Receipt, ReceiptState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { cacheOf } from './cache.ts';
@@ -49,6 +49,7 @@ export type NewRow = { at: number; ref: string } & (
     }
   | { kind: 'edit'; editOf: string; text: string; forwarded?: Forwarded; parts?: AlbumTexts }
   | { kind: 'control'; control: ControlRow['control'] }
+  | { kind: 'outcome'; outcome: KeyEnd }
 );
 
 /** The highest seq ever used: rows go away only at or below the cursor. */
@@ -81,8 +82,9 @@ export function appendRow(core: Core, project: number, seq: number, row: NewRow,
   );
   const cache = cacheOf(core.sql);
   cache.highest.set(project, seq);
+  if (kind !== 'message') return;
   if (cache.oldest.get(project)?.waiting === null) cache.oldest.delete(project);
-  if (kind === 'message') core.reactions.note(project, seq);
+  core.reactions.note(project, seq);
 }
 
 /** How many of the newest controls are compared: a person taps few buttons at once. */
@@ -114,7 +116,8 @@ const maxControls = 500;
 const controlResendMs = 10 * 60_000;
 
 /**
- * What a daemon that has everything up to `after` gets: all above the cursor, and below it what it never proved to have injected.
+ * What a daemon that has everything up to `after` gets: all above the cursor, and below it what it never proved to have injected;
+ * outcomes only above the cursor, as whoever acknowledged less posts its open keys again.
  * Marks what expired on the way. `before` = first seq of an open album.
  */
 export function handOut(core: Core, project: ProjectRow, after: number, before: number, nowMs: number): HandOut {
@@ -126,7 +129,8 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
   window: for (;;) {
     const page = core.sql.exec<LogRow>(
       `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
-       AND (seq > ? OR ((state IS NULL OR state = 'taken') AND (kind <> 'control' OR stored_at > ?))) ORDER BY seq LIMIT ?`,
+       AND (seq > ? OR ((state IS NULL OR state = 'taken') AND kind <> 'outcome' AND (kind <> 'control' OR stored_at > ?)))
+       ORDER BY seq LIMIT ?`,
       project.project,
       from,
       before,
@@ -144,7 +148,7 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
       if (rows.length > 0 && bytes + size > relayLimits.pollWindowBytes) break window;
       bytes += size;
       rows.push(row);
-      if (stored.seq > project.cursor) countDelivery(core, stored, nowMs);
+      if (stored.seq > project.cursor && stored.kind !== 'outcome') countDelivery(core, stored, nowMs);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
