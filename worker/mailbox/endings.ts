@@ -2,7 +2,6 @@
 
 import { messageId } from '../../protocol/ids.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
-import type { OutboundButton } from '../platform.ts';
 import type { Core } from './core.ts';
 import type { LogRow } from './log.ts';
 import { enqueueOwn, tellPhone } from './outbox.ts';

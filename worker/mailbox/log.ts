@@ -82,8 +82,9 @@ export function appendRow(core: Core, project: number, seq: number, row: NewRow,
   );
   const cache = cacheOf(core.sql);
   cache.highest.set(project, seq);
-  if (kind !== 'message') return;
-  if (cache.oldest.get(project)?.waiting === null) cache.oldest.delete(project);
+  if (row.kind !== 'message') return;
+  const oldest = cache.oldest.get(project);
+  if (oldest?.waiting === null) oldest.waiting = { stored_at: nowMs, expires_at: row.expiresAt };
   core.reactions.note(project, seq);
 }
 
@@ -126,6 +127,7 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
   if (after >= highestSeq(core.sql, project)) return { rows, controls: [], expired };
   let bytes = 0;
   let from = after;
+  let isWhole = before === Number.MAX_SAFE_INTEGER;
   window: for (;;) {
     const page = core.sql.exec<LogRow>(
       `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
@@ -145,7 +147,10 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
       }
       const row = wireRow(core, project, stored, nowMs);
       const size = utf8Bytes(JSON.stringify(row)) + 1;
-      if (rows.length > 0 && bytes + size > relayLimits.pollWindowBytes) break window;
+      if (rows.length > 0 && bytes + size > relayLimits.pollWindowBytes) {
+        isWhole = false;
+        break window;
+      }
       bytes += size;
       rows.push(row);
       if (stored.seq > project.cursor && stored.kind !== 'outcome') countDelivery(core, stored, nowMs);
@@ -154,7 +159,8 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
     if (last === undefined || page.length < pageRows) break;
     from = last.seq;
   }
-  return { rows, controls: controlsAbove(core, project, after, nowMs), expired };
+  const controls = isWhole ? rows.filter((row) => row.kind === 'control') : controlsAbove(core, project, after, nowMs);
+  return { rows, controls, expired };
 }
 
 function controlsAbove(core: Core, project: ProjectRow, after: number, nowMs: number): ControlRow[] {

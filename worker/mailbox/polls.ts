@@ -3,6 +3,7 @@
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import type { PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 import { firstHeldSeq } from './albums.ts';
+import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import { countExpired, tellEndings } from './endings.ts';
 import type { HandOut } from './log.ts';
@@ -103,6 +104,8 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
       const found = handOut(core, row, after, firstHeldSeq(core.sql, row.project, nowMs), nowMs);
       const told = endOutage(core, countExpired(core, row, found.expired, nowMs), highest - row.cursor, nowMs);
       tells ||= told.away_told_at !== row.away_told_at || told.expired_told_at !== row.expired_told_at;
+      // Known without a look: nothing is above the cursor.
+      if (row.cursor >= highest) cacheOf(core.sql).oldest.set(row.project, { from: row.cursor, waiting: null });
       const parks = !isNews(row.project, found) && request.holdMs > 0;
       saveProject(core, { ...told, present_until_at: parks ? nowMs + request.holdMs : nowMs });
       const answer = answerOf(core, row, found, nowMs);
