@@ -98,6 +98,7 @@ describe('a STOP of the phone', () => {
     await begin();
     await ws.chat.say('/later Paint it blue');
     await told(/^Kept for after/);
+    await until('the file shows it', async () => (await ws.inbox()).length === 1);
     await ws.chat.say('/stop');
     await told(/1 message from before it is parked/);
     expect(await end()).toEqual({});
