@@ -45,6 +45,8 @@ export interface DaemonOptions {
   log: Log;
   /** Of large inputs; a test has less time. */
   deadlinesMs?: HeavyOptions['deadlinesMs'];
+  /** How long a refresh waits for the lock of an inbox file. */
+  inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number): Promise<boolean>;
 }
@@ -89,6 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
+      inboxLockMs: options.inboxLockMs,
       redact,
       redactor,
       typesetter: heavy.typesetter,
