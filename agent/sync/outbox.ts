@@ -254,7 +254,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     const { key, source } = known;
     if (source.kind !== 'file' || source.answer.text.length <= quickChars) return options.render(known);
     const rendered = renderedLarge.get(key) ?? (await options.render(known));
-    for (const each of renderedLarge.keys()) if (!project.openKeys.has(each)) renderedLarge.delete(each);
+    for (const each of renderedLarge.keys()) if (project.outbox.get(each)?.state !== 'open') renderedLarge.delete(each);
     if (rendered) renderedLarge.set(key, rendered);
     return rendered;
   }
