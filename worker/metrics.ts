@@ -25,7 +25,7 @@ export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCoun
     ...metric(
       'wa_waiting',
       'gauge',
-      'Rows above the cursors.',
+      'Rows above the cursors, outcomes apart.',
       sum((metrics) => metrics.waiting),
     ),
     ...metric(
