@@ -45,6 +45,8 @@ export interface DaemonOptions {
   log: Log;
   /** Of large inputs; a test has less time. */
   deadlinesMs?: HeavyOptions['deadlinesMs'];
+  /** How long a refresh waits for the lock of an inbox file. */
+  inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number): Promise<boolean>;
 }
@@ -60,7 +62,7 @@ const tickMs = 2_000;
 /** A tick that comes this much too late means that the machine slept or its clock was set. */
 const jumpMs = 10_000;
 
-/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
+/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_version`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, client, clock, log } = options;
   refuseDoubles(options.bindings, config.file);
@@ -89,6 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
+      inboxLockMs: options.inboxLockMs,
       redact,
       redactor,
       typesetter: heavy.typesetter,

@@ -26,6 +26,7 @@ export interface MailDeps {
   journal: Journal;
   client: RelayClient;
   daemon: { id: string; startedAt: number };
+  inboxLockMs: number | undefined;
   redact: Redact;
   typesetter: Typesetter;
   clock: () => number;
@@ -88,7 +89,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
       }),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     onQuarantined: (aside) => telling.quarantined(aside),
-    onOutcomes: outcomes.settled,
+    onEnded: outcomes.ended,
     clock,
     random,
     log,
@@ -109,6 +110,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     project,
     journal,
     path: place.inbox,
+    lockTimeoutMs: deps.inboxLockMs,
     admit,
     isAdmitted,
     prepare,

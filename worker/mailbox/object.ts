@@ -3,13 +3,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { ErrorBody } from '../../protocol/errors.ts';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import type { PhoneFile } from '../../protocol/log.ts';
+import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import type {
   LetterAction,
   LettersAnswer,
   MailboxStatus,
   OutboxAnswer,
-  OutboxOutcome,
   OutboxRequest,
   PollRequest,
 } from '../../protocol/relay-api.ts';
@@ -79,7 +78,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
     return this.#answer((logic) => logic.documents.begin(request));
   }
 
-  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<OutboxOutcome> {
+  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<KeyEnd> {
     return this.#answer((logic) => logic.documents.end(key, outcome));
   }
 
@@ -118,7 +117,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
     this.#alarmAt = null;
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
     if (this.#logic instanceof WaError) {
-      // A storage that is newer than this code is left alone, its alarm included.
+      // A storage of another version is left alone, its alarm included.
       if (this.#logic.retryable) this.#ensureAlarm(Date.now() + alarmRetryMs);
       return;
     }
