@@ -91,7 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       daemon: { id: options.daemonId, startedAt },
       redact,
       redactor,
-      typesetter: heavy.typesetter,
+      typesetterFor: heavy.typesetterFor,
       judgeLarge: heavy.judgeLarge,
       shows: heavy.shows,
       gates,

@@ -23,6 +23,9 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       project.epoch = record.epoch;
       project.cursor = record.cursor;
       return;
+    case 'phone':
+      project.phone = record.phone;
+      return;
     case 'row':
       addRow(project, record.row, record.at);
       if (!record.ahead && record.row.seq > project.cursor) project.cursor = record.row.seq;

@@ -1,6 +1,7 @@
 // The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
 
 import type { Row } from '../../protocol/log.ts';
+import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -50,6 +51,8 @@ interface InProject {
 export type ProjectRecord = InProject &
   (
     | { t: 'epoch'; epoch: string; cursor: number }
+    /** The phone at the other end, as the relay said it last. */
+    | { t: 'phone'; phone: Phone }
     /** `ahead`: a control handed out beyond the window; it does not move the cursor. */
     | { t: 'row'; row: Row; ahead?: true }
     /** These stand in the inbox file. */

@@ -1,6 +1,7 @@
 // The poll: takeover, acknowledgement, receipts, what to hand out, park or answer, and waking what is parked.
 
 import { errorBody, WaError } from '../../protocol/errors.ts';
+import type { Phone } from '../../protocol/phone.ts';
 import type { PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 import { firstHeldSeq } from './albums.ts';
 import type { Core } from './core.ts';
@@ -156,8 +157,16 @@ function answerOf(core: Core, row: ProjectRow, found: HandOut, nowMs: number): P
     rows: found.rows,
     controls: found.controls,
     cursor: row.cursor,
+    phone: phoneOf(core),
     ...(newsOf(row, nowMs) === 'none' ? {} : { outbox: 'changed' as const }),
   };
+}
+
+/** What the daemon must know of the other end. */
+function phoneOf({ platform, chatId }: Core): Phone {
+  const { name, capabilities } = platform;
+  const messageEveryMs = Math.max(...Object.values(platform.ratesOf(chatId)).map(({ refillMs }) => refillMs));
+  return { ...capabilities, platform: name, owner: platform.ownerOf(chatId), messageEveryMs };
 }
 
 function supersededError(): WaError {
