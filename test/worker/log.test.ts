@@ -26,6 +26,7 @@ describe('the log', () => {
       ],
       controls: [],
       cursor: 0,
+      phone: expect.objectContaining({ owner: mailbox }),
     });
   });
 

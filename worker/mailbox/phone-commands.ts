@@ -58,9 +58,7 @@ export function answerCommand(
 ): PhoneText {
   switch (command) {
     case 'help':
-      return plain(
-        `wa-sync is listening. Chat id: ${core.chatId}${project === 0 ? '' : `, topic: ${project}`}.\n\n${help}`,
-      );
+      return plain(`${help}\n\nChat id: ${core.chatId}${project === 0 ? '' : `, topic: ${project}`}.`);
     case 'ping':
       return plain('pong');
     case 'status':
