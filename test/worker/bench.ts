@@ -95,10 +95,11 @@ export interface Bench {
 }
 
 export function createBench(
-  options: { platform?: ScriptedPlatform; chatId?: string; messageTtlMs?: number; epoch?: string } = {},
+  options: { platform?: Platform; chatId?: string; messageTtlMs?: number; epoch?: string } = {},
 ): Bench {
   const sql = nodeSql();
-  const platform = options.platform ?? scriptedPlatform();
+  // Who brings another one does not look at its script.
+  const platform = (options.platform ?? scriptedPlatform()) as ScriptedPlatform;
   const clock = { now: startAt };
   let ids = 0;
   let updates = 0;

@@ -28,15 +28,12 @@ describe('a text from the phone', () => {
     expect(readText(text, null)).toEqual({ kind: 'message', text, stopWord: false });
   });
 
-  it.each(namesBy('daemon', 'planned'))(
-    '/%s is a control for the daemon, with its arguments',
-    (name) => {
-      expect(readText(`/${name}@any_bot  3 "two words"`, null)).toEqual({
-        kind: 'control',
-        control: { type: 'command', name, args: '3 "two words"' },
-      });
-    },
-  );
+  it.each(namesBy('daemon', 'planned'))('/%s is a control for the daemon, with its arguments', (name) => {
+    expect(readText(`/${name}@any_bot  3 "two words"`, null)).toEqual({
+      kind: 'control',
+      control: { type: 'command', name, args: '3 "two words"' },
+    });
+  });
 
   it('that is an alias is the command that it stands for', () => {
     expect(readText('/start', null)).toEqual({ kind: 'relay', command: 'help', args: '' });

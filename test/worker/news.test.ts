@@ -14,7 +14,14 @@ describe('news of the outbox', () => {
     expect(socket.frame()).toMatchObject({ head: '200', body: { rows: [], outbox: 'changed' } });
     expect(bench.open().frame()).toMatchObject({ head: 'parked', body: { outbox: 'changed' } });
     bench.post({ key: 'answer-1' });
-    expect(bench.open().frame()?.body).toEqual({ epoch, now: startAt, rows: [], controls: [], cursor: 0, phone: expect.anything() });
+    expect(bench.open().frame()?.body).toEqual({
+      epoch,
+      now: startAt,
+      rows: [],
+      controls: [],
+      cursor: 0,
+      phone: expect.anything(),
+    });
   });
 
   it('that came while nobody polled answer the next poll at once, also after the object was evicted', async () => {
@@ -68,6 +75,13 @@ describe('news of the outbox', () => {
     const bench = createBench();
     bench.say('/ping');
     await bench.wake();
-    expect(bench.open({ daemon }).frame()?.body).toEqual({ epoch, now: startAt, rows: [], controls: [], cursor: 0, phone: expect.anything() });
+    expect(bench.open({ daemon }).frame()?.body).toEqual({
+      epoch,
+      now: startAt,
+      rows: [],
+      controls: [],
+      cursor: 0,
+      phone: expect.anything(),
+    });
   });
 });
