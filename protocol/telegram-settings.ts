@@ -38,4 +38,4 @@ export function checkTelegram(env: RelayVariables, hintFor: HintFor): TelegramSe
 export const ownerSecrets: readonly string[] = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'];
 
 /** Path of the webhook. */
-export const telegramRoute = '/telegram/webhook';
+export const webhookRoute = '/telegram/webhook';

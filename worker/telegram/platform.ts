@@ -1,7 +1,7 @@
 // Telegram as a platform: wires settings, inbound and outbound to the seam, and says what it allows. Nothing else.
 
 import { textOf } from '../../protocol/relay-settings.ts';
-import { checkTelegram, telegramRoute } from '../../protocol/telegram-settings.ts';
+import { checkTelegram, webhookRoute } from '../../protocol/telegram-settings.ts';
 import { isSecret } from '../digest.ts';
 import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
@@ -18,7 +18,7 @@ const rates = {
 
 export const telegram: PlatformKind = {
   name: 'telegram',
-  route: telegramRoute,
+  route: webhookRoute,
   isCaller: ({ TELEGRAM_WEBHOOK_SECRET: secret }, headers) =>
     isSecret(headers.get('x-telegram-bot-api-secret-token'), textOf(secret)),
   connect(variables, clock) {
