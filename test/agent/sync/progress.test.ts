@@ -99,3 +99,14 @@ describe('while a turn runs, the phone', () => {
     expect({ typed, sent }).toEqual({ typed: 0, sent: [] });
   });
 });
+
+describe('on a phone that edits nothing', () => {
+  it('there is one message of a turn, and no second one', async () => {
+    phone = { ...privatePhone, edit: false };
+    progress.started();
+    await pass(9_000);
+    progress.tool('run_shell_command');
+    await pass(120_000);
+    expect(texts()).toHaveLength(1);
+  });
+});
