@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { isErrorCode, WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
+import { isPhone } from '../protocol/phone.ts';
 import type {
   DocumentAnswer,
   LetterAction,
@@ -50,7 +51,7 @@ export interface Upload {
 /** How long a call may take. `answer` also ends one whose headers do not come, but never that of a file. */
 const patience = {
   answerMs: 20_000,
-  /** Telegram takes its time for 50 MB, and the relay answers when Telegram has. */
+  /** A platform takes its time for the largest file, and the relay answers when the platform has. */
   fileMs: 5 * 60_000,
   /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
   stallMs: 2.5 * relayLimits.heartbeatMs,
@@ -243,7 +244,8 @@ function isPollAnswer(value: unknown): value is PollAnswer {
   return (
     has(value, ['epoch', 'now', 'rows', 'controls', 'cursor']) &&
     Array.isArray(value.rows) &&
-    Array.isArray(value.controls)
+    Array.isArray(value.controls) &&
+    isPhone(value.phone)
   );
 }
 

@@ -3,12 +3,13 @@
 import * as v from 'valibot';
 import { relayLimits } from './limits.ts';
 import type { ControlRow, KeyEnd, Row } from './log.ts';
+import type { Phone } from './phone.ts';
 import type { ReceiptState } from './receipts.ts';
 import { reportedStates } from './receipts.ts';
 
 const safeInteger = v.pipe(v.number(), v.safeInteger());
 const count = v.pipe(safeInteger, v.minValue(0));
-/** Chat id as text: Telegram's are signed integers, other platforms' are not. */
+/** Chat id as text: some platforms have signed integers, others do not. */
 const mailbox = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_+-]{1,64}$/));
 const project = count;
 
@@ -42,9 +43,11 @@ export interface PollAnswer {
   /** Every control above `after`, also beyond the window of `rows`. */
   controls: ControlRow[];
   cursor: number;
+  /** The phone at the other end, as it is now. */
+  phone: Phone;
 }
 
-/** Telegram's own shape and units: offset and length in UTF-16 code units. */
+/** Offset and length in UTF-16 code units. */
 const entitySchema = v.object({
   type: v.pipe(v.string(), v.maxLength(32)),
   offset: count,
@@ -56,7 +59,7 @@ const entitySchema = v.object({
 export type TextEntity = v.InferOutput<typeof entitySchema>;
 
 const partSchema = v.object({
-  text: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  text: v.pipe(v.string(), v.minLength(1), v.maxLength(relayLimits.partUnits)),
   entities: v.optional(v.pipe(v.array(entitySchema), v.maxLength(100)), []),
 });
 
@@ -146,8 +149,8 @@ export interface MailboxStatus {
 export interface StatusAnswer {
   version: string;
   now: number;
-  platform: string;
-  botId: string;
+  /** `account` = the relay's own id there. */
+  platforms: { name: string; account: string }[];
   mailboxes: MailboxStatus[];
 }
 

@@ -94,7 +94,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       inboxLockMs: options.inboxLockMs,
       redact,
       redactor,
-      typesetter: heavy.typesetter,
+      typesetterFor: heavy.typesetterFor,
       judgeLarge: heavy.judgeLarge,
       shows: heavy.shows,
       gates,

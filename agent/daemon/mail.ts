@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Binding, Config } from '../config.ts';
 import { readAnswer } from '../files/answers.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { maxTextOf, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { spoolDirs, stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
@@ -85,6 +85,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     render: (each) =>
       renderKey(each, {
         typesetter,
+        maxText: maxTextOf(project),
         hasFullAnswer: async (id) => (await readAnswer(files.answers, id)) !== undefined,
       }),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
@@ -131,6 +132,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     },
     typing: () => client.typing(address),
     muted: () => project.settings.get('muted') ?? false,
+    phone: () => project.phone,
     clock,
     log,
   });

@@ -16,12 +16,14 @@ import { tidyMailbox } from '../files/location.ts';
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
+import { maxTextOf } from '../journal/state.ts';
 import { stateFiles, viewFiles } from '../paths.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
 import type { Polling } from '../sync/polling.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
+import type { Typesetter } from '../sync/render.ts';
 import { watchFiles } from '../sync/watch.ts';
 import type { SpoolRecord } from '../turns/spooled.ts';
 import { parseStoredView } from '../turns/view.ts';
@@ -32,7 +34,8 @@ import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
 import { createViewFile } from './view-file.ts';
 
-export interface ProjectDeps extends MailDeps {
+export interface ProjectDeps extends Omit<MailDeps, 'typesetter'> {
+  typesetterFor(maxText: () => number): Typesetter;
   redactor(text: string): Redacted;
   judgeLarge: JudgeOptions['judgeLarge'];
   shows: Shows;
@@ -59,11 +62,12 @@ export interface RunningProject {
 }
 
 /** Errors: `outside_project`. */
-export async function startProject(binding: Binding, deps: ProjectDeps): Promise<RunningProject> {
-  const { config, journal, client, clock, random, log } = deps;
+export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
+  const { config, journal, client, clock, random, log } = given;
   const key = projectKey(binding.mailbox, binding.project);
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
+  const deps = { ...given, typesetter: given.typesetterFor(() => maxTextOf(project)) };
   const files = stateFiles(config.dirs.state);
   const restored = parseStoredView(await readNewestJson(viewFiles(config.dirs, key)));
   /** The session file that a hook named last. */

@@ -26,6 +26,9 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       // That storage may not have them, or another daemon has acknowledged their outcomes.
       for (const key of project.openKeys) setState(project, key, 'open');
       return;
+    case 'phone':
+      project.phone = record.phone;
+      return;
     case 'row':
       if (record.row.kind !== 'outcome') addRow(project, record.row, record.at);
       else if (record.row.seq > project.cursor) endKey(project, record.row.outcome);

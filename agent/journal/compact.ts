@@ -50,6 +50,7 @@ function compactProject(project: ProjectState, now: number): ProjectRecord[] {
     records.push({ t: 'row', p, at: now, row: control, ahead: true });
   }
   for (const [id, at] of known) records.push({ t: 'known', p, at, ids: [id] });
+  if (project.phone) records.push({ t: 'phone', p, at: now, phone: project.phone });
   if (project.sprint) records.push({ t: 'sprint', p, at: now, sprint: project.sprint });
   for (const [name, value] of project.settings) records.push({ t: 'setting', p, at: now, name, value });
   for (const { at, record } of compactApprovals(project.approvals, now)) records.push({ p, at, ...record });

@@ -1,6 +1,7 @@
 // The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
 
 import type { KeyEnd, Row } from '../../protocol/log.ts';
+import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -51,6 +52,8 @@ export type ProjectRecord = InProject &
   /** From where this daemon reads: in a new storage of the relay, or behind what another daemon has acknowledged. */
   (
     | { t: 'epoch'; epoch: string; cursor: number }
+    /** The phone at the other end, as the relay said it last. */
+    | { t: 'phone'; phone: Phone }
     /** `ahead`: a control handed out beyond the window; it does not move the cursor. A row above the cursor that is an outcome ends its key. */
     | { t: 'row'; row: Row; ahead?: true }
     /** These stand in the inbox file. */

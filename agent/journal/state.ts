@@ -2,6 +2,7 @@
 
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
+import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -86,6 +87,8 @@ export interface ProjectState {
   readonly openKeys: Set<string>;
   readonly settings: Map<SettingName, boolean>;
   readonly approvals: ApprovalState;
+  /** Undefined before the relay's first answer. */
+  phone: Phone | undefined;
   sprint: Sprint | undefined;
 }
 
@@ -108,8 +111,17 @@ export function emptyProject(key: string): ProjectState {
     openKeys: new Set(),
     settings: new Map(),
     approvals: emptyApprovals(),
+    phone: undefined,
     sprint: undefined,
   };
+}
+
+/** What most phones take in one message; what does not fit after all is cut when it is sent. */
+const assumedText = 4_000;
+
+/** UTF-16 units of one message on the phone. */
+export function maxTextOf({ phone }: ProjectState): number {
+  return phone?.maxText ?? assumedText;
 }
 
 /** True for a row that was journalled before: the relay sends again what it is not sure about. */

@@ -29,7 +29,7 @@ export async function keepDocument(dir: string, path: string, caption: string, r
   if (!info.isFile())
     throw new WaError('bad_arguments', `${path} is not a file`, { hint: 'Name a file, not a folder.' });
   if (info.size === 0)
-    throw new WaError('bad_arguments', `${path} is empty`, { hint: 'Telegram takes no empty files.' });
+    throw new WaError('bad_arguments', `${path} is empty`, { hint: 'No phone takes an empty file.' });
   if (info.size > relayLimits.fileUpBytes) {
     throw new WaError('bad_arguments', `${path} has ${info.size} bytes, the phone takes ${relayLimits.fileUpBytes}`, {
       hint: 'Send a smaller file, or a link to it.',

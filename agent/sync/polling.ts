@@ -162,7 +162,7 @@ function sendResult(chunks: number, outcome: KeyEnd | undefined): SendResult {
   if (!outcome) return { success: true, chunks_sent: chunks, queued: true };
   if (outcome.state === 'dead') {
     const { code = 'rejected', reason = '' } = outcome.error ?? {};
-    return { success: false, chunks_sent: 0, error: `Telegram did not take it: ${reason} (${code})` };
+    return { success: false, chunks_sent: 0, error: `the phone did not get it: ${reason} (${code})` };
   }
   return { success: true, chunks_sent: chunks, ...(outcome.ref === undefined ? {} : { message_id: outcome.ref }) };
 }

@@ -1,6 +1,7 @@
 // The pull loop of one project: poll, journal what came, let the file follow, poll again with what the journal now has.
 // The cursor it sends is the promise that everything at or below it is on this disk.
 
+import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { ControlRow, KeyEnd, Row } from '../../protocol/log.ts';
@@ -134,6 +135,7 @@ export function startPull(options: PullOptions): Pull {
         ends.push(row.outcome);
       }
     }
+    if (!isDeepStrictEqual(answer.phone, project.phone)) records.push({ t: 'phone', p, at, phone: answer.phone });
     if (receipts.length > 0) records.push({ t: 'receipted', p, at, receipts });
     await journal.append(records);
     return { fresh: [...ahead, ...fresh], ends: ends.filter(({ key }) => project.outbox.has(key)), isMoved };

@@ -71,7 +71,10 @@ describe('a poll through the Worker', () => {
 
   it('gets an empty answer when the hold ends', async () => {
     const { body } = await (await hold({ holdMs: 300 })).answer;
-    expect(body).toEqual({ epoch, now: expect.any(Number), rows: [], controls: [], cursor: after });
+    expect(body).toEqual({
+      ...{ epoch, now: expect.any(Number), rows: [], controls: [], cursor: after },
+      phone: expect.objectContaining({ platform: 'telegram', owner: relay.mailbox, maxText: 4096 }),
+    });
   });
 
   it('survives the hibernation of the object', async () => {
@@ -136,8 +139,7 @@ describe('a poll through the Worker', () => {
   it('is heard in /v1/status', async () => {
     const { body } = await relay.call<StatusAnswer>('GET', '/v1/status');
     expect(body).toMatchObject({
-      platform: 'telegram',
-      botId: relay.botId,
+      platforms: [{ name: 'telegram', account: relay.botId }],
       mailboxes: [{ mailbox: relay.mailbox, epoch, projects: [{ project: 0, daemonId: relayDaemon.id }] }],
     });
   });

@@ -1,6 +1,7 @@
 // The poll: takeover, acknowledgement, receipts, what to hand out, park or answer, and waking what is parked.
 
 import { errorBody, WaError } from '../../protocol/errors.ts';
+import type { Phone } from '../../protocol/phone.ts';
 import type { PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 import { firstHeldSeq } from './albums.ts';
 import { cacheOf } from './cache.ts';
@@ -148,7 +149,21 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
 }
 
 function answerOf(core: Core, row: ProjectRow, found: HandOut, nowMs: number): PollAnswer {
-  return { epoch: core.epoch, now: nowMs, rows: found.rows, controls: found.controls, cursor: row.cursor };
+  return {
+    epoch: core.epoch,
+    now: nowMs,
+    rows: found.rows,
+    controls: found.controls,
+    cursor: row.cursor,
+    phone: phoneOf(core),
+  };
+}
+
+/** What the daemon must know of the other end. */
+function phoneOf({ platform, chatId }: Core): Phone {
+  const { name, capabilities } = platform;
+  const messageEveryMs = Math.max(...Object.values(platform.ratesOf(chatId)).map(({ refillMs }) => refillMs));
+  return { ...capabilities, platform: name, owner: platform.ownerOf(chatId), messageEveryMs };
 }
 
 function supersededError(): WaError {

@@ -30,6 +30,7 @@ CREATE TABLE outbox (
   next_at INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, settled_at INTEGER, ref TEXT,
   letter_done INTEGER NOT NULL DEFAULT 0, error_code TEXT, error_reason TEXT, PRIMARY KEY (key, part)) WITHOUT ROWID;
 CREATE INDEX outbox_waiting ON outbox (class, n) WHERE waiting = 1;
+CREATE INDEX outbox_awaited ON outbox (ref) WHERE ref IS NOT NULL AND call <> '';
 CREATE TABLE slot (
   project INTEGER, slot TEXT, rev INTEGER NOT NULL, key TEXT NOT NULL, ref TEXT, at INTEGER NOT NULL,
   PRIMARY KEY (project, slot)) WITHOUT ROWID;
@@ -66,13 +67,13 @@ export function openStorage(sql: Sql, newEpoch: () => string): string {
 export type MetaKey =
   | 'version'
   | 'epoch'
-  /** An alarm need not know the name of its object. */
-  | 'chat_id'
+  /** Of the object, which an alarm need not know. */
+  | 'name'
   /** The chat that this one became. */
   | 'migrated_to'
   /** `{untilAt, code}`: nothing goes to the platform before. */
   | 'pause'
-  /** Token buckets of a group, which hibernation must not refill. */
+  /** Token buckets that hibernation must not refill. */
   | 'buckets'
   /** Set while the mailbox is full and the phone knows it. */
   | 'full_told'

@@ -1,8 +1,8 @@
 // Empties the outbox: picks by class and rate, calls the platform, records the outcome. The only caller of the platform.
 
-import type { SendOutcome } from '../platform.ts';
-import type { BucketName, Buckets } from './buckets.ts';
-import { take, waitMs } from './buckets.ts';
+import type { Rates, SendOutcome } from '../platform.ts';
+import type { Buckets } from './buckets.ts';
+import { outlivesMemory, take, waitMs } from './buckets.ts';
 import { noteReplyAction } from './buttons.ts';
 import { resolveCall } from './calls.ts';
 import type { Core } from './core.ts';
@@ -53,32 +53,31 @@ export function createSender(core: Core, guard: () => void): Sender {
   const reactionRetry = { at: 0, failures: 0 };
   let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
 
-  /** The answer to a tap shows no message: only the bot's own rate counts. */
-  function bucketsFor(row: OutboxRow): BucketName[] {
-    return row.class === tapLane ? ['bot'] : chatBuckets();
+  /** The answer to a tap shows no message. */
+  function ratesFor(row: OutboxRow): Rates {
+    return row.class === tapLane ? platform.ratesOf(null) : chatRates();
   }
 
   function turnInMs(row: OutboxRow, nowMs: number): number {
-    return waitMs(buckets, bucketsFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
+    return waitMs(buckets, ratesFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
   }
 
-  function chatBuckets(): BucketName[] {
-    return platform.isGroup(targetChat(core)) ? ['chat', 'group', 'bot'] : ['chat', 'bot'];
+  function chatRates(): Rates {
+    return platform.ratesOf(targetChat(core));
   }
 
-  function takeTokens(names: BucketName[], nowMs: number): void {
-    buckets = take(buckets, names, nowMs);
-    // A private chat's burst refills faster than the object hibernates; a group's does not.
-    if (names.includes('group')) setMeta(sql, 'buckets', JSON.stringify(buckets));
+  function takeTokens(rates: Rates, nowMs: number): void {
+    buckets = take(buckets, rates, nowMs);
+    if (outlivesMemory(rates)) setMeta(sql, 'buckets', JSON.stringify(buckets));
   }
 
   /** One reaction, when nothing else may go. False = none, or not now. Repeating one is harmless, so nothing is marked before. */
   async function react(nowMs: number): Promise<boolean> {
     if (reactionRetry.at > nowMs) return false;
-    if (waitMs(buckets, chatBuckets(), nowMs, reactionsLeave) > 0) return false;
+    if (waitMs(buckets, chatRates(), nowMs, reactionsLeave) > 0) return false;
     const pending = core.reactions.next(sql);
     if (pending === null) return false;
-    takeTokens(chatBuckets(), nowMs);
+    takeTokens(chatRates(), nowMs);
     counters.add('calls');
     const { ref, reaction } = pending;
     const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref, reaction });
@@ -138,7 +137,7 @@ export function createSender(core: Core, guard: () => void): Sender {
         if (row.state === 'sending') counters.add('possible_duplicates');
         sql.transaction(() => {
           if (calls === 0) guard();
-          takeTokens(bucketsFor(row), nowMs);
+          takeTokens(ratesFor(row), nowMs);
           markSending(sql, row);
         });
         calls += 1;
@@ -158,15 +157,15 @@ export function createSender(core: Core, guard: () => void): Sender {
     nextReactionAt() {
       if (core.reactions.isEmpty()) return null;
       const nowMs = clock();
-      const turnAt = nowMs + waitMs(buckets, chatBuckets(), nowMs, reactionsLeave);
+      const turnAt = nowMs + waitMs(buckets, chatRates(), nowMs, reactionsLeave);
       return Math.max(turnAt, reactionRetry.at, readPause(core)?.untilAt ?? 0);
     },
 
     takeTurn() {
       const nowMs = clock();
       const pausedMs = (readPause(core)?.untilAt ?? 0) - nowMs;
-      const wait = Math.max(0, pausedMs, waitMs(buckets, chatBuckets(), nowMs));
-      if (wait === 0) takeTokens(chatBuckets(), nowMs);
+      const wait = Math.max(0, pausedMs, waitMs(buckets, chatRates(), nowMs));
+      if (wait === 0) takeTokens(chatRates(), nowMs);
       return wait;
     },
 
@@ -184,7 +183,7 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
     case 'sent':
       noteReply(core, row, outcome.ref, nowMs);
       showLateButtons(core, row, outcome.ref, nowMs);
-      markSent(sql, row, outcome.ref ?? null, nowMs);
+      markSent(sql, row, outcome.ref ?? null, nowMs, core.platform.capabilities.confirms);
       if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
       counters.add('sent');
       counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));

@@ -12,6 +12,7 @@ import { type Pull, startPull } from '../../../agent/sync/pull.ts';
 import { WaError } from '../../../protocol/errors.ts';
 import { messageId } from '../../../protocol/ids.ts';
 import type { PollAnswer, PollRequest } from '../../../protocol/relay-api.ts';
+import { privatePhone } from '../../helpers/private-phone.ts';
 
 const minuteMs = 60_000;
 const startedAt = 1_790_000_000_000;
@@ -80,7 +81,7 @@ function mostInAMinute(at: readonly number[]): number {
   return Math.max(...at.map((from) => at.filter((time) => time >= from && time < from + minuteMs).length));
 }
 
-const nothing: PollAnswer = { epoch: 'e', now: startedAt, rows: [], controls: [], cursor: 0 };
+const nothing: PollAnswer = { epoch: 'e', now: startedAt, rows: [], controls: [], cursor: 0, phone: privatePhone };
 const row = (seq: number) =>
   ({
     seq,
