@@ -5,7 +5,9 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { isErrorCode, WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
+import { isPhone } from '../protocol/phone.ts';
 import type {
+  DocumentAnswer,
   LetterAction,
   LettersAnswer,
   OutboxAnswer,
@@ -27,7 +29,7 @@ export interface RelayClient {
   /** The bytes of a file of the phone, as they come. Errors: `not_found`, `body_too_large`, and those of every call. */
   download(address: Address, fileId: string): Promise<AsyncIterable<Uint8Array>>;
   /** Streams a document to the phone; the key makes it once. */
-  upload(address: Address, document: Upload): Promise<OutboxAnswer>;
+  upload(address: Address, document: Upload): Promise<DocumentAnswer>;
   /** Drops every connection: after a sleep they look open and are dead. */
   reconnect(): void;
   close(): Promise<void>;
@@ -49,7 +51,7 @@ export interface Upload {
 /** How long a call may take. `answer` also ends one whose headers do not come, but never that of a file. */
 const patience = {
   answerMs: 20_000,
-  /** Telegram takes its time for 50 MB, and the relay answers when Telegram has. */
+  /** A platform takes its time for the largest file, and the relay answers when the platform has. */
   fileMs: 5 * 60_000,
   /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
   stallMs: 2.5 * relayLimits.heartbeatMs,
@@ -163,7 +165,7 @@ export function createRelayClient(
         headersTimeout: fileMs,
       });
       const value = checked(statusCode, text);
-      if (!isOutboxAnswer(value)) throw new WaError('relay_bad_answer', 'the answer to the upload ended early');
+      if (!isDocumentAnswer(value)) throw new WaError('relay_bad_answer', 'the answer to the upload ended early');
       return value;
     },
     reconnect() {
@@ -242,11 +244,16 @@ function isPollAnswer(value: unknown): value is PollAnswer {
   return (
     has(value, ['epoch', 'now', 'rows', 'controls', 'cursor']) &&
     Array.isArray(value.rows) &&
-    Array.isArray(value.controls)
+    Array.isArray(value.controls) &&
+    isPhone(value.phone)
   );
 }
 
 function isOutboxAnswer(value: unknown): value is OutboxAnswer {
+  return has(value, ['epoch']) && isDocumentAnswer(value);
+}
+
+function isDocumentAnswer(value: unknown): value is DocumentAnswer {
   return has(value, ['items']) && Array.isArray(value.items);
 }
 

@@ -13,7 +13,7 @@ const codes = {
   held_by_other_daemon: { retryable: true },
   mailbox_full: { retryable: true },
   storage_failed: { retryable: true },
-  storage_too_new: { retryable: false },
+  storage_version: { retryable: false },
   // daemon -> relay
   relay_unreachable: { retryable: true },
   relay_error: { retryable: true },

@@ -28,7 +28,12 @@ export function projectNumber(key: string): number {
   return Number(key.slice(key.lastIndexOf('.') + 1));
 }
 
-/** The Mailbox object of a chat; derived, so that no directory is needed. */
-export function mailboxName(botId: string, chatId: string): string {
-  return `v1:${botId}:${chatId}`;
+/** The Mailbox object of a chat, `account` = the relay's own id at the chat's platform; derived, so that no directory is needed. */
+export function mailboxName(account: string, chatId: string): string {
+  return `v1:${account}:${chatId}`;
+}
+
+export function parseMailboxName(name: string): { account: string; chatId: string } | undefined {
+  const [, account, chatId] = /^v1:([^:]+):([^:]+)$/.exec(name) ?? [];
+  return account === undefined || chatId === undefined ? undefined : { account, chatId };
 }

@@ -8,6 +8,8 @@ export const relayLimits = {
   pollReceipts: 500,
   outboxItemsPerCall: 20,
   outboxParts: 10,
+  /** UTF-16 units of one message, on any platform. */
+  partUnits: 32_768,
   mailboxMessages: 10_000,
   mailboxBytes: 100 * 1024 * 1024,
   floodMessagesPerMinute: 60,

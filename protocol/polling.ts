@@ -45,10 +45,18 @@ export interface PollResult {
 
 export const textModes = ['Markdown', 'MarkdownV2', 'HTML', 'Plain'] as const;
 
-/** `Markdown` = as coding agents write it; the next two by Telegram's own rules. */
+/** The names of the tools, which agents and their owners' settings know. */
+export const pollingTools = {
+  poll: 'telegram_poll',
+  send: 'telegram_send',
+  ack: 'telegram_ack',
+  typing: 'telegram_send_typing',
+} as const;
+
+/** `Markdown` = as coding agents write it; the next two by the rules of chat bots. */
 export type TextMode = (typeof textModes)[number];
 
-/** POST /mcp/send: held until Telegram answered, at most `waitMs`. A repeated `sendId` sends nothing twice. */
+/** POST /mcp/send: held until the chat platform answered, at most `waitMs`. A repeated `sendId` sends nothing twice. */
 export interface SendCall extends PollingCall {
   sendId: string;
   text: string;
@@ -59,10 +67,10 @@ export interface SendCall extends PollingCall {
 export interface SendResult {
   /** True = it is in the journal: it is sent whatever happens to this machine's network. */
   success: boolean;
-  /** Telegram's id of the last chunk, once Telegram has it. */
+  /** The platform's id of the last chunk, once the platform has it. */
   message_id?: string;
   chunks_sent: number;
-  /** Telegram has not answered yet. */
+  /** The platform has not answered yet. */
   queued?: true;
   /** Why it will not arrive. */
   error?: string;

@@ -2,13 +2,14 @@
 
 import * as v from 'valibot';
 import { relayLimits } from './limits.ts';
-import type { ControlRow, Row } from './log.ts';
+import type { ControlRow, KeyEnd, Row } from './log.ts';
+import type { Phone } from './phone.ts';
 import type { ReceiptState } from './receipts.ts';
 import { reportedStates } from './receipts.ts';
 
 const safeInteger = v.pipe(v.number(), v.safeInteger());
 const count = v.pipe(safeInteger, v.minValue(0));
-/** Chat id as text: Telegram's are signed integers, other platforms' are not. */
+/** Chat id as text: some platforms have signed integers, others do not. */
 const mailbox = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_+-]{1,64}$/));
 const project = count;
 
@@ -42,11 +43,11 @@ export interface PollAnswer {
   /** Every control above `after`, also beyond the window of `rows`. */
   controls: ControlRow[];
   cursor: number;
-  /** Some outbox key changed its state: post the open keys again. */
-  outbox?: 'changed';
+  /** The phone at the other end, as it is now. */
+  phone: Phone;
 }
 
-/** Telegram's own shape and units: offset and length in UTF-16 code units. */
+/** Offset and length in UTF-16 code units. */
 const entitySchema = v.object({
   type: v.pipe(v.string(), v.maxLength(32)),
   offset: count,
@@ -58,7 +59,7 @@ const entitySchema = v.object({
 export type TextEntity = v.InferOutput<typeof entitySchema>;
 
 const partSchema = v.object({
-  text: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  text: v.pipe(v.string(), v.minLength(1), v.maxLength(relayLimits.partUnits)),
   entities: v.optional(v.pipe(v.array(entitySchema), v.maxLength(100)), []),
 });
 
@@ -105,17 +106,22 @@ export type OutboxRequest = v.InferOutput<typeof outboxRequestSchema>;
 
 export type KeyState = 'queued' | 'sending' | 'sent' | 'dead';
 
-export interface OutboxOutcome {
-  key: string;
-  state: KeyState;
-  /** Once it is sent: the platform's id of the message of the last part. */
-  ref?: string;
-  /** Why it is dead: an error code, and the platform's own words. */
-  error?: { code: string; reason: string };
+/** Of a posted key: where it stands, with its end when it was known before. */
+export type OutboxOutcome = KeyEnd | { key: string; state: 'queued' | 'sending' };
+
+export function isEnd(outcome: OutboxOutcome): outcome is KeyEnd {
+  return outcome.state === 'sent' || outcome.state === 'dead';
 }
 
 export interface OutboxAnswer {
+  /** The storage that has the keys now. */
+  epoch: string;
   items: OutboxOutcome[];
+}
+
+/** Of `POST /v1/files`: a document has its outcome at once. */
+export interface DocumentAnswer {
+  items: KeyEnd[];
 }
 
 export interface ProjectStatus {
@@ -143,8 +149,8 @@ export interface MailboxStatus {
 export interface StatusAnswer {
   version: string;
   now: number;
-  platform: string;
-  botId: string;
+  /** `account` = the relay's own id there. */
+  platforms: { name: string; account: string }[];
   mailboxes: MailboxStatus[];
 }
 

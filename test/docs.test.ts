@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { findCommand, phoneCommands } from '../protocol/commands.ts';
 import { errorCodes, isErrorCode } from '../protocol/errors.ts';
 import { hookEvents } from '../protocol/hook.ts';
 import { fileLimits, hookLimits, relayLimits } from '../protocol/limits.ts';
@@ -80,6 +81,32 @@ it('the event table of the protocol is the list that the code has', () => {
   expect(page.slice(heading + 2, page.indexOf('', heading))).toEqual(rows);
 });
 
+it('the command table of the protocol is the list that the code has', () => {
+  const rows = ['relay', 'daemon', 'halt'].map((by) =>
+    phoneCommands
+      .filter((command) => command.by === by)
+      .flatMap(({ name, aliases }) => [name, ...aliases])
+      .map((name) => `/${name}`),
+  );
+  const page = read('protocol/README.md').split('\n');
+  const heading = page.indexOf('| answered by | commands |');
+  const table = page.slice(heading + 2, page.indexOf('', heading));
+  expect(table.map((row) => [...row.matchAll(/`(\/\w+)`/g)].map((match) => match[1]))).toEqual(rows);
+});
+
+it('every phone command that a page or a text of the program names exists', () => {
+  const inPages = named(pages, /`\/([a-z]+)(?: [^`/]*)?`/g);
+  const inTexts = named(
+    sources,
+    /(?<=[a-z,;:.] )\/([a-z]+)(?= (?:lists|releases|ends|halts|shows|off|on|on the phone)\b)/g,
+  );
+  // Routes of the relay, commands of Telegram's @BotFather, and the name that stands for any workflow.
+  const others = ['healthz', 'v1', 'newbot', 'setprivacy', 'name'];
+  const all = [...inPages, ...inTexts].filter(({ name }) => !others.includes(name));
+  expect(all.length).toBeGreaterThan(15);
+  expect(all.filter(({ name }) => findCommand(name) === undefined)).toEqual([]);
+});
+
 it('every limit that a page names exists', () => {
   const limits: Record<string, object> = { relayLimits, fileLimits, hookLimits };
   const full = named(pages, /\b((?:relay|file|hook)Limits\.\w+)/g);
@@ -88,7 +115,7 @@ it('every limit that a page names exists', () => {
     return !Object.hasOwn(limits[group] ?? {}, key);
   });
   expect(unknown).toEqual([]);
-  const wireFields = ['holdMs', 'retryAfterMs'];
+  const wireFields = ['holdMs', 'retryAfterMs', 'messageEveryMs'];
   const short = named(['protocol/README.md'], /`([a-z]+[A-Za-z]*(?:Bytes|Ms|PerCall|PerMinute))`/g);
   const known = [...Object.values(limits).flatMap(Object.keys), ...wireFields];
   expect(short.filter(({ name }) => !known.includes(name))).toEqual([]);
@@ -133,12 +160,12 @@ it('every variable of the configuration page is read somewhere', () => {
 });
 
 it('every dependency has a record that says why, and no record is left of one that went', () => {
-  const dependencies = [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.devDependencies)];
+  const dependencies = Object.keys(packageJson.devDependencies);
   expect(firstColumn('docs/decisions/0001-dependencies.md', 'package').sort()).toEqual(dependencies.sort());
 });
 
 it('every dependency is pinned to one version', () => {
-  const versions = Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies });
+  const versions = Object.entries(packageJson.devDependencies);
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
 });
 

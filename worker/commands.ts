@@ -1,32 +1,7 @@
 // Reads a phone text: a command answered here, a control for the daemon, or an ordinary message. Pure.
 
+import { findCommand, type RelayCommand } from '../protocol/commands.ts';
 import type { Control } from '../protocol/log.ts';
-
-/** Answered without the workstation. */
-export type RelayCommand = 'start' | 'help' | 'status' | 'ping' | 'letters';
-
-const relayCommands: ReadonlySet<string> = new Set([
-  'start',
-  'help',
-  'status',
-  'ping',
-  'letters',
-] satisfies RelayCommand[]);
-
-/** Ours, but acted on by the daemon. Any other `/name` is a workflow of the project and travels as text. */
-const daemonCommands: ReadonlySet<string> = new Set([
-  'sprint',
-  'away',
-  'approvals',
-  'sessions',
-  'new',
-  'resume',
-  'later',
-  'full',
-  'usage',
-  'mute',
-  'continue',
-]);
 
 /** The name in `/command@name`. */
 export function addressedTo(text: string): string | undefined {
@@ -47,17 +22,32 @@ export function readText(text: string, ownName: string | null): Reading {
   // A doubled slash hands the command itself to the agent.
   if (/^\/\/\S/.test(trimmed)) return message(trimmed.slice(1));
   const match = /^\/([A-Za-z0-9_]{1,32})(?:@(\w{1,64}))?(?:\s+([\s\S]*))?$/.exec(trimmed);
-  const name = match?.[1]?.toLowerCase();
-  if (match === null || name === undefined) return message(text);
+  const word = match?.[1]?.toLowerCase();
+  if (match === null || word === undefined) return message(text);
   if (match[2] !== undefined && ownName !== null && match[2].toLowerCase() !== ownName.toLowerCase()) {
     return { kind: 'foreign' };
   }
   const args = match[3] ?? '';
-  if (name === 'stop' || name === 'abort') return { kind: 'control', control: { type: name, text: trimmed } };
-  if (isRelayCommand(name)) return { kind: 'relay', command: name, args };
-  if (daemonCommands.has(name)) return { kind: 'control', control: { type: 'command', name, args } };
-  // In groups the menu appends the bot's name, which is no part of a workflow's.
-  return message(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
+  const command = findCommand(word);
+  switch (command?.by) {
+    case 'halt':
+      return { kind: 'control', control: { type: command.name, text: trimmed } };
+    case 'relay':
+      return { kind: 'relay', command: command.name, args };
+    case 'daemon':
+    case 'planned':
+      return { kind: 'control', control: { type: 'command', name: command.name, args } };
+    default:
+      // A workflow of the project. In groups the menu appends the bot's name, which is no part of a workflow's.
+      return message(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
+  }
+}
+
+/** As the agent gets it: `read` = what the reading made of the plain text, a doubled slash or the bot's name taken away. */
+export function markedText({ text, markdown }: { text: string; markdown?: string }, read: string): string {
+  if (markdown === undefined || read === text) return markdown ?? read;
+  const again = readText(markdown, null);
+  return again.kind === 'message' ? again.text : markdown;
 }
 
 function message(text: string): Reading {
@@ -66,8 +56,4 @@ function message(text: string): Reading {
 
 function hasStopWord(text: string): boolean {
   return /(?<![\p{L}\p{N}_])stop(?![\p{L}\p{N}_])/iu.test(text);
-}
-
-function isRelayCommand(name: string): name is RelayCommand {
-  return relayCommands.has(name);
 }

@@ -1,13 +1,15 @@
-// The seam to the chat platform: what comes in and what goes out, in words that no platform owns.
-// The queue and the mailbox know this file only; worker/telegram/ is one implementation.
+// The seam to a chat platform: what comes in and what goes out, in words that no platform owns.
+// Routes, queue and mailbox know this file only; `platforms.ts` lists the implementations.
 
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { Forwarded, PhoneFile } from '../protocol/log.ts';
+import type { Capabilities } from '../protocol/phone.ts';
 import type { TextEntity } from '../protocol/relay-api.ts';
+import type { RelayVariables } from '../protocol/relay-settings.ts';
 
-/** What an update means. Texts are the owner's words, not yet read as commands. */
+/** What happened on the phone. Texts are the owner's words, not yet read as commands. */
 export type InboundEvent = {
-  /** Unique per delivery of the platform; a repeated one is dropped. */
+  /** Unique per event of the platform, the same in a repeated delivery, which is dropped. */
   dedupeKey: string;
   /** Topic id or 0. */
   project: number;
@@ -45,22 +47,25 @@ export type InboundEvent = {
       userId: string;
     }
   | { kind: 'migrated'; toChatId: string }
+  /** What became of a message that the platform had taken; `ref` = the one of its `sent`. */
+  | { kind: 'delivery'; ref: string; outcome: { kind: 'arrived' } | { kind: 'dead'; code: string; reason: string } }
 );
 
 type IgnoredReason = 'unreadable' | 'unknown' | 'service';
 
+/** One event of an update. `userId` = who did it, null when nobody can be named; a delivery status is the platform's own word. */
 export type Decoded =
   | { ok: true; chatId: string; userId: string | null; event: InboundEvent }
   | { ok: false; reason: IgnoredReason };
 
-export interface Capabilities {
-  edit: boolean;
-  reactions: boolean;
-  topics: boolean;
-  buttons: boolean;
-  /** UTF-16 units of one message. */
-  maxText: number;
+/** A token bucket: so many calls at once, then one more each `refillMs`. */
+export interface Rate {
+  capacity: number;
+  refillMs: number;
 }
+
+/** The buckets of which a call takes a token each, by name. */
+export type Rates = Readonly<Record<string, Rate>>;
 
 export interface OutboundButton {
   label: string;
@@ -85,7 +90,14 @@ export type OutboundCall =
   | { kind: 'buttons'; chatId: string; ref: string; buttons: OutboundButton[][] }
   /** Replaces the bot's reaction. */
   | { kind: 'react'; chatId: string; ref: string; reaction: Reaction }
-  | { kind: 'acknowledge'; queryRef: string; text: string };
+  | { kind: 'acknowledge'; queryRef: string; text: string }
+  /** The commands that the phone offers in this chat. */
+  | { kind: 'menu'; chatId: string; commands: readonly MenuEntry[] };
+
+export interface MenuEntry {
+  name: string;
+  help: string;
+}
 
 /** What a call can be repeated without when the platform refused exactly that. */
 export type Droppable = 'entities' | 'topic' | 'target' | 'reply';
@@ -117,16 +129,38 @@ export interface OutboundDocument {
   body: ReadableStream<Uint8Array>;
 }
 
+/** A kind of platform, before the settings of this relay are read. */
+export interface PlatformKind {
+  /** As `/v1/status` names it. */
+  readonly name: string;
+  /** Path of its webhook. */
+  readonly route: string;
+  /** Must read no other setting than the secret, must refuse everybody while none is set, and must compare in constant time. */
+  isCaller(variables: RelayVariables, headers: Headers, body: () => Promise<string>): Promise<boolean>;
+  /** Must raise `misconfigured`, naming the setting. `clock` is for updates that carry no time. */
+  connect(variables: RelayVariables, clock: () => number): Platform;
+}
+
 /**
- * A platform must decode anything without throwing, must report every failure of a call as an outcome and never throw,
- * and must not retry by itself.
+ * The account of this relay at a platform. Must decode anything without throwing, must report every failure of a call as an
+ * outcome and never throw, and must not retry by itself.
  */
 export interface Platform {
   readonly name: string;
+  /** Its own id there, `[A-Za-z0-9_-]+`; a part of the names of its mailboxes. */
+  readonly account: string;
+  /** The mailboxes that it serves, and who may speak in them. */
+  readonly chatIds: readonly string[];
+  readonly userIds: ReadonlySet<string>;
+  /** The setting that lists the chats, for hints. */
+  readonly chatSetting: string;
   readonly capabilities: Capabilities;
-  /** Groups have a slower rate. */
-  isGroup(chatId: string): boolean;
-  decode(update: unknown): Decoded;
+  /** The user of a private chat; null = a group. */
+  ownerOf(chatId: string): string | null;
+  /** Of a call that shows something in the chat; null = in none. */
+  ratesOf(chatId: string | null): Rates;
+  /** The events of one update, in order. */
+  decode(update: unknown): readonly Decoded[];
   call(call: OutboundCall): Promise<SendOutcome>;
   /** The name by which groups address the bot; null when the platform does not tell. */
   ownName(): Promise<string | null>;

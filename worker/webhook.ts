@@ -1,50 +1,77 @@
-// The webhook's decisions: decode, allowed chat and user, then the mailbox. A stranger never reaches an object.
+// The webhook of a platform: its secret, size, decode, allowed chat and user, then the mailboxes. A stranger never reaches an object.
 
-import { mailboxName } from '../protocol/ids.ts';
-import type { Bindings, Settings } from './env.ts';
+import type { Bindings } from './bindings.ts';
 import type { EdgeCounts } from './metrics.ts';
-import type { Decoded, Platform } from './platform.ts';
+import type { Decoded, InboundEvent, Platform, PlatformKind } from './platform.ts';
+import { connect, objectName } from './platforms.ts';
 
 /** Counts since this instance of the Worker started. */
 export const edgeCounts: EdgeCounts = { foreign: 0, unreadable: 0, unknown: 0, service: 0 };
 
-/** Seconds after which the platform brings the update again. */
-const retryAfterSeconds = { failed: 5, full: 60 };
+/** Seconds after which the platform brings the update again. A wrong setting heals by a deploy. */
+const retryAfterSeconds = { failed: 5, full: 60, misconfigured: 60 };
 
-export async function takeUpdate(
+/** 200 = committed, or ignored on purpose; 401, and 503 when the platform shall keep the update. `body` is bounded. */
+export async function webhook(
+  kind: PlatformKind,
   env: Bindings,
-  settings: Settings,
-  platform: Platform,
-  body: string,
+  headers: Headers,
+  body: () => Promise<string>,
 ): Promise<Response> {
-  const decoded = decode(platform, body);
-  if (!decoded.ok) return ignored(decoded.reason);
-  const { chatId, userId, event } = decoded;
-  if (!settings.chatIds.includes(chatId) || userId === null || !settings.userIds.has(userId)) return ignored('foreign');
+  if (!(await kind.isCaller(env, headers, body))) return new Response(null, { status: 401 });
+  let platform: Platform;
   try {
-    const answer = await env.MAILBOX.getByName(mailboxName(settings.botId, chatId)).accept(event);
-    if (!answer.ok) return notStored(retryAfterSeconds.failed);
-    return answer.value === 'full' ? notStored(retryAfterSeconds.full) : new Response(null);
+    platform = connect(kind, env);
   } catch {
-    return notStored(retryAfterSeconds.failed);
+    return notStored(retryAfterSeconds.misconfigured);
+  }
+  return takeUpdate(env, platform, await body());
+}
+
+async function takeUpdate(env: Bindings, platform: Platform, body: string): Promise<Response> {
+  const byChat = new Map<string, InboundEvent[]>();
+  for (const decoded of decode(platform, body)) {
+    if (!decoded.ok) edgeCounts[decoded.reason] += 1;
+    else if (!isAllowed(platform, decoded)) edgeCounts.foreign += 1;
+    else if (byChat.get(decoded.chatId)?.push(decoded.event) === undefined) byChat.set(decoded.chatId, [decoded.event]);
+  }
+  // All of them: what is stored is dropped when the update comes again for what is not.
+  const waits = await Promise.all([...byChat].map(([chatId, events]) => store(env, platform, chatId, events)));
+  const longest = Math.max(0, ...waits);
+  return longest > 0 ? notStored(longest) : new Response(null);
+}
+
+/** What became of a message is said by the platform; everything else by a user. */
+function isAllowed({ chatIds, userIds }: Platform, { chatId, userId, event }: Decoded & { ok: true }): boolean {
+  return chatIds.includes(chatId) && (event.kind === 'delivery' || (userId !== null && userIds.has(userId)));
+}
+
+/** Seconds after which the events are to come again; 0 = they are stored. */
+async function store(
+  env: Bindings,
+  platform: Platform,
+  chatId: string,
+  events: readonly InboundEvent[],
+): Promise<number> {
+  try {
+    const answer = await env.MAILBOX.getByName(objectName(platform, chatId)).accept(events);
+    if (!answer.ok) return retryAfterSeconds.failed;
+    return answer.value === 'full' ? retryAfterSeconds.full : 0;
+  } catch {
+    return retryAfterSeconds.failed;
   }
 }
 
 /** A poison update must not block its chat: what cannot be read is counted and taken. */
-function decode(platform: Platform, body: string): Decoded {
+function decode(platform: Platform, body: string): readonly Decoded[] {
   try {
     return platform.decode(JSON.parse(body));
   } catch {
-    return { ok: false, reason: 'unreadable' };
+    return [{ ok: false, reason: 'unreadable' }];
   }
 }
 
-function ignored(reason: keyof EdgeCounts): Response {
-  edgeCounts[reason] += 1;
-  return new Response(null);
-}
-
 /** The platform keeps the update. */
-export function notStored(seconds: number): Response {
+function notStored(seconds: number): Response {
   return new Response(null, { status: 503, headers: { 'retry-after': String(seconds) } });
 }

@@ -24,8 +24,6 @@ import {
 } from './questions.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
-  /** The user of a private chat; undefined = a group. */
-  ownerId: string | undefined;
   /** Makes a git checkpoint of the folder; undefined = there is none to make. */
   checkpoint(cwd: string): Promise<string | undefined>;
   /** The gates for the time without a daemon. Rejects = the mode must not be called changed. */
@@ -90,10 +88,12 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   /** Why this user's answer does not count; undefined = it does. */
   async function refusalOf(userId: string): Promise<string | undefined> {
     const { user, userUnread } = await options.policies();
-    if (options.ownerId === undefined && userUnread) {
+    // In a group everybody whom the relay lets in; of a phone that is not known nobody.
+    const owner = project.phone?.owner;
+    if (owner === null && userUnread) {
       return 'policy.json cannot be read, so nobody knows who may answer this. Nothing was approved. `wa-sync approvals` names the mistake.';
     }
-    const mayAnswer = user.approvers?.includes(userId) ?? [undefined, userId].includes(options.ownerId);
+    const mayAnswer = user.approvers?.includes(userId) ?? (owner === null || owner === userId);
     return mayAnswer ? undefined : 'Only the owner can answer this. Nothing was approved.';
   }
 

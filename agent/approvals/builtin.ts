@@ -1,6 +1,7 @@
 // The built-in rules: calls that destroy what cannot be brought back, touch secrets, or would loosen wa-sync itself. Pure; what a call
 // may be is bounded before it is read, so that no call costs more than its length.
 
+import { ownerSecrets, webhookRoute } from '../../protocol/telegram-settings.ts';
 import { lookAtEnded, lookAtProgram, movesAgent } from './builtin-commands.ts';
 import { type Touched, touchedBy } from './file-roles.ts';
 import { hasGlob } from './glob.ts';
@@ -322,12 +323,21 @@ const noCommand: SimpleCommand = {
 const ownPath =
   /(?:^|[^\w.@/-]|(?<!\/\/[\w.-]{1,80}(?:\/[\w.-]{1,80})?)\/)wa-sync[/\\]|(?:\.config|state|share|run\/\d{0,9}|user\/\d{1,9}|run|Local|Roaming|Support|_(?:HOME|DIR))[}"']{0,3}[/\\]["']?wa-sync(?![\w.-])/i;
 const ownName =
-  /\bwa-hook(?!s)|\bhook\.sock\b|\bWA_(?:CONFIG|STATE|RUNTIME)_DIR\b|\/telegram\/webhook\b|\bphone-key\b|\b(?:TELEGRAM_WEBHOOK_SECRET|TELEGRAM_BOT_TOKEN|WA_AGENT_TOKEN)\b|\bwa_(?:inbox|outbox|policy|audit)\.json/i;
+  /\bwa-hook(?!s)|\bhook\.sock\b|\bWA_(?:CONFIG|STATE|RUNTIME)_DIR\b|\bphone-key\b|\bWA_AGENT_TOKEN\b|\bwa_(?:inbox|outbox|policy|audit)\.json/i;
+
+/** What lets one speak as the owner: the secrets of the relay, and where its platforms call it. */
+function namesRelay(text: string): boolean {
+  const lower = text.toLowerCase();
+  return ownerNames.some((name) => lower.includes(name));
+}
+
+const ownerNames = [...ownerSecrets, webhookRoute].map((name) => name.toLowerCase());
 
 function lookAtNaming(line: string, commands: readonly SimpleCommand[], add: Add): void {
   const words = commands.flatMap((each) => [...each.words, ...each.writes, ...each.reads, ...each.assigned]);
   for (const text of [line.slice(0, maxCommandChars), ...words]) {
-    if (ownPath.test(text) || ownName.test(text)) add('own', 'names what belongs to the guard itself');
+    if (ownPath.test(text) || ownName.test(text) || namesRelay(text))
+      add('own', 'names what belongs to the guard itself');
   }
 }
 

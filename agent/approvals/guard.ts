@@ -38,8 +38,6 @@ export interface GuardOptions {
   own: readonly string[];
   /** Values of variables, as a command may name these directories. */
   variables: NonNullable<Surroundings['variables']>;
-  /** Chat id; that of a private chat is its user's. */
-  mailbox: string;
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
   redact(text: string, as?: 'code'): { text: string; counts: Record<string, number> };
@@ -127,7 +125,6 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     },
     judgeLarge: options.judgeLarge,
     shows,
-    ownerId: /^\d+$/.test(options.mailbox) ? options.mailbox : undefined,
     isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),
     checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
     audit({ text, before, ...decision }) {

@@ -1,6 +1,7 @@
 // What a tool call may do: the strictest of mode, built-in rules, the user's policy and the project's. Pure.
 
 import { oneLine } from '../../protocol/lines.ts';
+import { pollingTools } from '../../protocol/polling.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import {
   type BuiltinRule,
@@ -126,7 +127,7 @@ function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Jud
 /** Its whole effect is to reach the owner: a question at the desk, our own tools for messages. To ask about it asks twice. */
 function speaksToOwner({ tool, server }: ToolCall): boolean {
   if (server === undefined) return tool === 'ask_user';
-  return server === ownServer && /(^|_)telegram_(poll|send|ack|send_typing)$/.test(tool);
+  return server === ownServer && Object.values(pollingTools).some((name) => tool === name || tool.endsWith(`_${name}`));
 }
 
 /** As the extension names our MCP server. */

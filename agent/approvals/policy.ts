@@ -101,7 +101,7 @@ const userPolicy = object({
   onTimeout: v.optional(v.picklist(['deny', 'desk']), 'deny'),
   /** How long a question waits for an answer, at most what the coding agent gives its hooks. */
   timeoutSeconds: v.optional(v.pipe(amount, v.maxValue(23 * 3600)), 3600),
-  /** Telegram user ids. Default: the user of a private chat; in a group everybody whom the relay lets in. */
+  /** User ids of the chat platform. Default: the user of a private chat; in a group everybody whom the relay lets in. */
   approvers: v.optional(v.array(v.pipe(v.string(), v.regex(/^\d+$/)))),
 });
 

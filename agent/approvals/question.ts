@@ -53,6 +53,8 @@ export interface QuestionOptions {
   /** It may hold secrets that no pattern knows, so only the new content is shown. */
   hidesFile: boolean;
   hide: Hide;
+  /** UTF-16 units of one message on the phone. */
+  maxText: number;
   /** When nobody answered, in words: `60 min`. */
   waits: string;
   onTimeout: 'deny' | 'desk';
@@ -60,10 +62,14 @@ export interface QuestionOptions {
   checkpoint: string | undefined;
 }
 
-/** Below what one phone message holds, with room for the verdict. */
-const bodyUnits = 2600;
-const headUnits = 600;
+/** At most so much is read, and below what one phone message holds, with room for the verdict. */
+const bodyUnits = { most: 2600, share: 0.64 };
+const headUnits = { most: 600, share: 0.15 };
 const editUnits = 900;
+
+function within(text: string, { most, share }: typeof bodyUnits, maxText: number): string {
+  return headAndTail(text, Math.min(most, Math.floor(share * maxText)));
+}
 
 /** Shown as one message; the body is code. */
 export function questionPart(options: QuestionOptions): Shown {
@@ -76,8 +82,9 @@ export function questionPart(options: QuestionOptions): Shown {
   };
   const tool = call.server === undefined ? call.tool : `${call.tool} (MCP server ${call.server})`;
   const reasons = options.why.map((why) => `⚠ ${why}`).join('\n');
-  const head = headAndTail(clean([`Run ${tool}?`, ...(reasons ? [reasons] : [])].join('\n')), headUnits);
-  const body = headAndTail(bodyOf(options, clean), bodyUnits) || '(no arguments)';
+  const { maxText } = options;
+  const head = within(clean([`Run ${tool}?`, ...(reasons ? [reasons] : [])].join('\n')), headUnits, maxText);
+  const body = within(bodyOf(options, clean), bodyUnits, maxText) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
   const tail = [
     ...(places > 0

@@ -6,7 +6,7 @@ import { wayOut } from '../../protocol/hook.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { maxTextOf, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { visible } from '../visible.ts';
 import { commandOf, jsonOf, type ToolCall } from './builtin.ts';
@@ -26,7 +26,7 @@ export interface Decision {
   text?: string;
   /** The call as it came, where something else runs. */
   before?: string;
-  /** Telegram user id, when a person decided. */
+  /** User id of the platform, when a person decided. */
   by?: string;
 }
 
@@ -113,7 +113,7 @@ export function auditWords(call: ToolCall, input: ToolCall['input'] | undefined)
   return { text: wordsOf({ ...call, input }), before: wordsOf(call) };
 }
 
-const unreachedText = `The question has not reached the phone in time, because the relay or Telegram cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
+const unreachedText = `The question has not reached the phone in time, because the relay or the chat platform cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
 /** The journal or the outbox failed. */
 export const brokenText = `The log of wa-sync says why: most often its disk is full. ${wayOut}`;
 
@@ -191,6 +191,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
         why: judgement.why,
         fileNow: await fileNow(shown, asked.cwd),
         hidesFile: judgement.rules.includes('secret-file'),
+        maxText: maxTextOf(project),
         waits: durationText(waitMs),
         onTimeout,
         checkpoint,

@@ -43,7 +43,7 @@ export async function demoCommand(context: CommandContext): Promise<void> {
       log: fileLog(join(base, 'demo.log'), Date.now),
       say: context.note,
     });
-    hop('relay (workerd), daemon and a simulated Telegram are up');
+    hop('relay (workerd), daemon and a simulated phone are up');
     const launcher = join(context.distDir, 'wa-hook');
     const agent = await startEchoAgent({ launcher, projectDir, workDir: join(base, 'agent'), env: stack.env });
     await roundTrip(stack, agent, projectDir, hop);

@@ -1,6 +1,7 @@
 // `wa-sync` and `wa-sync start`: the daemon in the foreground, until Ctrl+C, `wa-sync down`, or another start takes over.
 
 import { WaError } from '../../protocol/errors.ts';
+import { ownerSecrets } from '../../protocol/telegram-settings.ts';
 import { configWarnings } from '../config-check.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { startDaemon } from '../daemon/daemon.ts';
@@ -56,9 +57,6 @@ export async function startCommand(options: { quiet: boolean }, context: Command
     await client.close();
   }
 }
-
-/** With these one speaks as the owner; the daemon has no use for them. */
-const ownerSecrets = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'];
 
 /** What a coding agent that is started from the same shell could read, a line each. */
 export function secretsInReach(env: CommandContext['env'], isTerminal: boolean): string[] {

@@ -44,6 +44,8 @@ export interface DaemonOptions {
   log: Log;
   /** Of large inputs; a test has less time. */
   deadlinesMs?: HeavyOptions['deadlinesMs'];
+  /** How long a refresh waits for the lock of an inbox file. */
+  inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number): Promise<boolean>;
 }
@@ -88,9 +90,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       client,
       daemon: { id: options.daemonId, startedAt },
       signingKey: await readSigningKey(config.dirs.config),
+      inboxLockMs: options.inboxLockMs,
       redact,
       redactor,
-      typesetter: heavy.typesetter,
+      typesetterFor: heavy.typesetterFor,
       judgeLarge: heavy.judgeLarge,
       shows: heavy.shows,
       gates,
@@ -188,15 +191,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         for (const project of projects) project.pull.wake();
       }
       for (const project of projects) {
-        project.guard.tick();
-        Promise.all([project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
-          log('error', 'process check failed', { error: (cause as Error).message }),
+        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
+          log('error', 'periodic check failed', { error: (cause as Error).message }),
         );
       }
     }, tickMs);
     undo.push(async () => clearInterval(ticker));
     for (const project of projects) {
-      project.pull.finished.then((why) => {
+      void project.pull.finished.then((why) => {
         if (why === 'superseded') end('superseded');
       });
     }

@@ -38,7 +38,6 @@ export async function guardProject(
     ...io,
     configDir: config.dirs.config,
     ...knownPlaces(config.dirs, homedir()),
-    mailbox: binding.mailbox,
     record: (record) => journal.append([{ p: key, at: clock(), ...record }]),
     redact: redactor,
     judgeLarge,

@@ -6,7 +6,7 @@ import type { Binding, Config } from '../config.ts';
 import { readAnswer } from '../files/answers.ts';
 import type { Signer } from '../files/signing.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { maxTextOf, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
@@ -27,6 +27,7 @@ export interface MailDeps {
   journal: Journal;
   client: RelayClient;
   daemon: { id: string; startedAt: number };
+  inboxLockMs: number | undefined;
   redact: Redact;
   typesetter: Typesetter;
   clock: () => number;
@@ -85,11 +86,12 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     render: (each) =>
       renderKey(each, {
         typesetter,
+        maxText: maxTextOf(project),
         hasFullAnswer: async (id) => (await readAnswer(files.answers, id)) !== undefined,
       }),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     onQuarantined: (aside) => telling.quarantined(aside),
-    onOutcomes: outcomes.settled,
+    onEnded: outcomes.ended,
     clock,
     random,
     log,
@@ -110,6 +112,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     project,
     journal,
     path: place.inbox,
+    lockTimeoutMs: deps.inboxLockMs,
     admit,
     isAdmitted,
     prepare,
@@ -131,6 +134,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     },
     typing: () => client.typing(address),
     muted: () => project.settings.get('muted') ?? false,
+    phone: () => project.phone,
     clock,
     log,
   });

@@ -16,11 +16,14 @@ import { createSigner } from '../files/signing.ts';
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
+import { maxTextOf } from '../journal/state.ts';
 import { stateFiles } from '../paths.ts';
+import { createCoalesced } from '../sync/coalesce.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
 import type { Polling } from '../sync/polling.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
+import type { Typesetter } from '../sync/render.ts';
 import { watchFiles } from '../sync/watch.ts';
 import { guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
@@ -28,9 +31,10 @@ import { openMailbox } from './mailbox.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
 
-export interface ProjectDeps extends MailDeps {
+export interface ProjectDeps extends Omit<MailDeps, 'typesetter'> {
   /** See `Signer`. */
   signingKey: string;
+  typesetterFor(maxText: () => number): Typesetter;
   redactor(text: string): Redacted;
   judgeLarge: JudgeOptions['judgeLarge'];
   shows: Shows;
@@ -55,11 +59,12 @@ export interface RunningProject {
 }
 
 /** Errors: `outside_project`. */
-export async function startProject(binding: Binding, deps: ProjectDeps): Promise<RunningProject> {
-  const { config, journal, client, clock, random, log } = deps;
+export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
+  const { config, journal, client, clock, random, log } = given;
   const key = projectKey(binding.mailbox, binding.project);
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
+  const deps = { ...given, typesetter: given.typesetterFor(() => maxTextOf(project)) };
   const files = stateFiles(config.dirs.state);
   const signer = createSigner(deps.signingKey, key);
   /** The session file that a hook named last. */
@@ -131,6 +136,13 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     }
     turns.wake();
   }
+
+  /** What is in the journal, for the files and what hangs on them. Never rejects. */
+  const catchUp = createCoalesced(async () => {
+    await look();
+    void attachments.fetch();
+  });
+
   const served = servePolling(
     {
       project,
@@ -179,22 +191,24 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     outages: deps.outages,
     async onRows(rows) {
       await turns.steering.arrived(rows.map(({ id }) => id));
-      await look();
-      attachments.fetch();
-      await controls.answer();
+      // Neither a tap or a STOP nor the next poll waits for a file that is locked.
+      const answered = controls.answer();
+      void catchUp();
+      await answered;
     },
-    onOutboxChanged: () => outbox.postOpen(),
+    onEnded: (ends) => void outbox.ended(ends),
+    onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
     },
   });
   pull = running;
   attachments.prune().then(attachments.fetch, () => {});
-  controls.answer();
+  void controls.answer();
 
   const watcher = watchFiles([place.inbox, place.outbox], (path) => {
-    if (path === place.inbox) look();
-    else outbox.scan();
+    if (path === place.inbox) void look();
+    else void outbox.scan();
   });
 
   return {

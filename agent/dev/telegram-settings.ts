@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
-import { checkSettings, type RelayVariables } from '../../protocol/relay-settings.ts';
+import { checkTelegram } from '../../protocol/telegram-settings.ts';
 
 export interface DevTelegram {
   token: string;
@@ -15,7 +15,7 @@ export interface DevTelegram {
   isSecretOurs: boolean;
 }
 
-const repairs: Partial<Record<keyof RelayVariables, string>> = {
+const repairs: Readonly<Record<string, string>> = {
   TELEGRAM_BOT_TOKEN: 'Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave.',
   TELEGRAM_CHAT_ID: 'Set TELEGRAM_CHAT_ID to the chat id, a number (message.chat.id of an update).',
   TELEGRAM_USER_IDS:
@@ -32,15 +32,7 @@ export function readTelegram(env: Record<string, string | undefined>): DevTelegr
     });
   }
   const secret = env.TELEGRAM_WEBHOOK_SECRET?.trim() || undefined;
-  const given: RelayVariables = {
-    TELEGRAM_BOT_TOKEN: env.TELEGRAM_BOT_TOKEN,
-    TELEGRAM_CHAT_ID: env.TELEGRAM_CHAT_ID,
-    TELEGRAM_USER_IDS: env.TELEGRAM_USER_IDS,
-    TELEGRAM_API_ROOT: env.TELEGRAM_API_ROOT,
-    // Made at the start; any sum will do here.
-    WA_AGENT_TOKEN_SHA256: '0'.repeat(64),
-  };
-  const { botToken, apiRoot, chatIds, userIds } = checked(given);
+  const { botToken, apiRoot, chatIds, userIds } = checked(env);
   return {
     token: botToken,
     apiRoot,
@@ -51,9 +43,9 @@ export function readTelegram(env: Record<string, string | undefined>): DevTelegr
   };
 }
 
-function checked(given: RelayVariables): ReturnType<typeof checkSettings> {
+function checked(env: Record<string, string | undefined>): ReturnType<typeof checkTelegram> {
   try {
-    return checkSettings(given, (name) => repairs[name] ?? `Correct ${name}.`);
+    return checkTelegram(env, (name) => repairs[name] ?? `Correct ${name}.`);
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.hint === undefined) throw cause;
     throw new WaError('bad_config', cause.message.replace(/^the relay's /, ''), { hint: cause.hint, cause });

@@ -1,4 +1,4 @@
-// Telegram's HTML as text with entities, for writers who chose it. Strict as the chat server: an unknown tag or a wrong nesting
+// The HTML of chat bots as text with entities, for writers who chose it. Strict as the chat server: an unknown tag or a wrong nesting
 // is not guessed at. Loads no package.
 
 import { linkUrl } from './links.ts';

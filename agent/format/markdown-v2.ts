@@ -1,4 +1,4 @@
-// Telegram's MarkdownV2 as text with entities, for writers who chose it. Strict as the chat server: what breaks its rules is
+// MarkdownV2, a markup of chat bots, as text with entities, for writers who chose it. Strict as the chat server: what breaks its rules is
 // not guessed at. Loads no package.
 
 import { linkUrl } from './links.ts';

@@ -27,7 +27,7 @@ const keyEnd = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 /** First = named first where two begin at the same place. */
 export const secrets: readonly Rule[] = [
   { kind: 'private-key', find: findPrivateKeys, patterns: [keyBegin, keyEnd] },
-  exact('telegram-token', '(?:bot)?(?<secret>\\d{6,12}:[A-Za-z0-9_-]{33,40})(?![A-Za-z0-9_-])'),
+  exact('bot-token', '(?:bot)?(?<secret>\\d{6,12}:[A-Za-z0-9_-]{33,40})(?![A-Za-z0-9_-])'),
   exact('github-token', '(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{30,255})'),
   exact('gitlab-token', '(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|ffct)|GR1348941)-?[A-Za-z0-9_-]{20,255}'),
   exact('anthropic-key', 'sk-ant-[A-Za-z0-9_-]{20,255}'),

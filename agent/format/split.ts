@@ -10,7 +10,7 @@ import { byPlace, isSpace, trimRange } from './sheet.ts';
 
 export interface SplitLimits {
   /** UTF-16 units of one part, its number included; at least 32. */
-  maxUnits?: number;
+  maxUnits: number;
   /** Entities of one part; at least 8, more than can begin at one place. */
   maxEntities?: number;
 }
@@ -21,8 +21,7 @@ interface Range {
 }
 
 /** No part for text without a visible character; one part without a number; else parts that begin with a line "(1/3)". */
-export function splitText(rendered: Rendered, limits: SplitLimits = {}): TextPart[] {
-  const { maxUnits = 4096, maxEntities = 100 } = limits;
+export function splitText(rendered: Rendered, { maxUnits, maxEntities = 100 }: SplitLimits): TextPart[] {
   const { text } = rendered;
   const entities = [...rendered.entities].sort(byPlace);
   const whole = trimRange(text, 0, text.length);

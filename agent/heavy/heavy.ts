@@ -21,7 +21,8 @@ export interface HeavyOptions {
 }
 
 export interface Heavy {
-  readonly typesetter: Typesetter;
+  /** For a phone whose messages hold so many UTF-16 units. */
+  typesetterFor(maxText: () => number): Typesetter;
   readonly judgeLarge: NonNullable<JudgeOptions['judgeLarge']>;
   readonly shows: Shows;
   /** How many threads there are. */
@@ -44,27 +45,29 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
   // Two of them, so that no text holds up a gate.
   const judging = threadFor('judge', deadlinesMs.judge);
   const typesetting = threadFor('render', deadlinesMs.typeset);
-  const here = typesetHere((text) => redactor(text).text);
+  const hereFor = (maxText: number) => typesetHere((text) => redactor(text).text, maxText);
   const shownHere = showHere(hideBy(redactor));
 
   async function clean(text: string): Promise<string> {
-    if (text.length <= inlineChars) return here.clean(text);
+    if (text.length <= inlineChars) return redactor(text).text;
     const done = await run(typesetting, { kind: 'redacted', text });
     return done?.kind === 'redacted' ? done.text : notChecked(text);
   }
 
   return {
-    typesetter: {
+    typesetterFor: (maxTextNow) => ({
       clean,
       async parts(text: string, mode: TextMode) {
+        const maxText = maxTextNow();
+        const here = hereFor(maxText);
         if (text.length <= inlineChars) return here.parts(text, mode);
         for (const as of mode === 'Plain' ? [mode] : [mode, 'Plain' as const]) {
-          const done = await run(typesetting, { kind: 'parts', text, mode: as });
+          const done = await run(typesetting, { kind: 'parts', text, mode: as, maxText });
           if (done?.kind === 'parts') return done.parts;
         }
         return here.parts(notChecked(text), 'Plain');
       },
-    },
+    }),
     judgeLarge(task) {
       if (charsIn(task.call.input) <= inlineChars) return undefined;
       return run(judging, { kind: 'judged', task }).then((done) =>

@@ -11,7 +11,7 @@ export interface HeavyData {
 }
 
 export type Job =
-  | { kind: 'parts'; text: string; mode: TextMode }
+  | { kind: 'parts'; text: string; mode: TextMode; maxText: number }
   | { kind: 'redacted'; text: string }
   | { kind: 'judged'; task: JudgeTask }
   | { kind: 'shown'; question: Unshown }

@@ -16,7 +16,7 @@ const hide = hideBy(redactor);
 async function done(job: Job): Promise<JobResult> {
   switch (job.kind) {
     case 'parts':
-      return { kind: 'parts', parts: await renderText(job.text, job.mode, redact) };
+      return { kind: 'parts', parts: await renderText(job.text, job.mode, redact, job.maxText) };
     case 'redacted':
       return { kind: 'redacted', text: redact(job.text) };
     case 'judged':

@@ -64,7 +64,7 @@ export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runt
   function wake(): void {
     if (!inbox.hasNews({ midTurn: false })) return;
     if (holding.current()) holding.gather(deliver);
-    else if (options.nudge && isIdle()) holding.gather(rouse);
+    else if (options.nudge && isIdle()) holding.gather(() => void rouse());
   }
 
   /** Nothing runs, in a person's terminal that lives. */
@@ -100,7 +100,7 @@ export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runt
     const held = holding.current();
     if (!held) return;
     holding.end(held, {});
-    keepTurn();
+    void keepTurn();
     log('info', 'held turn released', { project: p, session: held.call.session });
   }
 

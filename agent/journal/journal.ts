@@ -114,7 +114,7 @@ export async function openJournal(
       });
     },
     async close() {
-      await flushing;
+      await Promise.resolve(flushing);
       await handle.close();
     },
   };
@@ -156,14 +156,14 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
       continue;
     }
     if (record.t === 'journal' && record.version !== journalVersion) {
-      const isNewer = record.version > journalVersion;
       throw new WaError(
         'journal_version',
         `${path} has version ${record.version}, this wa-sync knows ${journalVersion}`,
         {
-          hint: isNewer
-            ? 'A newer wa-sync wrote it: update this one with `git pull && npm ci` in its clone. Nothing was changed.'
-            : `An older wa-sync wrote it: move ${path} away; what the phone still waits for comes again from the relay. Nothing was changed.`,
+          hint:
+            record.version > journalVersion
+              ? 'A newer wa-sync wrote it: update this one with `git pull && npm ci` in its clone. Nothing was changed.'
+              : 'An older wa-sync wrote it: let that one deliver what waits, then move the file away. Nothing was changed.',
         },
       );
     }

@@ -2,9 +2,10 @@
 
 import type { Tool } from '../../protocol/hook.ts';
 import { oneLine, splitLines } from '../../protocol/lines.ts';
-import type { ControlRow, Forwarded, MessageRow } from '../../protocol/log.ts';
+import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
+import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
-import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import { type ApprovalState, emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
@@ -48,8 +49,9 @@ export interface HeldMessage {
 export interface OutboxKey {
   key: string;
   at: number;
-  state: KeyState | 'open';
-  error: { code: string; reason: string } | undefined;
+  /** `open`: the relay must be given it; `posted`: the relay has it. Both are open keys. */
+  state: 'open' | 'posted' | 'ended';
+  end: KeyEnd | undefined;
   source:
     | { kind: 'file'; answer: FiledAnswer; replyTo: string | undefined }
     | { kind: 'item'; item: OutboxItem }
@@ -87,6 +89,8 @@ export interface ProjectState {
   readonly openKeys: Set<string>;
   readonly settings: Map<SettingName, boolean>;
   readonly approvals: ApprovalState;
+  /** Undefined before the relay's first answer. */
+  phone: Phone | undefined;
   sprint: Sprint | undefined;
   turn: StoredTurn | undefined;
 }
@@ -110,9 +114,18 @@ export function emptyProject(key: string): ProjectState {
     openKeys: new Set(),
     settings: new Map(),
     approvals: emptyApprovals(),
+    phone: undefined,
     sprint: undefined,
     turn: undefined,
   };
+}
+
+/** What most phones take in one message; what does not fit after all is cut when it is sent. */
+const assumedText = 4_000;
+
+/** UTF-16 units of one message on the phone. */
+export function maxTextOf({ phone }: ProjectState): number {
+  return phone?.maxText ?? assumedText;
 }
 
 /** True for a row that was journalled before: the relay sends again what it is not sure about. */

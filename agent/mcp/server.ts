@@ -3,6 +3,7 @@
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { pollingTools } from '../../protocol/polling.ts';
 import type { DaemonDirs } from '../local-client.ts';
 import { createDaemonCalls } from './daemon-calls.ts';
 import { registerTools } from './tools.ts';
@@ -14,8 +15,7 @@ export interface McpOptions {
   version: string;
 }
 
-const instructions =
-  'The owner of this project writes from a phone. Loop: telegram_poll, do the work, telegram_send the result, telegram_ack, telegram_poll again. Leave the loop when the owner says so, or when several long polls in a row bring nothing.';
+const instructions = `The owner of this project writes from a phone. Loop: ${pollingTools.poll}, do the work, ${pollingTools.send} the result, ${pollingTools.ack}, ${pollingTools.poll} again. Leave the loop when the owner says so, or when several long polls in a row bring nothing.`;
 
 /** How long giving back may take when the client goes; the daemon sees our end by itself. */
 const releaseMs = 1_000;

@@ -4,7 +4,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { WaError } from '../../protocol/errors.ts';
-import { type AckResult, textModes } from '../../protocol/polling.ts';
+import { type AckResult, pollingTools, textModes } from '../../protocol/polling.ts';
 import type { DaemonCalls } from './daemon-calls.ts';
 
 /** Below the ten minutes that Gemini CLI gives a tool call in all. */
@@ -20,11 +20,10 @@ const chatId = z
 
 export function registerTools(server: McpServer, daemon: DaemonCalls): void {
   server.registerTool(
-    'telegram_poll',
+    pollingTools.poll,
     {
       title: 'Wait for messages of the owner',
-      description:
-        'Waits for messages that the owner sent from the phone and gives them to you. They are yours until you call telegram_ack, or until this session ends without it: then they come back and are given again. An empty list means that nothing came in time.',
+      description: `Waits for messages that the owner sent from the phone and gives them to you. They are yours until you call ${pollingTools.ack}, or until this session ends without it: then they come back and are given again. An empty list means that nothing came in time.`,
       inputSchema: {
         timeout: z.number().min(0).max(maxPollSeconds).default(5).describe('Seconds to wait when nothing is there.'),
         limit: z.number().int().min(1).max(maxMessages).default(10).describe('At most so many messages.'),
@@ -40,11 +39,11 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
   );
 
   server.registerTool(
-    'telegram_send',
+    pollingTools.send,
     {
       title: 'Send a message to the phone',
       description:
-        'Sends text to the phone of the owner; long text becomes several messages. `success` means that it is stored and will be sent; `queued` that Telegram has not answered yet.',
+        'Sends text to the phone of the owner; long text becomes several messages. `success` means that it is stored and will be sent; `queued` that the chat platform has not answered yet.',
       inputSchema: {
         text: z.string().min(1).max(maxTextChars).describe('Begin with a short status: it is read on a phone.'),
         chat_id: chatId,
@@ -52,7 +51,7 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
           .enum(textModes)
           .default('Markdown')
           .describe(
-            'Markdown as you write it everywhere (default); MarkdownV2 or HTML by the rules of Telegram; Plain as it is.',
+            'Markdown as you write it everywhere (default); MarkdownV2 or HTML by the rules of chat bots; Plain as it is.',
           ),
       },
     },
@@ -65,11 +64,10 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
   );
 
   server.registerTool(
-    'telegram_ack',
+    pollingTools.ack,
     {
       title: 'Acknowledge messages',
-      description:
-        'Says that you are done with these messages. Call it after telegram_send has told the owner the result; the phone then shows them as answered, and they are not given again.',
+      description: `Says that you are done with these messages. Call it after ${pollingTools.send} has told the owner the result; the phone then shows them as answered, and they are not given again.`,
       inputSchema: {
         message_ids: z.array(z.string().min(1).max(96)).min(1).max(100).describe('`message_id` of polled messages.'),
       },
@@ -83,7 +81,7 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
   );
 
   server.registerTool(
-    'telegram_send_typing',
+    pollingTools.typing,
     {
       title: 'Show "typing" on the phone',
       description: 'Shows for some seconds on the phone that you are at work.',
@@ -104,7 +102,7 @@ function chatOf(id: string | number | undefined): { chat?: string } {
 function refusal({ acked, unanswered, notHeld }: AckResult): WaError {
   const parts = [
     unanswered.length > 0
-      ? `nothing was sent to the phone since ${unanswered.join(', ')} came: call telegram_send with the result first, then telegram_ack`
+      ? `nothing was sent to the phone since ${unanswered.join(', ')} came: call ${pollingTools.send} with the result first, then ${pollingTools.ack}`
       : '',
     notHeld.length > 0
       ? `you do not hold ${notHeld.join(', ')}: unknown, or given back because its session ended; poll again`

@@ -1,6 +1,7 @@
 // What the phone asks of the daemon itself: buttons and commands. Answers with something for the phone; a control is
 // spent only when its answer is journalled.
 
+import { type DaemonCommand, findCommand } from '../../protocol/commands.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { SettingName } from '../journal/records.ts';
@@ -41,23 +42,41 @@ export function replyKey(id: string): string {
 export async function answerControl({ id, seq, control }: ControlRow, options: ControlOptions): Promise<ControlReply> {
   const key = replyKey(id);
   const { steering } = options;
-  if (control.type === 'button' && control.action.startsWith(fullAnswerPrefix)) {
-    return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+  switch (control.type) {
+    case 'stop':
+    case 'abort': {
+      const { text, spent } = await steering.stop({ id, seq, type: control.type });
+      return { ...plain(key, text), open: !spent };
+    }
+    case 'command': {
+      const command = findCommand(control.name);
+      if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
+      if (command.name === 'mute') return mute(key, control.args);
+      return plain(key, await steered[command.name](steering, control.args, id));
+    }
+    case 'button':
+      if (!control.action.startsWith(fullAnswerPrefix)) return unsupported(key, 'This button');
+      return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+    case 'reply':
+      return unsupported(key, 'This button');
   }
-  if (control.type === 'command' && control.name === 'mute') return mute(key, control.args);
-  if (control.type === 'stop' || control.type === 'abort') {
-    const { text, spent } = await steering.stop({ id, seq, type: control.type });
-    return { ...plain(key, text), open: !spent };
-  }
-  if (control.type === 'command' && control.name === 'sprint')
-    return plain(key, await steering.sprint(id, control.args));
-  if (control.type === 'command' && control.name === 'away') return plain(key, await steering.away(control.args));
-  if (control.type === 'command' && control.name === 'later') return plain(key, await steering.later(id, control.args));
-  if (control.type === 'command' && control.name === 'continue') return plain(key, await steering.unpark());
-  const name = control.type === 'command' ? `/${control.name}` : 'This button';
+}
+
+/** What steers turns; approvals are answered by the guard. */
+const steered: Record<
+  Exclude<DaemonCommand, 'mute' | 'approvals'>,
+  (steering: Steered, args: string, id: string) => Promise<string>
+> = {
+  sprint: (steering, args, id) => steering.sprint(id, args),
+  away: (steering, args) => steering.away(args),
+  later: (steering, args, id) => steering.later(id, args),
+  continue: (steering) => steering.unpark(),
+};
+
+function unsupported(key: string, what: string): ControlReply {
   return plain(
     key,
-    `${name} is not supported by this version of wa-sync; /help lists what is. Send a message and the coding agent reads it with its next turn; /stop halts it.`,
+    `${what} is not supported by this version of wa-sync; /help lists what is. Send a message and the coding agent reads it with its next turn; /stop halts it.`,
   );
 }
 

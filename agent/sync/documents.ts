@@ -8,7 +8,7 @@ import { constants, copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
 import type { StoredDocument } from '../journal/records.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import type { Redact } from './render.ts';
@@ -29,7 +29,7 @@ export async function keepDocument(dir: string, path: string, caption: string, r
   if (!info.isFile())
     throw new WaError('bad_arguments', `${path} is not a file`, { hint: 'Name a file, not a folder.' });
   if (info.size === 0)
-    throw new WaError('bad_arguments', `${path} is empty`, { hint: 'Telegram takes no empty files.' });
+    throw new WaError('bad_arguments', `${path} is empty`, { hint: 'No phone takes an empty file.' });
   if (info.size > relayLimits.fileUpBytes) {
     throw new WaError('bad_arguments', `${path} has ${info.size} bytes, the phone takes ${relayLimits.fileUpBytes}`, {
       hint: 'Send a smaller file, or a link to it.',
@@ -72,7 +72,7 @@ export async function uploadDocument(
   client: RelayClient,
   address: Address,
   { key, document }: NewDocument,
-): Promise<OutboxOutcome[]> {
+): Promise<KeyEnd[]> {
   const info = await stat(document.path).catch(() => undefined);
   if (!info)
     return [{ key, state: 'dead', error: { code: 'not_found', reason: 'its copy is gone from the state directory' } }];

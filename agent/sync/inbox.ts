@@ -21,6 +21,8 @@ export interface InboxOptions {
   project: ProjectState;
   journal: Journal;
   path: string;
+  /** How long a refresh waits for the lock of the file. */
+  lockTimeoutMs?: number | undefined;
   /** Before a look that may wait. Errors: what keeps the file from being looked at. */
   admit(): Promise<void>;
   /** After a read: what was read may be used. */
@@ -69,7 +71,7 @@ export interface InboxSync {
 }
 
 export function createInbox(options: InboxOptions): InboxSync {
-  const { project, journal, clock, log } = options;
+  const { project, journal, clock, log, lockTimeoutMs = patientLockMs } = options;
   let trouble: string | undefined;
   /** Why there was nothing to read at the last look. */
   let unreadable: string | undefined;
@@ -113,7 +115,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     await options.prepare();
     let outcome: ViewOutcome = emptyOutcome();
     const { quarantined, entries: written } = await updateMailboxFile(
-      { path: options.path, kind: 'inbox', now: clock, lockTimeoutMs: patientLockMs },
+      { path: options.path, kind: 'inbox', now: clock, lockTimeoutMs },
       (entries, state, modifiedAtMs) => {
         outcome = emptyOutcome();
         // Who wrote while nobody looked may have written more than once, so the first look concludes nothing from what is missing.
@@ -173,7 +175,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       unreadable = undefined;
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
-        refresh();
+        void refresh();
         return [];
       }
       if (!file.incomplete) return file.entries;
@@ -233,7 +235,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       beaten = undefined;
     }
     // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    refresh();
+    void refresh();
     return beaten;
   }
 

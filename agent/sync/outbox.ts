@@ -1,10 +1,11 @@
-// Carries what the outbox file holds to the phone: journal first, then the relay, then `sent:true` when the relay knows
-// the outcome. The relay drops a key that it has, so posting again is always safe.
+// Carries what the outbox file holds to the phone: journal first, then the relay, once; `sent:true` when the journal has the
+// outcome, which comes as a row of the log. The relay drops a key that it has, so posting again is always safe.
 
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { noteOf, type OutboxEntry } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
+import { isEnd, type OutboxAnswer, type OutboxItem } from '../../protocol/relay-api.ts';
 import { outboxKey } from '../files/answer-id.ts';
 import { appendUnsent } from '../files/append.ts';
 import { pruneSettled } from '../files/merge.ts';
@@ -44,8 +45,8 @@ export interface OutboxOptions {
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
-  /** What the relay said of each key, as often as it says it. */
-  onOutcomes(outcomes: readonly OutboxOutcome[]): void;
+  /** The journal has the outcomes of these. */
+  onEnded(ends: readonly KeyEnd[]): void;
   clock: () => number;
   random: () => number;
   log: Log;
@@ -65,8 +66,10 @@ export interface OutboxSync {
   /** Queues what is in no file, in order; a key makes an item once. */
   send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
-  /** The relay may know new outcomes. */
+  /** Brings to the relay what it does not have. */
   postOpen(): void;
+  /** Rows of the log ended these: the file says so, and whoever waits is told. Never rejects. */
+  ended(ends: readonly KeyEnd[]): Promise<void>;
   trouble(): string | undefined;
   /** Resolves when it no longer writes the file. */
   stop(): Promise<void>;
@@ -119,12 +122,16 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   /** Two ways, so that the answer to a STOP does not wait while a large text is rendered. */
   const postQuick = postWay((key) => !waits().has(key));
   const postSlow = postWay((key) => waits().has(key));
-  /** Of large texts, which are not rendered again at each look for an outcome. */
+  /** Of large texts, which are not rendered again at each try. */
   const renderedLarge = new Map<string, RenderedKey>();
+
+  function unposted(): string[] {
+    return [...project.openKeys].filter((key) => project.outbox.get(key)?.state === 'open');
+  }
 
   /** Entries from the first large one on: they keep their order. */
   function waits(): ReadonlySet<string> {
-    const entries = [...project.openKeys].flatMap((key) => {
+    const entries = unposted().flatMap((key) => {
       const source = project.outbox.get(key)?.source;
       return source?.kind === 'file' ? { key, chars: source.answer.text.length } : [];
     });
@@ -137,7 +144,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return createCoalesced(async () => {
       while (!stopping.signal.aborted) {
         try {
-          await postAll([...project.openKeys].filter(takes));
+          await postAll(unposted().filter(takes));
           options.outages.worked(`${project.key} outbox`);
           backoffOfWay.reset();
           return;
@@ -151,13 +158,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   function post(): void {
-    postQuick();
-    if (waits().size > 0) postSlow();
+    void postQuick();
+    if (waits().size > 0) void postSlow();
   }
 
   const { signal } = stopping;
   const keepHomeless = createHomeless({ journal, signal, onKept: () => void scan() });
-  const uploads = createUploads({ ...options, takeOutcomes, signal });
+  const uploads = createUploads({ ...options, end: endKeys, signal });
 
   function postOpen(): void {
     if (project.openKeys.size === 0) return;
@@ -254,8 +261,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       items = [];
       bytes = 0;
       if (stopping.signal.aborted || posted.length === 0) return;
-      const { items: outcomes } = await client.outbox({ ...options.address, items: posted });
-      if (!stopping.signal.aborted) await takeOutcomes(outcomes);
+      const answer = await client.outbox({ ...options.address, items: posted });
+      if (!stopping.signal.aborted) await takeAnswer(answer);
     }
   }
 
@@ -263,7 +270,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     const { key, source } = known;
     if (source.kind !== 'file' || source.answer.text.length <= quickChars) return options.render(known);
     const rendered = renderedLarge.get(key) ?? (await options.render(known));
-    for (const each of renderedLarge.keys()) if (!project.openKeys.has(each)) renderedLarge.delete(each);
+    for (const each of renderedLarge.keys()) if (project.outbox.get(each)?.state !== 'open') renderedLarge.delete(each);
     if (rendered) renderedLarge.set(key, rendered);
     return rendered;
   }
@@ -277,33 +284,30 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     uploads.start();
   }
 
-  async function takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void> {
-    const changed = outcomes.filter(({ key, state }) => {
-      const known = project.outbox.get(key);
-      return known && known.state !== state;
-    });
+  /** A key that was posted before may have ended long ago: the answer says so, whoever acknowledged its row. */
+  async function takeAnswer({ epoch, items }: OutboxAnswer): Promise<void> {
+    const keys = items.filter((item) => !isEnd(item)).map(({ key }) => key);
+    if (keys.length > 0) await journal.append([{ t: 'posted', p: project.key, at: clock(), keys, epoch }]);
+    await endKeys(items.filter(isEnd));
+  }
+
+  async function endKeys(ends: readonly KeyEnd[]): Promise<void> {
+    const open = ends.filter(({ key }) => project.openKeys.has(key));
     const at = clock();
-    await journal.append(
-      changed.map(({ key, state, error }) => ({
-        t: 'key',
-        p: project.key,
-        at,
-        key,
-        state,
-        ...(error ? { error } : {}),
-      })),
-    );
-    options.onOutcomes(outcomes);
-    const settled = changed.filter(({ key }) => isSettled(project.outbox.get(key)));
-    for (const { state, error } of settled) {
+    await journal.append(open.map((end) => ({ t: 'key', p: project.key, at, ...end })));
+    await ended(open);
+  }
+
+  async function ended(ends: readonly KeyEnd[]): Promise<void> {
+    options.onEnded(ends);
+    let inFile = false;
+    for (const { key, state, error } of ends) {
       if (state === 'dead')
         log('error', 'not delivered', { project: project.key, code: error?.code, reason: error?.reason });
-    }
-    for (const { key } of settled) {
       const source = project.outbox.get(key)?.source;
       if (source?.kind === 'document') await dropDocument(source.document);
+      inFile ||= source?.kind === 'file';
     }
-    const inFile = settled.some(({ key }) => project.outbox.get(key)?.source.kind === 'file');
     if (inFile) await mark().catch((cause) => log('warn', 'outbox not marked', { error: (cause as Error).message }));
   }
 
@@ -311,6 +315,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     scan,
     trouble: () => trouble,
     postOpen,
+    ended,
     toldAlone: () => toldAlone,
     async report(unsigned, { replyTo, turn }) {
       const entry = options.signer.sign(unsigned, 'outbox');
@@ -322,7 +327,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       await appendToFile(stored).catch((cause) =>
         log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message }),
       );
-      scan();
+      void scan();
     },
     async send(...items) {
       const at = clock();
@@ -356,10 +361,6 @@ const quickChars = 8_192;
 /** Room for what stands around the items. */
 const maxCallBytes = relayLimits.apiBodyBytes - 16 * 1024;
 
-function isSettled(key: OutboxKey | undefined): boolean {
-  return key?.state === 'sent' || key?.state === 'dead';
-}
-
 /** Nothing to send. Files are replaced whole, so no text comes later; with one it would be another entry. */
 function isBlank({ text }: OutboxEntry): boolean {
   return text.trim() === '';
@@ -371,6 +372,6 @@ const withoutText: ErrorCode = 'empty_text';
 function settleEntry(entry: OutboxEntry, key: OutboxKey | undefined): OutboxEntry {
   if (entry.sent) return entry;
   if (!key) return isBlank(entry) ? { ...entry, sent: true, error: withoutText } : entry;
-  if (!isSettled(key)) return entry;
-  return { ...entry, sent: true, ...(key.state === 'dead' && key.error ? { error: key.error.code } : {}) };
+  if (!key.end) return entry;
+  return { ...entry, sent: true, ...(key.end.error ? { error: key.end.error.code } : {}) };
 }

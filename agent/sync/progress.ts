@@ -1,6 +1,7 @@
 // What the phone shows while a turn runs: typing, then one message edited in place with what the coding agent does.
 // Kept nowhere: a lost edit is made good by the next one.
 
+import type { Phone } from '../../protocol/phone.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Log } from '../log.ts';
 
@@ -9,6 +10,7 @@ export interface ProgressOptions {
   send(item: OutboxItem): Promise<void>;
   typing(): Promise<void>;
   muted(): boolean;
+  phone(): Pick<Phone, 'edit' | 'messageEveryMs'> | undefined;
   clock: () => number;
   log: Log;
 }
@@ -21,12 +23,13 @@ export interface Progress {
 }
 
 const tickMs = 1_000;
-/** Telegram shows typing for five seconds. */
+/** A phone shows typing for some five seconds. */
 const typingEveryMs = 4_000;
 /** A turn that is shorter needs no message. */
 const firstShownAfterMs = 8_000;
-/** Below the 20 edits a minute that a group allows, with room for answers. */
+/** Slower where the chat takes no more, with room for answers. */
 const editEveryMs = 5_000;
+const shareOfChat = 0.6;
 /** Nothing new happens: the clock alone is worth an edit this often. */
 const idleEditEveryMs = 30_000;
 const shownTools = 4;
@@ -59,8 +62,12 @@ export function createProgress(options: ProgressOptions): Progress {
       options.typing().catch(() => {});
     }
     const news = turn.tools.length > turn.shownTools;
+    const { edit = true, messageEveryMs = 0 } = options.phone() ?? {};
+    // A second message would be no news to anybody.
+    if (shown && !edit) return;
+    const newsEveryMs = Math.max(editEveryMs, messageEveryMs / shareOfChat);
     const due = shown
-      ? now - turn.shownAt >= (news ? editEveryMs : idleEditEveryMs)
+      ? now - turn.shownAt >= (news ? newsEveryMs : Math.max(newsEveryMs, idleEditEveryMs))
       : now - turn.startedAt >= firstShownAfterMs;
     if (due) show(turn, describe(turn, now));
   }

@@ -20,15 +20,18 @@ export interface Typesetter {
   clean(text: string): Promise<string>;
 }
 
-export function typesetHere(redact: Redact): Typesetter {
+/** `maxText` = UTF-16 units of one message on the phone. */
+export function typesetHere(redact: Redact, maxText: number): Typesetter {
   return {
-    parts: (text, mode) => renderText(text, mode, redact),
+    parts: (text, mode) => renderText(text, mode, redact, maxText),
     clean: async (text) => redact(text),
   };
 }
 
 export interface RenderOptions {
   typesetter: Typesetter;
+  /** UTF-16 units of one message on the phone. */
+  maxText: number;
   /** True when more than the summary is kept under this entry id. */
   hasFullAnswer(id: string): Promise<boolean>;
 }
@@ -41,7 +44,7 @@ export interface RenderedKey {
 
 /** Undefined = a document, which is streamed and not rendered. */
 export async function renderKey({ key, source }: OutboxKey, options: RenderOptions): Promise<RenderedKey | undefined> {
-  if (source.kind === 'item') return { item: source.item };
+  if (source.kind === 'item') return { item: await fitted(source.item, options.maxText) };
   if (source.kind === 'document') return undefined;
   const { answer, replyTo } = source;
   const full = await options.hasFullAnswer(answer.id);
@@ -54,6 +57,21 @@ export async function renderKey({ key, source }: OutboxKey, options: RenderOptio
     ...(replyTo === undefined ? {} : { replyTo }),
   };
   return whole === undefined ? { item } : { item, whole };
+}
+
+const cutNote = '\n… cut: the phone takes no longer message.';
+
+/** An item was made for the phone as it was then; where that takes less now, its parts are cut again. */
+async function fitted(item: OutboxItem, maxText: number): Promise<OutboxItem> {
+  if (item.parts.every(({ text }) => text.length <= maxText)) return item;
+  const { splitText } = await import('../format/split.ts');
+  const isSingle = item.slot !== undefined || item.replyAction !== undefined;
+  const parts = isSingle ? item.parts : item.parts.flatMap((part) => splitText(part, { maxUnits: maxText }));
+  const most = isSingle ? 1 : relayLimits.outboxParts;
+  const last = parts[most - 1];
+  if (last === undefined || (parts.length === most && last.text.length <= maxText)) return { ...item, parts };
+  const [start = last] = splitText(last, { maxUnits: maxText - cutNote.length });
+  return { ...item, parts: [...parts.slice(0, most - 1), { ...start, text: start.text + cutNote }] };
 }
 
 /** Far more than `outboxParts` show; the parser's time grows with the text. */
@@ -78,9 +96,9 @@ export async function renderParts(markdown: string, typesetter: Typesetter): Pro
 }
 
 /** All of a text in the mode that its writer chose, as it stands when it breaks that mode's rules. At least one part. */
-export async function renderText(text: string, mode: TextMode, redact: Redact): Promise<TextPart[]> {
+export async function renderText(text: string, mode: TextMode, redact: Redact, maxText: number): Promise<TextPart[]> {
   const { splitText } = await import('../format/split.ts');
-  const parts = splitText(withoutHidden(await parseText(text, mode, redact), redact));
+  const parts = splitText(withoutHidden(await parseText(text, mode, redact), redact), { maxUnits: maxText });
   return parts.length === 0 ? [{ text: '(no visible text)', entities: [] }] : parts;
 }
 

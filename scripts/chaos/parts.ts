@@ -84,7 +84,7 @@ export function daemonPart(start: () => ChildProcess, onKill: () => void, onComp
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const mine = { child, exited };
     running = mine;
-    exited.then(() => {
+    void exited.then(() => {
       if (wanted && running === mine)
         onComplaint(`the daemon ended with ${child.exitCode ?? child.signalCode}: ${stderr}`);
       if (running === mine) running = undefined;

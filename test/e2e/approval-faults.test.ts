@@ -46,7 +46,8 @@ describe('a fault', () => {
         (await readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8')).includes('"asked"'),
       );
       now += 31_000;
-      const reason = 'the relay or Telegram cannot be reached, so this was denied. See `wa-sync status`. A person can';
+      const reason =
+        'the relay or the chat platform cannot be reached, so this was denied. See `wa-sync status`. A person can';
       expect(await answer).toEqual(denied(reason));
     } finally {
       await far.startRelay();

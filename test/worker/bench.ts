@@ -1,6 +1,7 @@
 // A mailbox without Cloudflare: Node's SQLite, a clock that stands still, a scripted platform, sockets in memory.
 
 import { relayLimits } from '../../protocol/limits.ts';
+import type { Capabilities } from '../../protocol/phone.ts';
 import type { OutboxItem, PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 import type { Core } from '../../worker/mailbox/core.ts';
 import { createCounters } from '../../worker/mailbox/counters.ts';
@@ -10,7 +11,7 @@ import { createReactionQueue } from '../../worker/mailbox/reactions.ts';
 import { createRecentAnswers } from '../../worker/mailbox/retry-button.ts';
 import { openStorage } from '../../worker/mailbox/schema.ts';
 import type { PollSocket, Waiter } from '../../worker/mailbox/waiters.ts';
-import type { Capabilities, InboundEvent, OutboundCall, Platform, SendOutcome } from '../../worker/platform.ts';
+import type { InboundEvent, OutboundCall, Platform, SendOutcome } from '../../worker/platform.ts';
 import type { NodeSql } from './node-sql.ts';
 import { nodeSql } from './node-sql.ts';
 
@@ -31,10 +32,22 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
   let lastRef = 100;
   return {
     name: 'scripted',
-    capabilities: { edit: true, reactions: false, topics: true, buttons: true, maxText: 4096, ...capabilities },
+    account: '100000001',
+    chatIds: [mailbox],
+    userIds: new Set([mailbox]),
+    chatSetting: 'SCRIPTED_CHATS',
+    capabilities: {
+      ...{ edit: true, reactions: false, topics: true, buttons: true, menu: false, confirms: false, maxText: 4096 },
+      ...capabilities,
+    },
     calls,
     script,
-    isGroup: (chatId) => chatId.startsWith('-'),
+    ownerOf: (chatId) => (chatId.startsWith('-') ? null : chatId),
+    ratesOf: (chatId) => ({
+      ...(chatId === null ? {} : { chat: { capacity: 3, refillMs: 1_000 } }),
+      ...(chatId?.startsWith('-') ? { group: { capacity: 20, refillMs: 3_000 } } : {}),
+      bot: { capacity: 25, refillMs: 40 },
+    }),
     ownName: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {
@@ -42,7 +55,7 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       return { kind: 'dead', code: 'rejected', reason: 'no documents here' };
     },
     showTyping: () => Promise.resolve(),
-    decode: () => ({ ok: false, reason: 'unknown' }),
+    decode: () => [],
     async call(call) {
       calls.push(call);
       const next = script.shift();
@@ -82,10 +95,11 @@ export interface Bench {
 }
 
 export function createBench(
-  options: { platform?: ScriptedPlatform; chatId?: string; messageTtlMs?: number; epoch?: string } = {},
+  options: { platform?: Platform; chatId?: string; messageTtlMs?: number; epoch?: string } = {},
 ): Bench {
   const sql = nodeSql();
-  const platform = options.platform ?? scriptedPlatform();
+  // Who brings another one does not look at its script.
+  const platform = (options.platform ?? scriptedPlatform()) as ScriptedPlatform;
   const clock = { now: startAt };
   let ids = 0;
   let updates = 0;
@@ -165,7 +179,7 @@ export function createBench(
         ...extra,
       });
     },
-    accept: (event) => bench.logic.accept(event),
+    accept: (event) => bench.logic.accept([event]),
     open(request = {}) {
       const project = request.project ?? 0;
       const entry: (typeof sockets)[number] & { last: string | null } = {

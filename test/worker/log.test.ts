@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { messageId } from '../../protocol/ids.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import { createBench, epoch, startAt } from './bench.ts';
+import { createBench, epoch, mailbox, startAt } from './bench.ts';
 
 const idOf = (seq: number) => messageId(epoch, 0, seq);
 const seqs = (answer: { rows: { seq: number }[] }) => answer.rows.map((row) => row.seq);
@@ -26,6 +26,7 @@ describe('the log', () => {
       ],
       controls: [],
       cursor: 0,
+      phone: expect.objectContaining({ owner: mailbox }),
     });
   });
 

@@ -8,7 +8,14 @@ describe('the poll', () => {
     const socket = bench.open();
     expect(socket.frame()).toEqual({
       head: 'parked',
-      body: { epoch, now: startAt, rows: [], controls: [], cursor: 0 },
+      body: {
+        epoch,
+        now: startAt,
+        rows: [],
+        controls: [],
+        cursor: 0,
+        phone: expect.objectContaining({ maxText: 4096 }),
+      },
     });
     bench.say('hello');
     expect(socket.frame()).toMatchObject({ head: '200', body: { rows: [{ seq: 1, text: 'hello' }] } });

@@ -1,7 +1,10 @@
 // Albums: parts that arrive one by one and are one message. An open album holds back what comes after its first part.
 
 import { relayLimits } from '../../protocol/limits.ts';
+import type { Forwarded, PhoneFile } from '../../protocol/log.ts';
 import { cacheOf } from './cache.ts';
+import type { AlbumTexts } from './log.ts';
+import { readRow } from './log.ts';
 import type { Sql } from './store.ts';
 
 type AlbumRow = { project: number; album: string; seq: number; closes_at: number; open: number };
@@ -13,6 +16,43 @@ export function readAlbumPart(sql: Sql, project: number, album: string, nowMs: n
   const row = sql.exec<AlbumRow>('SELECT * FROM album WHERE project = ? AND album = ?', project, album)[0];
   if (row === undefined) return { kind: 'first' };
   return row.open === 1 && row.closes_at > nowMs ? { kind: 'next', seq: row.seq } : { kind: 'late' };
+}
+
+interface NewPart {
+  project: number;
+  ref: string;
+  files?: PhoneFile[];
+  forwarded?: Forwarded;
+}
+
+/** To the row of the first part. One forwarded part makes the whole album somebody else's. */
+export function addAlbumPart(
+  sql: Sql,
+  seq: number,
+  { project, ref, files = [], forwarded }: NewPart,
+  text: string,
+): void {
+  const row = readRow(sql, project, seq);
+  if (row === undefined) return;
+  const body = JSON.parse(row.body) as { files?: PhoneFile[]; parts?: AlbumTexts };
+  const parts: AlbumTexts = [...(body.parts ?? []), [ref, text]];
+  const all = [...(body.files ?? []), ...files];
+  const grown = {
+    ...body,
+    parts,
+    text: joined(parts),
+    ...(all.length === 0 ? {} : { files: all }),
+    ...(forwarded ? { forwarded } : {}),
+  };
+  sql.exec('UPDATE log SET body = ? WHERE project = ? AND seq = ?', JSON.stringify(grown), project, seq);
+}
+
+/** Most parts have no words of their own. */
+export function joined(parts: AlbumTexts): string {
+  return parts
+    .map(([, text]) => text)
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 /** The row of an album, while it is remembered. */

@@ -1,25 +1,14 @@
-// Token buckets: how fast the platform may be called. Pure; times and state are arguments.
+// Token buckets: how fast the platform may be called. Pure; rates, times and state are arguments.
 
-interface Rate {
-  capacity: number;
-  /** One token comes back after this long. */
-  refillMs: number;
-}
+import type { Rate, Rates } from '../platform.ts';
 
 interface Bucket {
   tokens: number;
   at: number;
 }
 
-export const rates = {
-  chat: { capacity: 3, refillMs: 1_000 },
-  group: { capacity: 20, refillMs: 3_000 },
-  bot: { capacity: 25, refillMs: 40 },
-} as const satisfies Record<string, Rate>;
-
-export type BucketName = keyof typeof rates;
-
-export type Buckets = Partial<Record<BucketName, Bucket>>;
+/** By the names of the platform's rates. */
+export type Buckets = Readonly<Record<string, Bucket>>;
 
 function refilled(rate: Rate, bucket: Bucket | undefined, nowMs: number): Bucket {
   if (bucket === undefined) return { tokens: rate.capacity, at: nowMs };
@@ -28,21 +17,28 @@ function refilled(rate: Rate, bucket: Bucket | undefined, nowMs: number): Bucket
   return { tokens: Math.min(rate.capacity, bucket.tokens + elapsedMs / rate.refillMs), at: nowMs };
 }
 
-/** How long until every named bucket has a token beside those that are held back for others; 0 = now. */
-export function waitMs(buckets: Buckets, names: readonly BucketName[], nowMs: number, heldBack = 0): number {
-  const waits = names.map((name) => {
-    const { tokens } = refilled(rates[name], buckets[name], nowMs);
-    return tokens >= 1 + heldBack ? 0 : Math.ceil((1 + heldBack - tokens) * rates[name].refillMs);
+/** How long until each bucket has a token beside those that are held back for others; 0 = now. */
+export function waitMs(buckets: Buckets, rates: Rates, nowMs: number, heldBack = 0): number {
+  const waits = Object.entries(rates).map(([name, rate]) => {
+    const { tokens } = refilled(rate, buckets[name], nowMs);
+    return tokens >= 1 + heldBack ? 0 : Math.ceil((1 + heldBack - tokens) * rate.refillMs);
   });
   return Math.max(0, ...waits);
 }
 
 /** Takes a token of each; call only when `waitMs` is 0. */
-export function take(buckets: Buckets, names: readonly BucketName[], nowMs: number): Buckets {
-  const next: Buckets = { ...buckets };
-  for (const name of names) {
-    const bucket = refilled(rates[name], buckets[name], nowMs);
-    next[name] = { tokens: bucket.tokens - 1, at: bucket.at };
-  }
-  return next;
+export function take(buckets: Buckets, rates: Rates, nowMs: number): Buckets {
+  const taken = Object.entries(rates).map(([name, rate]) => {
+    const { tokens, at } = refilled(rate, buckets[name], nowMs);
+    return [name, { tokens: tokens - 1, at }];
+  });
+  return { ...buckets, ...Object.fromEntries(taken) };
+}
+
+/** Idle for this long, an object hibernates. */
+const hibernatesAfterMs = 10_000;
+
+/** Some bucket takes longer to fill than the object stays in memory, so that they must be kept. */
+export function outlivesMemory(rates: Rates): boolean {
+  return Object.values(rates).some(({ capacity, refillMs }) => capacity * refillMs > hibernatesAfterMs);
 }

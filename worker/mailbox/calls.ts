@@ -1,5 +1,6 @@
 // A row of the outbox as a call of the platform: its chat, its ids, and only what it can do and has not refused.
 
+import { offeredCommands } from '../../protocol/commands.ts';
 import { parseMessageId } from '../../protocol/ids.ts';
 import type { OutboundCall } from '../platform.ts';
 import type { Core } from './core.ts';
@@ -12,9 +13,10 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   const stored = JSON.parse(row.call) as StoredCall;
   const { capabilities } = core.platform;
   if (stored.kind === 'acknowledge') return stored;
-  if (stored.kind === 'buttons') return { ...stored, chatId: targetChat(core) };
-  const dropped = droppedOf(row);
   const chatId = targetChat(core);
+  if (stored.kind === 'menu') return capabilities.menu ? { kind: 'menu', chatId, commands: offeredCommands } : null;
+  if (stored.kind === 'buttons') return { ...stored, chatId };
+  const dropped = droppedOf(row);
   const text = {
     text: stored.text,
     entities: dropped.includes('entities') ? [] : stored.entities,

@@ -12,6 +12,7 @@ import type {
 } from '../../protocol/relay-api.ts';
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
+import type { Accepted } from './accepted.ts';
 import { closeAlbums, nextAlbumCloseAt } from './albums.ts';
 import { withForgetting } from './cache.ts';
 import type { Core } from './core.ts';
@@ -19,11 +20,10 @@ import { meetDeadlines, nextDeadlineAt } from './deadlines.ts';
 import type { Documents } from './documents.ts';
 import { createDocuments } from './documents.ts';
 import { createFlood } from './flood.ts';
-import type { Accepted, InboxParts } from './inbox.ts';
+import type { InboxParts } from './inbox.ts';
 import { acceptEvent } from './inbox.ts';
 import { acceptItems } from './intake.ts';
 import { actOnLetter, isAwaySince, letterAnswers, listLetters } from './letters.ts';
-import { keySettled } from './news.ts';
 import { learnOwnName, readOwnName } from './own-name.ts';
 import type { PhoneParts } from './phone-commands.ts';
 import { answerCommand } from './phone-commands.ts';
@@ -57,7 +57,8 @@ export interface MailboxParts {
 
 /** Methods raise when the storage fails, and `mailbox_full`. */
 export interface MailboxLogic {
-  accept(event: InboundEvent): Accepted['kind'];
+  /** Each by itself, in order; `full` when one of them is to come again. */
+  accept(events: readonly InboundEvent[]): Accepted['kind'];
   poll(socket: PollSocket, request: PollRequest): void;
   pollGone(project: number): void;
   post(request: OutboxRequest): OutboxAnswer;
@@ -88,11 +89,6 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   const flood = createFlood(core);
   let nameWanted = false;
 
-  const settled = (project: number, key: string): void => {
-    keySettled(core, project, key);
-    polls.notify(project);
-  };
-
   const isAway = (row: ProjectRow): boolean => isAwaySince(polls.presentAt(row), core.clock());
 
   function isAwayNow(project: number): boolean {
@@ -112,30 +108,35 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     return readOwnName(core.sql, nowMs) === null;
   }
 
+  function accept(event: InboundEvent): Accepted['kind'] {
+    const nowMs = core.clock();
+    const accepted = acceptEvent(core, inboxParts, event, nowMs);
+    if (accepted.kind === 'duplicate') return accepted.kind;
+    if (accepted.kind === 'full') {
+      alarm.soon(true);
+      return accepted.kind;
+    }
+    const told = accepted.counted && flood.count(accepted.project, nowMs);
+    if (wantsName(event, nowMs)) nameWanted = true;
+    if (accepted.wakeAt !== null) alarm.ensure(accepted.wakeAt);
+    const wasParked = polls.isParked(accepted.project);
+    polls.notify(accepted.project);
+    const reacts = core.platform.capabilities.reactions && accepted.counted;
+    const sends = told || accepted.sends;
+    if (sends || nameWanted || reacts) alarm.soon(sends);
+    // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
+    if (!(wasParked && reacts)) alarm.ensure(nextTickAt());
+    return accepted.kind;
+  }
+
   function nextTickAt(): number {
     return earliest(nextCleaningAt(core.sql), nextAlbumCloseAt(core.sql), nextDeadlineAt(core.sql, polls.presentAt));
   }
 
   return {
-    accept(event) {
-      const nowMs = core.clock();
-      const accepted = acceptEvent(core, inboxParts, event, nowMs);
-      if (accepted.kind === 'duplicate') return accepted.kind;
-      if (accepted.kind === 'full') {
-        alarm.soon(true);
-        return accepted.kind;
-      }
-      const told = accepted.counted && flood.count(accepted.project, nowMs);
-      if (wantsName(event, nowMs)) nameWanted = true;
-      if (accepted.wakeAt !== null) alarm.ensure(accepted.wakeAt);
-      const wasParked = polls.isParked(accepted.project);
-      polls.notify(accepted.project);
-      const reacts = core.platform.capabilities.reactions && accepted.counted;
-      const sends = told || accepted.sends;
-      if (sends || nameWanted || reacts) alarm.soon(sends);
-      // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
-      if (!(wasParked && reacts)) alarm.ensure(nextTickAt());
-      return accepted.kind;
+    accept(events) {
+      const kinds = events.map(accept);
+      return (['full', 'stored'] as const).find((kind) => kinds.includes(kind)) ?? 'duplicate';
     },
     poll: (socket, request) => polls.poll(socket, request),
     pollGone(project) {
@@ -145,7 +146,10 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     post(request) {
       const nowMs = core.clock();
       const { answer, added } = acceptItems(core, request, nowMs);
-      if (added) alarm.soon(true);
+      if (!added) return answer;
+      alarm.soon(true);
+      // What a newer edit overtook has its outcome.
+      polls.notify(request.project);
       return answer;
     },
     tick() {
@@ -160,7 +164,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
         nameWanted = false;
         await learnOwnName(core);
       }
-      await sender.run(settled);
+      await sender.run(polls.notify);
     },
     nextTickAt,
     nextReactionAt: sender.nextReactionAt,

@@ -3,25 +3,25 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { ErrorBody } from '../../protocol/errors.ts';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import type { PhoneFile } from '../../protocol/log.ts';
+import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
+import { parseMailboxName } from '../../protocol/ids.ts';
 import type {
   LetterAction,
   LettersAnswer,
   MailboxStatus,
   OutboxAnswer,
-  OutboxOutcome,
   OutboxRequest,
   PollRequest,
 } from '../../protocol/relay-api.ts';
-import type { Bindings } from '../env.ts';
+import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
-import { telegramPlatform } from '../telegram/platform.ts';
+import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
+import type { Accepted } from './accepted.ts';
 import { createCounters } from './counters.ts';
 import type { DocumentRequest, DocumentStart } from './documents.ts';
 import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './durable-sockets.ts';
 import { durableSql } from './durable-sql.ts';
-import type { Accepted } from './inbox.ts';
 import type { MailboxLogic } from './mailbox.ts';
 import { createMailbox, watchdogMs } from './mailbox.ts';
 import { createReactionQueue } from './reactions.ts';
@@ -39,7 +39,7 @@ const alarmRetryMs = 30_000;
 /** Well below the ten idle seconds after which an object hibernates. */
 const reactionTimerMs = 2_000;
 
-export class Mailbox extends DurableObject<Bindings> {
+export class Mailbox extends DurableObject<RelayVariables> {
   readonly #counters = createCounters();
   #logic: MailboxLogic | WaError;
   #alarmAt: number | null = null;
@@ -49,7 +49,7 @@ export class Mailbox extends DurableObject<Bindings> {
   #sendAgain = false;
   #reactionTimer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(ctx: DurableObjectState, env: Bindings) {
+  constructor(ctx: DurableObjectState, env: RelayVariables) {
     super(ctx, env);
     this.#counters.add('wakes');
     this.#logic = this.#start();
@@ -59,8 +59,8 @@ export class Mailbox extends DurableObject<Bindings> {
     });
   }
 
-  accept(event: InboundEvent): ObjectAnswer<Accepted['kind']> {
-    return this.#answer((logic) => logic.accept(event));
+  accept(events: readonly InboundEvent[]): ObjectAnswer<Accepted['kind']> {
+    return this.#answer((logic) => logic.accept(events));
   }
 
   post(request: OutboxRequest): ObjectAnswer<OutboxAnswer> {
@@ -79,7 +79,7 @@ export class Mailbox extends DurableObject<Bindings> {
     return this.#answer((logic) => logic.documents.begin(request));
   }
 
-  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<OutboxOutcome> {
+  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<KeyEnd> {
     return this.#answer((logic) => logic.documents.end(key, outcome));
   }
 
@@ -118,7 +118,7 @@ export class Mailbox extends DurableObject<Bindings> {
     this.#alarmAt = null;
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
     if (this.#logic instanceof WaError) {
-      // A storage that is newer than this code is left alone, its alarm included.
+      // A storage of another version is left alone, its alarm included.
       if (this.#logic.retryable) this.#ensureAlarm(Date.now() + alarmRetryMs);
       return;
     }
@@ -175,12 +175,13 @@ export class Mailbox extends DurableObject<Bindings> {
         this.#counters.add('rows_written', written);
       });
       const epoch = openStorage(sql, newEpoch);
-      const platform = telegramPlatform(settings, Date.now);
+      const { account, chatId } = addressOf(sql, ctx.id.name);
+      const platform = platformNamed(connectAll(platformKinds, this.env), account);
       return createMailbox({
         core: {
           sql,
           epoch,
-          chatId: chatIdOf(sql, ctx.id.name),
+          chatId,
           platform,
           counters: this.#counters,
           reactions: createReactionQueue(platform.capabilities.reactions),
@@ -263,14 +264,14 @@ function asWaError(error: unknown): WaError {
   return new WaError('storage_failed', 'the mailbox could not read or write its storage', { cause: error });
 }
 
-/** The object's name is `v1:<botId>:<chatId>`; an alarm may start it without telling the name. */
-function chatIdOf(sql: Sql, name: string | undefined): string {
-  const stored = getMeta(sql, 'chat_id');
-  if (stored !== undefined) return stored;
-  const chatId = name?.split(':')[2];
-  if (chatId === undefined) throw new WaError('internal', `a mailbox object has the name ${name}`);
-  setMeta(sql, 'chat_id', chatId);
-  return chatId;
+/** By the object's name; an alarm may start it without telling that. */
+function addressOf(sql: Sql, given: string | undefined): { account: string; chatId: string } {
+  const stored = getMeta(sql, 'name');
+  const name = stored ?? given ?? '';
+  const address = parseMailboxName(name);
+  if (address === undefined) throw new WaError('internal', `a mailbox object has the name ${name}`);
+  if (stored === undefined) setMeta(sql, 'name', name);
+  return address;
 }
 
 function newEpoch(): string {

@@ -16,7 +16,9 @@ export type StoredCall =
       replyAction?: string;
     }
   | { kind: 'buttons'; ref: string; buttons: OutboundButton[][] }
-  | { kind: 'acknowledge'; queryRef: string; text: string };
+  | { kind: 'acknowledge'; queryRef: string; text: string }
+  /** The commands of the phone, as they are when it is sent. */
+  | { kind: 'menu' };
 
 export type OutboxRow = {
   key: string;
@@ -47,10 +49,10 @@ type SlotRow = { rev: number; key: string; ref: string | null };
 /** Where a key goes whose calls keep failing, so that it holds up nobody; behind every class. */
 const slowLane = outboxClasses.length;
 
-/** Answers to taps. They cost no turn of the chat and go when nothing that people read may go. */
+/** Answers to taps, and the menu. They cost no turn of the chat and go when nothing that people read may go. */
 export const tapLane = slowLane + 1;
 
-/** What nobody asks the outcome of: it may be lost. */
+/** What has no outcome: it may be lost. */
 export const progressClass = outboxClasses.indexOf('progress');
 
 /** Keys of the relay's own messages hold a colon, which no key of a daemon can. */
@@ -58,11 +60,6 @@ export const ownKeyPrefix = 'relay:';
 
 export function isOwnKey(key: string): boolean {
   return key.startsWith(ownKeyPrefix);
-}
-
-/** Some part of the key still waits. */
-export function isOpen(sql: Sql, key: string): boolean {
-  return sql.exec('SELECT part FROM outbox WHERE key = ? AND waiting = 1 LIMIT 1', key).length > 0;
 }
 
 interface NewOutboxRow {
@@ -171,15 +168,29 @@ export function markSending(sql: Sql, row: OutboxRow): void {
   );
 }
 
-export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number): void {
+/** `awaits` = the platform will say whether it arrived: until then the call stays, for a letter. */
+export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number, awaits = false): void {
   if (isOver(sql, row)) return;
   sql.exec(
-    "UPDATE outbox SET waiting = 0, state = 'sent', call = '', ref = ?, settled_at = ? WHERE key = ? AND part = ?",
+    "UPDATE outbox SET waiting = 0, state = 'sent', call = ?, ref = ?, settled_at = ? WHERE key = ? AND part = ?",
+    awaits && ref !== null && row.class !== progressClass ? row.call : '',
     ref,
     nowMs,
     row.key,
     row.part,
   );
+}
+
+/** The newest row that was sent as this message of the platform and is not known to have arrived. */
+export function readAwaited(sql: Sql, ref: string): OutboxRow | undefined {
+  return sql.exec<OutboxRow>(
+    "SELECT * FROM outbox INDEXED BY outbox_awaited WHERE ref = ? AND call <> '' ORDER BY accepted_at DESC LIMIT 1",
+    ref,
+  )[0];
+}
+
+export function markArrived(sql: Sql, row: OutboxRow): void {
+  sql.exec("UPDATE outbox SET call = '' WHERE key = ? AND part = ?", row.key, row.part);
 }
 
 /** Nobody asks what became of the answer to a tap. */

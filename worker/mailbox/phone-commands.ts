@@ -1,13 +1,15 @@
 // Commands that need no workstation, answered in words and buttons for the phone.
 
+import { offeredCommands, type RelayCommand } from '../../protocol/commands.ts';
 import { durationText } from '../../protocol/duration.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
-import type { RelayCommand } from '../commands.ts';
 import type { OutboundButton } from '../platform.ts';
 import { issueButton } from './buttons.ts';
 import type { Core } from './core.ts';
 import { actOnLetter, findLetter, letterAnswers, listLetters } from './letters.ts';
+import { enqueueOwn } from './outbox.ts';
+import { tapLane } from './outbox-rows.ts';
 import type { Pause } from './platform-state.ts';
 import type { ProjectRow } from './projects.ts';
 import { openProject } from './projects.ts';
@@ -30,21 +32,18 @@ const help = [
   'What you write here reaches the coding agent in your terminal.',
   '👀 in the mailbox or on the workstation, ✍ the agent has it, 👍 answered, 👎 not answered.',
   '',
-  '/status - where your messages are',
-  '/letters - what could not be delivered, to send again or drop',
-  '/ping - is the relay there?',
-  '/stop - finish the current action, then halt',
-  '/abort - halt at the next tool',
-  '/sprint [n] [--for 90m] [goal] - work through up to n tasks alone',
-  '/away, /away off - the end of each turn waits for you here, or not',
-  '/approvals off, risky or all - which tools ask you here before they run',
-  '/later TEXT - for after the running turn',
-  '/continue - release what a STOP has parked',
-  '/mute, /mute off - hide what happens during a turn, or show it',
-  '/help - this list',
+  ...offeredCommands.map(({ name, args, help }) => `/${name}${args && ` ${args}`} - ${help}`),
   '',
   'Any other /name runs the workflow of that name in the project. //name hands /name to the agent as it is.',
 ].join('\n');
+
+/** Gives the phone the list of commands, where the platform has one; of several that wait the newest. */
+export function offerMenu(core: Core, project: number, nowMs: number): void {
+  const slot = 'menu:';
+  enqueueOwn(core, project, { kind: 'menu' }, nowMs, { lane: tapLane, slot, ttlMs: menuTtlMs });
+}
+
+const menuTtlMs = 120_000;
 
 /** A phone shows a handful; the rest is there when these are dealt with. */
 const shownLetters = 8;
@@ -58,12 +57,8 @@ export function answerCommand(
   nowMs: number,
 ): PhoneText {
   switch (command) {
-    case 'start':
-      return plain(
-        `wa-sync is listening. Chat id: ${core.chatId}${project === 0 ? '' : `, topic: ${project}`}.\n\n${help}`,
-      );
     case 'help':
-      return plain(help);
+      return plain(`${help}\n\nChat id: ${core.chatId}${project === 0 ? '' : `, topic: ${project}`}.`);
     case 'ping':
       return plain('pong');
     case 'status':

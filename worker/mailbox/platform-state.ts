@@ -33,7 +33,7 @@ export function followMigration(core: Core, toChatId: string, nowMs: number): vo
     core,
     0,
     `This group is now a supergroup with the id ${toChatId}. Waiting answers come here. ` +
-      `To be heard here, put ${toChatId} into TELEGRAM_CHAT_ID of the relay and bind the project again.`,
+      `To be heard here, put ${toChatId} into ${core.platform.chatSetting} of the relay and bind the project again.`,
     nowMs,
   );
 }

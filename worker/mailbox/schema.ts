@@ -1,16 +1,16 @@
-// The tables of one Mailbox and their version. A storage that is newer than this code is never touched.
+// The tables of one Mailbox and their version. A storage of another version is never touched.
 
 import { WaError } from '../../protocol/errors.ts';
 import { cacheOf } from './cache.ts';
 import type { Sql } from './store.ts';
 
-const storageVersion = 1;
+const storageVersion = 2;
 
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE project (
   project INTEGER PRIMARY KEY, daemon_id TEXT, daemon_started_at INTEGER, last_seen_at INTEGER, present_until_at INTEGER,
-  cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0, outbox_news TEXT NOT NULL DEFAULT '[]', news_told_at INTEGER,
+  cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0,
   away_told_at INTEGER, away_cursor INTEGER, expired_untold INTEGER NOT NULL DEFAULT 0, expired_told_at INTEGER,
   passed TEXT NOT NULL DEFAULT '[]', counters TEXT NOT NULL DEFAULT '{}');
 CREATE TABLE seen_a (key TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -30,6 +30,7 @@ CREATE TABLE outbox (
   next_at INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, settled_at INTEGER, ref TEXT,
   letter_done INTEGER NOT NULL DEFAULT 0, error_code TEXT, error_reason TEXT, PRIMARY KEY (key, part)) WITHOUT ROWID;
 CREATE INDEX outbox_waiting ON outbox (class, n) WHERE waiting = 1;
+CREATE INDEX outbox_awaited ON outbox (ref) WHERE ref IS NOT NULL AND call <> '';
 CREATE TABLE slot (
   project INTEGER, slot TEXT, rev INTEGER NOT NULL, key TEXT NOT NULL, ref TEXT, at INTEGER NOT NULL,
   PRIMARY KEY (project, slot)) WITHOUT ROWID;
@@ -37,7 +38,7 @@ CREATE TABLE button (
   id TEXT PRIMARY KEY, project INTEGER NOT NULL, key TEXT NOT NULL, action TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-/** Makes the tables on first use and returns the storage's epoch. Raises `storage_too_new`. */
+/** Makes the tables on first use and returns the storage's epoch. Raises `storage_version`. */
 export function openStorage(sql: Sql, newEpoch: () => string): string {
   const made = sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length > 0;
   if (!made) {
@@ -51,12 +52,12 @@ export function openStorage(sql: Sql, newEpoch: () => string): string {
     });
   }
   const version = Number(getMeta(sql, 'version'));
-  if (!(version <= storageVersion)) {
+  if (version !== storageVersion) {
     throw new WaError(
-      'storage_too_new',
+      'storage_version',
       `the mailbox has storage version ${version}, this relay knows ${storageVersion}`,
       {
-        hint: 'deploy the newer relay again: `npx wrangler deploy`',
+        hint: 'deploy the relay that wrote it again; or start empty, without what waits there: `npx wrangler delete`, then `npx wrangler deploy`',
       },
     );
   }
@@ -66,13 +67,13 @@ export function openStorage(sql: Sql, newEpoch: () => string): string {
 export type MetaKey =
   | 'version'
   | 'epoch'
-  /** An alarm need not know the name of its object. */
-  | 'chat_id'
+  /** Of the object, which an alarm need not know. */
+  | 'name'
   /** The chat that this one became. */
   | 'migrated_to'
   /** `{untilAt, code}`: nothing goes to the platform before. */
   | 'pause'
-  /** Token buckets of a group, which hibernation must not refill. */
+  /** Token buckets that hibernation must not refill. */
   | 'buckets'
   /** Set while the mailbox is full and the phone knows it. */
   | 'full_told'

@@ -1,8 +1,8 @@
 // Empties the outbox: picks by class and rate, calls the platform, records the outcome. The only caller of the platform.
 
-import type { SendOutcome } from '../platform.ts';
-import type { BucketName, Buckets } from './buckets.ts';
-import { take, waitMs } from './buckets.ts';
+import type { Rates, SendOutcome } from '../platform.ts';
+import type { Buckets } from './buckets.ts';
+import { outlivesMemory, take, waitMs } from './buckets.ts';
 import { noteReplyAction } from './buttons.ts';
 import { resolveCall } from './calls.ts';
 import type { Core } from './core.ts';
@@ -10,25 +10,23 @@ import { showLateButtons } from './endings.ts';
 import type { OutboxRow, StoredCall } from './outbox-rows.ts';
 import {
   droppedOf,
-  isOpen,
-  isOwnKey,
   markDead,
   markSending,
   markSent,
   moveToSlowLane,
-  progressClass,
   readHeads,
   requeue,
   setSlotRef,
   tapLane,
 } from './outbox-rows.ts';
+import { noteOutcome } from './outcomes.ts';
 import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
 import { noReaction } from './reactions.ts';
 import { getMeta, setMeta } from './schema.ts';
 
 export interface Sender {
-  /** Sends what may go now. Never throws for a failed call. `settled` is told each key of a daemon that reached its end. */
-  run(settled: (project: number, key: string) => void): Promise<void>;
+  /** Sends what may go now. Never throws for a failed call. `notify` hears of each project whose log has a new outcome. */
+  run(notify: (project: number) => void): Promise<void>;
   /** When the next row may go; null when nothing waits. */
   nextAt(): number | null;
   /** When the next reaction may go; null when none waits. */
@@ -55,32 +53,31 @@ export function createSender(core: Core, guard: () => void): Sender {
   const reactionRetry = { at: 0, failures: 0 };
   let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
 
-  /** The answer to a tap shows no message: only the bot's own rate counts. */
-  function bucketsFor(row: OutboxRow): BucketName[] {
-    return row.class === tapLane ? ['bot'] : chatBuckets();
+  /** The answer to a tap shows no message. */
+  function ratesFor(row: OutboxRow): Rates {
+    return row.class === tapLane ? platform.ratesOf(null) : chatRates();
   }
 
   function turnInMs(row: OutboxRow, nowMs: number): number {
-    return waitMs(buckets, bucketsFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
+    return waitMs(buckets, ratesFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
   }
 
-  function chatBuckets(): BucketName[] {
-    return platform.isGroup(targetChat(core)) ? ['chat', 'group', 'bot'] : ['chat', 'bot'];
+  function chatRates(): Rates {
+    return platform.ratesOf(targetChat(core));
   }
 
-  function takeTokens(names: BucketName[], nowMs: number): void {
-    buckets = take(buckets, names, nowMs);
-    // A private chat's burst refills faster than the object hibernates; a group's does not.
-    if (names.includes('group')) setMeta(sql, 'buckets', JSON.stringify(buckets));
+  function takeTokens(rates: Rates, nowMs: number): void {
+    buckets = take(buckets, rates, nowMs);
+    if (outlivesMemory(rates)) setMeta(sql, 'buckets', JSON.stringify(buckets));
   }
 
   /** One reaction, when nothing else may go. False = none, or not now. Repeating one is harmless, so nothing is marked before. */
   async function react(nowMs: number): Promise<boolean> {
     if (reactionRetry.at > nowMs) return false;
-    if (waitMs(buckets, chatBuckets(), nowMs, reactionsLeave) > 0) return false;
+    if (waitMs(buckets, chatRates(), nowMs, reactionsLeave) > 0) return false;
     const pending = core.reactions.next(sql);
     if (pending === null) return false;
-    takeTokens(chatBuckets(), nowMs);
+    takeTokens(chatRates(), nowMs);
     counters.add('calls');
     const { ref, reaction } = pending;
     const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref, reaction });
@@ -110,10 +107,11 @@ export function createSender(core: Core, guard: () => void): Sender {
   }
 
   return {
-    async run(settled) {
-      // Progress may be lost, so nobody asks for it.
-      const tell = (row: OutboxRow): void => {
-        if (!isOwnKey(row.key) && row.class !== progressClass && !isOpen(sql, row.key)) settled(row.project, row.key);
+    async run(notify) {
+      /** `record` gives true when the row reached its end. */
+      const end = (row: OutboxRow, nowMs: number, record: () => boolean): void => {
+        const isNoted = sql.transaction(() => record() && noteOutcome(core, row, nowMs));
+        if (isNoted) notify(row.project);
       };
       for (let calls = 0; calls < callsPerRun; ) {
         const nowMs = clock();
@@ -125,27 +123,28 @@ export function createSender(core: Core, guard: () => void): Sender {
           continue;
         }
         if (row.expires_at <= nowMs) {
-          sql.transaction(() => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
-          tell(row);
+          end(row, nowMs, () => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
           continue;
         }
         const call = resolveCall(core, row);
         if (call === null) {
-          sql.transaction(() => markSent(sql, row, null, nowMs));
-          tell(row);
+          end(row, nowMs, () => {
+            markSent(sql, row, null, nowMs);
+            return true;
+          });
           continue;
         }
         if (row.state === 'sending') counters.add('possible_duplicates');
         sql.transaction(() => {
           if (calls === 0) guard();
-          takeTokens(bucketsFor(row), nowMs);
+          takeTokens(ratesFor(row), nowMs);
           markSending(sql, row);
         });
         calls += 1;
         counters.add('calls');
         const outcome = await platform.call(call);
-        const ended = sql.transaction(() => record(core, row, outcome, clock()));
-        if (ended) tell(row);
+        const endedAt = clock();
+        end(row, endedAt, () => record(core, row, outcome, endedAt));
       }
     },
 
@@ -158,15 +157,15 @@ export function createSender(core: Core, guard: () => void): Sender {
     nextReactionAt() {
       if (core.reactions.isEmpty()) return null;
       const nowMs = clock();
-      const turnAt = nowMs + waitMs(buckets, chatBuckets(), nowMs, reactionsLeave);
+      const turnAt = nowMs + waitMs(buckets, chatRates(), nowMs, reactionsLeave);
       return Math.max(turnAt, reactionRetry.at, readPause(core)?.untilAt ?? 0);
     },
 
     takeTurn() {
       const nowMs = clock();
       const pausedMs = (readPause(core)?.untilAt ?? 0) - nowMs;
-      const wait = Math.max(0, pausedMs, waitMs(buckets, chatBuckets(), nowMs));
-      if (wait === 0) takeTokens(chatBuckets(), nowMs);
+      const wait = Math.max(0, pausedMs, waitMs(buckets, chatRates(), nowMs));
+      if (wait === 0) takeTokens(chatRates(), nowMs);
       return wait;
     },
 
@@ -184,19 +183,17 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
     case 'sent':
       noteReply(core, row, outcome.ref, nowMs);
       showLateButtons(core, row, outcome.ref, nowMs);
-      markSent(sql, row, outcome.ref ?? null, nowMs);
+      markSent(sql, row, outcome.ref ?? null, nowMs, core.platform.capabilities.confirms);
       if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
       counters.add('sent');
       counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));
       return true;
     case 'dead':
-      finishDead(core, row, outcome.code, outcome.reason, nowMs);
-      return true;
+      return finishDead(core, row, outcome.code, outcome.reason, nowMs);
     case 'without': {
       const dropped = droppedOf(row);
       if (dropped.includes(outcome.what)) {
-        finishDead(core, row, 'rejected', outcome.reason, nowMs);
-        return true;
+        return finishDead(core, row, 'rejected', outcome.reason, nowMs);
       }
       if (outcome.what === 'target' && row.slot !== null) setSlotRef(sql, row.project, row.slot, null);
       requeue(sql, row, 0, [...dropped, outcome.what].join(','));
@@ -227,8 +224,10 @@ function noteReply(core: Core, row: OutboxRow, ref: string | undefined, nowMs: n
   noteReplyAction(core, row.project, { ref, key: row.key, action: stored.replyAction }, nowMs);
 }
 
-function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): void {
+/** Gives true, as the row has reached its end. */
+function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): true {
   markDead(core.sql, row, code, reason, nowMs);
   // A button that came too late, or its answer, is nobody's loss.
   if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
+  return true;
 }

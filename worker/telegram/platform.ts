@@ -1,28 +1,57 @@
-// Telegram as a platform: wires inbound and outbound to the seam, nothing else.
+// Telegram as a platform: wires settings, inbound and outbound to the seam, and says what it allows. Nothing else.
 
-import type { Platform } from '../platform.ts';
+import { textOf } from '../../protocol/relay-settings.ts';
+import { checkTelegram, webhookRoute } from '../../protocol/telegram-settings.ts';
+import { isSecret } from '../digest.ts';
+import { secretHint } from '../env.ts';
+import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
 import { callBotApi, fetchOwnName, showTyping } from './send.ts';
 
-/** `clock` is used only where an update carries no time. */
-export function telegramPlatform(settings: { apiRoot: string; botToken: string }, clock: () => number): Platform {
-  const api = {
-    apiRoot: settings.apiRoot,
-    token: settings.botToken,
-    fetch: (url: string, init: RequestInit) => fetch(url, init),
-  };
-  // A token begins with the id of its bot.
-  const botId = Number(/^\d+(?=:)/.exec(settings.botToken)?.[0] ?? Number.NaN);
-  return {
-    name: 'telegram',
-    capabilities: { edit: true, reactions: true, topics: true, buttons: true, maxText: 4096 },
-    isGroup: (chatId) => chatId.startsWith('-'),
-    decode: (update) => decodeUpdate(update, clock(), botId),
-    call: (call) => callBotApi(api, call),
-    ownName: () => fetchOwnName(api),
-    openFile: (fileId) => openFile(api, fileId),
-    sendDocument: (document) => sendDocument(api, document),
-    showTyping: (chatId, topic) => showTyping(api, chatId, topic),
-  };
-}
+/** Below what Telegram's FAQ allows a bot. */
+const rates = {
+  chat: { capacity: 3, refillMs: 1_000 },
+  group: { capacity: 20, refillMs: 3_000 },
+  bot: { capacity: 25, refillMs: 40 },
+} as const satisfies Record<string, Rate>;
+
+export const telegram: PlatformKind = {
+  name: 'telegram',
+  route: webhookRoute,
+  isCaller: ({ TELEGRAM_WEBHOOK_SECRET: secret }, headers) =>
+    isSecret(headers.get('x-telegram-bot-api-secret-token'), textOf(secret)),
+  connect(variables, clock) {
+    const { botId, botToken, apiRoot, chatIds, userIds } = checkTelegram(variables, secretHint);
+    const api = { apiRoot, token: botToken, fetch: (url: string, init: RequestInit) => fetch(url, init) };
+    const isGroup = (chatId: string) => chatId.startsWith('-');
+    return {
+      name: 'telegram',
+      account: botId,
+      chatIds,
+      userIds,
+      chatSetting: 'TELEGRAM_CHAT_ID',
+      capabilities: {
+        edit: true,
+        reactions: true,
+        topics: true,
+        buttons: true,
+        menu: true,
+        confirms: false,
+        maxText: 4096,
+      },
+      ownerOf: (chatId) => (isGroup(chatId) ? null : chatId),
+      ratesOf(chatId) {
+        const { bot, chat, group } = rates;
+        if (chatId === null) return { bot };
+        return isGroup(chatId) ? { chat, group, bot } : { chat, bot };
+      },
+      decode: (update) => [decodeUpdate(update, clock(), Number(botId))],
+      call: (call) => callBotApi(api, call),
+      ownName: () => fetchOwnName(api),
+      openFile: (fileId) => openFile(api, fileId),
+      sendDocument: (document) => sendDocument(api, document),
+      showTyping: (chatId, topic) => showTyping(api, chatId, topic),
+    };
+  },
+};

@@ -116,6 +116,15 @@ function requestOf(call: OutboundCall): { method: string; params: Record<string,
       };
     case 'acknowledge':
       return { method: 'answerCallbackQuery', params: { callback_query_id: call.queryRef, text: call.text } };
+    case 'menu':
+      return {
+        method: 'setMyCommands',
+        params: {
+          // Not for whoever else finds the bot.
+          scope: { type: 'chat', chat_id: chatIdOf(call.chatId) },
+          commands: call.commands.map(({ name, help }) => ({ command: name, description: help })),
+        },
+      };
   }
 }
 

@@ -10,6 +10,7 @@ import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts
 import type { Control } from '../../../protocol/log.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import type { TurnAnswer } from '../../../protocol/turn-events.ts';
+import { privatePhone } from '../../helpers/private-phone.ts';
 
 const owner = '1000001';
 
@@ -27,7 +28,9 @@ interface World {
   userUnread: boolean;
 }
 
-async function create(project: ProjectState = emptyProject('1000001.0'), ownerId = owner) {
+/** `ownerId` null = a group, undefined = a phone of which nothing is known. */
+async function create(project: ProjectState = emptyProject('1000001.0'), ownerId: string | null | undefined = owner) {
+  project.phone = ownerId === undefined ? undefined : { ...privatePhone, owner: ownerId };
   project.approvals.mode = 'all';
   const world: World = {
     now: 0,
@@ -59,7 +62,6 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
       text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
       places: text.split('hunter2').length - 1,
     })),
-    ownerId: ownerId || undefined,
     isAtDesk: async () => world.atDesk,
     checkpoint: async () => undefined,
     audit: ({ verdict, text, before }) => {
@@ -169,7 +171,7 @@ describe('a tap', () => {
   });
 
   it('in a group counts from nobody while the policy that may name the approvers cannot be read', async () => {
-    const { ask, tap, reply, world, approvals } = await create(emptyProject('-100.0'), '');
+    const { ask, tap, reply, world, approvals } = await create(emptyProject('-100.0'), null);
     const { answer, action } = await ask();
     world.userUnread = true;
     expect(await tap(action, 'approve', '666')).toContain('cannot be read');

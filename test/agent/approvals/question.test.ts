@@ -27,6 +27,7 @@ const options = {
   fileNow: undefined,
   hidesFile: false,
   hide,
+  maxText: 4096,
   waits: '60 min',
   onTimeout: 'deny' as const,
   checkpoint: undefined,

@@ -13,34 +13,42 @@ import { growsTooFast } from '../../helpers/growth.ts';
 
 const plain = (text: string) => ({ text, entities: [] });
 
+const limits = { maxUnits: 4096 };
+
 /** What takes a text of somebody else, with the most characters that it is given here. */
 const work: Record<string, { run(text: string): unknown; chars: number }> = {
   renderMarkdown: { run: renderMarkdown, chars: 16_000 },
   isTooIntricate: { run: isTooIntricate, chars: 60_000 },
   parseMarkdownV2: { run: parseMarkdownV2, chars: 60_000 },
   parseHtml: { run: parseHtml, chars: 60_000 },
-  splitText: { run: (text) => splitText(plain(text)), chars: 60_000 },
+  splitText: { run: (text) => splitText(plain(text), limits), chars: 60_000 },
   'splitText of small entities': {
     run: (text) =>
-      splitText({
-        text,
-        entities: Array.from({ length: text.length >> 1 }, (_, at) => ({ type: 'bold', offset: 2 * at, length: 1 })),
-      }),
+      splitText(
+        {
+          text,
+          entities: Array.from({ length: text.length >> 1 }, (_, at) => ({ type: 'bold', offset: 2 * at, length: 1 })),
+        },
+        limits,
+      ),
     chars: 40_000,
   },
   'splitText in one long quote': {
     run: (text) =>
-      splitText({
-        text,
-        entities: [
-          { type: 'blockquote', offset: 0, length: text.length },
-          ...Array.from({ length: text.length >> 1 }, (_, at) => ({
-            type: 'bold' as const,
-            offset: 2 * at,
-            length: 1,
-          })),
-        ],
-      }),
+      splitText(
+        {
+          text,
+          entities: [
+            { type: 'blockquote', offset: 0, length: text.length },
+            ...Array.from({ length: text.length >> 1 }, (_, at) => ({
+              type: 'bold' as const,
+              offset: 2 * at,
+              length: 1,
+            })),
+          ],
+        },
+        limits,
+      ),
     chars: 40_000,
   },
   summarize: { run: (text) => summarize(text, 500), chars: 200_000 },

@@ -37,11 +37,11 @@ const hidden: [title: string, text: string, expected: string][] = [
     `"${begin}\\n${random(64)}\\n-----END RSA PRIVATE KEY-----\\n"`,
     '"[redacted:private-key]\\n"',
   ],
-  ['a Telegram bot token', `use ${join('123456789', ':AA', random(33))} now`, 'use [redacted:telegram-token] now'],
+  ['a Telegram bot token', `use ${join('123456789', ':AA', random(33))} now`, 'use [redacted:bot-token] now'],
   [
     'a bot token in a URL',
     `https://api.telegram.org/bot${join('123456789', ':AA', random(33))}/getMe`,
-    'https://api.telegram.org/bot[redacted:telegram-token]/getMe',
+    'https://api.telegram.org/bot[redacted:bot-token]/getMe',
   ],
   ['a GitHub token', join('gh', 'p_', random(36)), '[redacted:github-token]'],
   [

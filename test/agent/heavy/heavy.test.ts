@@ -44,33 +44,36 @@ const taskOf = (command: string, changes: Partial<JudgeTask> = {}): JudgeTask =>
   fixed: { home: '/home/me', own: ['/home/me/.config/wa-sync'] },
   ...changes,
 });
+const maxText = 4096;
 const policiesWith = (...rules: object[]) =>
   ({ user: { rules }, project: { rules: [] }, problems: [] }) as unknown as JudgeTask['policies'];
 
 describe('a text', () => {
   it('is rendered in a thread as it is at once, and a small one starts no thread', async () => {
     const heavy = heavyWith(redaction);
-    const here = typesetHere(redactorOf(redaction));
+    const here = typesetHere(redactorOf(redaction), maxText);
     const small = large.slice(0, inlineChars);
-    expect(await heavy.typesetter.parts(small, 'Markdown')).toEqual(await here.parts(small, 'Markdown'));
+    expect(await heavy.typesetterFor(() => maxText).parts(small, 'Markdown')).toEqual(
+      await here.parts(small, 'Markdown'),
+    );
     expect(heavy.threads()).toBe(0);
     for (const mode of ['Markdown', 'MarkdownV2', 'HTML', 'Plain'] as const) {
-      expect(await heavy.typesetter.parts(large, mode)).toEqual(await here.parts(large, mode));
+      expect(await heavy.typesetterFor(() => maxText).parts(large, mode)).toEqual(await here.parts(large, mode));
     }
-    expect(await heavy.typesetter.clean(large)).toBe(await here.clean(large));
+    expect(await heavy.typesetterFor(() => maxText).clean(large)).toBe(await here.clean(large));
     expect([heavy.threads(), failures]).toEqual([1, []]);
   });
 
   it('that cannot be checked in time is not sent, and the next one is rendered as ever', async () => {
     const heavy = heavyWith(slow, 4_000);
-    const parts = await heavy.typesetter.parts(large + endless, 'Markdown');
+    const parts = await heavy.typesetterFor(() => maxText).parts(large + endless, 'Markdown');
     expect(parts.map(({ text }) => text)).toEqual([
       expect.stringContaining(
         `A text of ${large.length + endless.length} characters could not be checked for secrets in time`,
       ),
     ]);
-    expect(await heavy.typesetter.parts(large, 'Plain')).toEqual(
-      await typesetHere(redactorOf(redaction)).parts(large, 'Plain'),
+    expect(await heavy.typesetterFor(() => maxText).parts(large, 'Plain')).toEqual(
+      await typesetHere(redactorOf(redaction), maxText).parts(large, 'Plain'),
     );
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../../agent/journal/journal.ts';
-import type { ProjectRecord } from '../../../agent/journal/records.ts';
+import { journalVersion, type ProjectRecord } from '../../../agent/journal/records.ts';
 import { isKnown, type ProjectState } from '../../../agent/journal/state.ts';
 import type { MessageRow, Row } from '../../../protocol/log.ts';
 
@@ -102,9 +102,9 @@ describe('the journal', () => {
   });
 
   it.each([
-    [1, 'move'],
-    [99, 'git pull && npm ci'],
-  ])('refuses a journal of version %i, names the repair and changes nothing', async (version, repair) => {
+    ['newer', journalVersion + 1, 'git pull'],
+    ['older', journalVersion - 1, 'move the file away'],
+  ])('refuses a journal of a %s version with its repair and changes nothing', async (_, version, repair) => {
     const line = `{"t":"journal","version":${version}}\n`;
     await writeFile(path, line);
     await expect(open()).rejects.toMatchObject({ code: 'journal_version', hint: expect.stringContaining(repair) });

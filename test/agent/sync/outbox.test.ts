@@ -43,7 +43,7 @@ it('answers given while the disk is full are in the journal, in order, as soon a
     render: async () => undefined,
     keepText: () => noSpace(),
     onQuarantined: () => {},
-    onOutcomes: () => {},
+    onEnded: () => {},
     clock: () => now,
     random: () => 0.5,
     log: () => {},

@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress, type Progress } from '../../../agent/sync/progress.ts';
+import type { Phone } from '../../../protocol/phone.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import { privatePhone } from '../../helpers/private-phone.ts';
 
 let sent: OutboxItem[];
 let typed: number;
 let muted: boolean;
+let phone: Phone;
 let progress: Progress;
 
 beforeEach(() => {
@@ -12,6 +15,7 @@ beforeEach(() => {
   sent = [];
   typed = 0;
   muted = false;
+  phone = privatePhone;
   progress = createProgress({
     async send(item) {
       sent.push(item);
@@ -20,6 +24,7 @@ beforeEach(() => {
       typed += 1;
     },
     muted: () => muted,
+    phone: () => phone,
     clock: Date.now,
     log: () => {},
   });
@@ -92,5 +97,16 @@ describe('while a turn runs, the phone', () => {
     await pass(60_000);
     progress.ended(false);
     expect({ typed, sent }).toEqual({ typed: 0, sent: [] });
+  });
+});
+
+describe('on a phone that edits nothing', () => {
+  it('there is one message of a turn, and no second one', async () => {
+    phone = { ...privatePhone, edit: false };
+    progress.started();
+    await pass(9_000);
+    progress.tool('run_shell_command');
+    await pass(120_000);
+    expect(texts()).toHaveLength(1);
   });
 });

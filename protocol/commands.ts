@@ -1,0 +1,59 @@
+// The commands of the phone, one line each: the relay reads and answers them, the daemon acts on the rest, help and the phone's
+// menu are made of them. Pure.
+
+export interface PhoneCommand {
+  readonly name: string;
+  /** As the help shows them; '' = none. */
+  readonly args: string;
+  /** One line. */
+  readonly help: string;
+  /**
+   * Who acts: the relay at once; the daemon; `halt` = the daemon, ahead of everything that waits; `planned` = the daemon says that
+   * it cannot do it yet, and no workflow can have the name.
+   */
+  readonly by: 'relay' | 'daemon' | 'halt' | 'planned';
+  readonly aliases: readonly string[];
+}
+
+/** In the order of the help. */
+export const phoneCommands = [
+  command('status', '', 'where your messages are', 'relay'),
+  command('letters', '', 'what could not be delivered, to send again or drop', 'relay'),
+  command('ping', '', 'is the relay there?', 'relay'),
+  command('stop', '', 'finish the current action, then halt', 'halt'),
+  command('abort', '', 'halt at the next tool', 'halt'),
+  command('sprint', '[n] [--for 90m] [goal]', 'work through up to n tasks alone', 'daemon'),
+  command('away', '[off]', 'the end of each turn waits for you here, or not', 'daemon'),
+  command('approvals', 'off|risky|all', 'which tools ask you here before they run', 'daemon'),
+  command('later', 'TEXT', 'for after the running turn', 'daemon'),
+  command('continue', '', 'release what a STOP has parked', 'daemon'),
+  command('mute', '[off]', 'hide what happens during a turn, or show it', 'daemon'),
+  command('help', '', 'this list', 'relay', ['start']),
+  command('sessions', '', 'the sessions of the coding agent', 'planned'),
+  command('new', '', 'a new session', 'planned'),
+  command('resume', '', 'an earlier session', 'planned'),
+  command('full', '', 'the whole last answer', 'planned'),
+  command('usage', '', 'tokens and costs', 'planned'),
+] as const;
+
+type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[number], { by: By }>['name'];
+export type RelayCommand = Named<'relay'>;
+export type DaemonCommand = Named<'daemon'>;
+
+/** What the help and the menu of the phone list. */
+export const offeredCommands: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
+
+/** By name or alias, in lower case. */
+export function findCommand(word: string): (typeof phoneCommands)[number] | undefined {
+  return phoneCommands.find(({ name, aliases }) => name === word || aliases.includes(word));
+}
+
+function command<const Name extends string, const By extends PhoneCommand['by']>(
+  name: Name,
+  args: string,
+  help: string,
+  by: By,
+  aliases: readonly string[] = [],
+) {
+  return { name, args, help, by, aliases };
+}

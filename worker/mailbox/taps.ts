@@ -1,0 +1,44 @@
+// What a tap on a button does: an action of the relay's own, or a control for the daemon.
+
+import type { InboundEvent } from '../platform.ts';
+import { type Accepted, append, controlReserve, stored } from './accepted.ts';
+import type { KnownButton } from './buttons.ts';
+import { pressedButton } from './buttons.ts';
+import type { Core } from './core.ts';
+import type { LetterResult } from './letters.ts';
+import { letterAnswers, readOwnAction } from './letters.ts';
+import { controlWaits } from './log.ts';
+import { answerTap } from './outbox.ts';
+import { openProject } from './projects.ts';
+import { hasRoom } from './room.ts';
+
+export interface TapParts {
+  actOnLetter(project: number, letterId: string, action: 'retry' | 'drop', nowMs: number): LetterResult;
+}
+
+type ButtonEvent = InboundEvent & { kind: 'button' };
+
+export function pressButton(core: Core, parts: TapParts, event: ButtonEvent, nowMs: number): Accepted {
+  const button = pressedButton(core.sql, event.buttonId);
+  const project = button?.project ?? event.project;
+  const text = button === undefined ? 'This button is no longer known.' : press(core, parts, button, event, nowMs);
+  answerTap(core, event, text, nowMs);
+  return stored(project, { sends: true });
+}
+
+/** Returns what the phone shows for a moment. */
+function press(
+  core: Core,
+  parts: TapParts,
+  { project, action, key }: KnownButton,
+  event: ButtonEvent,
+  nowMs: number,
+): string {
+  const own = readOwnAction(action);
+  if (own !== null) return letterAnswers[parts.actOnLetter(project, own.letterId, own.action, nowMs)];
+  const control = { type: 'button' as const, action, key, userId: event.userId };
+  if (controlWaits(core.sql, openProject(core.sql, project), control)) return 'Recorded.';
+  if (!hasRoom(core, controlReserve)) return 'Not recorded: the mailbox is full.';
+  append(core, project, { at: event.at, ref: '', kind: 'control', control }, nowMs);
+  return 'Recorded.';
+}

@@ -1,0 +1,37 @@
+// What a call of the API says: its query or body, checked against a schema. Raises `bad_request`.
+
+import * as v from 'valibot';
+import { WaError } from '../protocol/errors.ts';
+import { addressSchema } from '../protocol/relay-api.ts';
+
+/** `mailbox` and `project` of a call without a body. */
+export function readAddress(query: Record<string, string>): v.InferOutput<typeof addressSchema> {
+  return readQuery(addressSchema, query);
+}
+
+export function readQuery<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  query: Record<string, string>,
+): v.InferOutput<Schema> {
+  return checked(schema, { ...query, project: Number(query.project || Number.NaN) });
+}
+
+export function readBody<const Schema extends v.GenericSchema>(schema: Schema, text: string): v.InferOutput<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new WaError('bad_request', `the body of ${text.length} characters is no JSON`);
+  }
+  return checked(schema, value);
+}
+
+function checked<const Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, value);
+  if (parsed.success) return parsed.output;
+  const issue = parsed.issues[0];
+  throw new WaError(
+    'bad_request',
+    `${v.getDotPath(issue) ?? 'the body'}: ${issue.type} expected, ${issue.expected ?? ''}`,
+  );
+}
