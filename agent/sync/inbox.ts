@@ -13,7 +13,7 @@ import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import { createCoalesced } from './coalesce.ts';
 import { createFileOrder } from './file-order.ts';
-import { isOurStop, isOurs, openStops, showJournal, unreadOf, type ViewOutcome } from './inbox-view.ts';
+import { changesUnread, isOurStop, isOurs, openStops, showJournal, unreadOf, type ViewOutcome } from './inbox-view.ts';
 
 export interface InboxOptions {
   project: ProjectState;
@@ -156,11 +156,15 @@ export function createInbox(options: InboxOptions): InboxSync {
     foreign = { unread: theirs.filter((entry) => !entry.control).length, stop };
   }
 
-  /** With ids that stand in the file: an entry of another program may lack them. Trouble with the file = none of its entries. */
-  async function readEntries(): Promise<readonly InboxEntry[]> {
+  /** With ids that stand in the file: an entry of another program may lack them. None of them where they do not matter, or the file is in trouble. */
+  async function readEntries(
+    matter: (entries: readonly InboxEntry[]) => boolean = () => true,
+  ): Promise<readonly InboxEntry[]> {
     try {
       const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       unreadable = undefined;
+      // Most events find nothing in the file that the journal does not know, and the look at git is long.
+      if (!matter(file.entries)) return [];
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
         refresh();
@@ -228,7 +232,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     async waiting() {
       await expire();
       const order = orderAt(clock());
-      const unread = unreadOf(project, await readEntries(), order);
+      const unread = unreadOf(project, await readEntries((entries) => changesUnread(project, entries)), order);
       const messages: WaitingMessage[] = [];
       for (const each of unread.slice(0, maxExpanded)) {
         const expansion = each.fromOwner ? await options.expand(each.entry.text) : undefined;
