@@ -76,7 +76,11 @@ export function createInbox(options: InboxOptions): InboxSync {
   const orderAt = createFileOrder(project.fetching);
   let waited: NodeJS.Timeout | undefined;
 
+  /** A hook waits for this write, which the watcher sees before its end; a look beside it would only hold it up. */
+  let marking: Promise<unknown> = Promise.resolve();
+
   const refresh = createCoalesced(async () => {
+    await marking;
     if (stopped) return;
     try {
       await options.takeSpool();
@@ -195,6 +199,15 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   /** Undefined = the file could not be written. */
   async function mark(messages: readonly WaitingMessage[]): Promise<string[] | undefined> {
+    const marked = writeMarks(messages);
+    marking = marked;
+    const beaten = await marked;
+    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
+    refresh();
+    return beaten;
+  }
+
+  async function writeMarks(messages: readonly WaitingMessage[]): Promise<string[] | undefined> {
     const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
     let beaten: string[] | undefined = [];
     try {
@@ -215,8 +228,6 @@ export function createInbox(options: InboxOptions): InboxSync {
       log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
       beaten = undefined;
     }
-    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    refresh();
     return beaten;
   }
 
