@@ -50,9 +50,10 @@ let clock = startClock();
 async function run(knownTool: Tool): Promise<string> {
   const stdin = await readStdin();
   if (socketTried === '0') {
+    const endClock = () => clearTimeout(clock);
     // Who holds the answer may take hours.
-    if (mayHold(knownTool, event)) clearTimeout(clock);
-    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid });
+    if (mayHold(knownTool, event)) endClock();
+    const answer = await askSocket(world, { tool: knownTool, event, maxSeconds, slow, stdin, pid, onKept: endClock });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();

@@ -67,7 +67,7 @@ for (const name of await readdir(`${dist}/chunks`)) {
   if (!Object.hasOwn(program.metafile.outputs, `dist/chunks/${name}`)) await rm(`${dist}/chunks/${name}`);
 }
 
-await copyFile(`${root}hooks/wa-hook`, `${dist}/wa-hook`);
+for (const name of ['wa-hook', 'client.pl']) await copyFile(`${root}hooks/${name}`, `${dist}/${name}`);
 await chmod(`${dist}/wa-hook`, 0o755);
 await chmod(`${dist}/wa-sync.js`, 0o755);
 // bundle.test reads this to hold the fallback to its allowed inputs.

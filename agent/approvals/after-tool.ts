@@ -43,8 +43,6 @@ export interface AfterTool {
 const commandMs = 120_000;
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 10_000;
-/** Where the hook cannot be kept waiting. */
-const fastMs = 150;
 /** After Esc the host's terminal waits for the hook all the same. */
 const cancelLookMs = 250;
 const toldChars = 1_500;
@@ -159,7 +157,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
       const { session } = call;
       const commands = await options.commands(call);
       if (commands.length === 0) return take(session);
-      const limitMs = host.waits ? Math.min(commandMs, host.maxMs - hostMarginMs) : fastMs;
+      const limitMs = Math.min(commandMs, host.maxMs - hostMarginMs);
       const isFilter = ({ result }: AfterCommand) => result === 'replace';
       const appended = Promise.all(commands.filter((each) => !isFilter(each)).map((each) => append(each, call)));
       const filters = commands.filter(isFilter);

@@ -19,6 +19,7 @@ import { entriesInProject, installInProject, projectFile, uninstallFromProject }
 import { type InstallRecord, readRecord, removeRecord, writeRecord } from './install-record.ts';
 import type { OwnEntry } from './install-settings.ts';
 import {
+  clientName,
   fallbackName,
   hookEntry,
   hookTable,
@@ -36,7 +37,7 @@ export interface InstallDirs {
   dataDir: string;
   /** Absolute; used by the scope `project` and by `list`. */
   projectDir: string;
-  /** Holds `wa-hook` and `wa-hook-fallback.cjs` of this version. */
+  /** Holds the launcher, its client and its fallback of this version. */
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;
@@ -153,6 +154,7 @@ function copyLauncher(dirs: InstallDirs): LauncherPlace {
   const dir = join(hooksDir(dirs), dirs.version);
   const files = [
     { name: launcherName, mode: 0o755 },
+    { name: clientName, mode: 0o644 },
     { name: fallbackName, mode: 0o644 },
   ].map((file) => ({ ...file, bytes: packaged(dirs, file.name) }));
   makeFolder(dir);
