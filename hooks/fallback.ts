@@ -9,6 +9,7 @@ import { hookJson, isHookEvent, isTool, mayHold, slownessOf, type Tool } from '.
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
+import { startDaemon } from './start-daemon.ts';
 import { actOnFiles } from './without-daemon.ts';
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
@@ -58,7 +59,9 @@ async function run(knownTool: Tool): Promise<string> {
     clearTimeout(clock);
     clock = startClock();
   }
-  return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin, pid }));
+  return hookJson(
+    await actOnFiles(world, { tool: knownTool, event, stdin, pid }).finally(() => startDaemon(world, dirs, __dirname)),
+  );
 }
 
 async function readStdin(): Promise<Buffer> {

@@ -133,6 +133,9 @@ export const emptyAnswer = '{}';
 /** Socket file inside the runtime directory; Windows uses a named pipe, whose name stands in `pipe.json` there. */
 export const socketFileName = 'hook.sock';
 
+/** Beside the installed launcher: how a hook starts the daemon. */
+export const startRecordName = 'start.json';
+
 /** One JSON object in ASCII: Gemini CLI decodes a hook's stdout chunk by chunk, which breaks a character that is cut. */
 export function hookJson(value: object): string {
   return JSON.stringify(value).replace(

@@ -51,6 +51,7 @@ const others: Record<string, string> = {
   'hooks/gate.ts': 'config and runtime directory',
   'hooks/hand-over.ts': 'session file of the coding agent',
   'hooks/socket.ts': 'runtime directory',
+  'hooks/start-daemon.ts': 'state directory, and the record beside the installed launcher',
   'hooks/without-daemon.ts': 'session file of the coding agent',
 };
 
