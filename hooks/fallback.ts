@@ -59,9 +59,9 @@ async function run(knownTool: Tool): Promise<string> {
     clearTimeout(clock);
     clock = startClock();
   }
-  return hookJson(
-    await actOnFiles(world, { tool: knownTool, event, stdin, pid }).finally(() => startDaemon(world, dirs, __dirname)),
-  );
+  const answer = await actOnFiles(world, { tool: knownTool, event, stdin, pid });
+  await startDaemon(world, dirs, __dirname);
+  return hookJson(answer);
 }
 
 async function readStdin(): Promise<Buffer> {

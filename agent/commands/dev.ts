@@ -110,7 +110,7 @@ async function untilOver(
     relayEnded,
     stack.daemon.finished,
     ...(poll ? [poll.finished] : []),
-    ...(echo ? [echo] : []),
+    ...(echo === undefined ? [] : [echo]),
   ]);
 }
 

@@ -180,7 +180,7 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
       await turns.steering.arrived(rows.map(({ id }) => id));
       await look();
       await viewFile.write();
-      attachments.fetch();
+      void attachments.fetch();
       await controls.answer();
     },
     onOutboxChanged: () => outbox.postOpen(),
@@ -191,11 +191,11 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
   pull = running;
   await viewFile.write();
   attachments.prune().then(attachments.fetch, () => {});
-  controls.answer();
+  void controls.answer();
 
   const watcher = watchFiles([place.inbox, place.outbox], (path) => {
-    if (path === place.inbox) look();
-    else outbox.scan();
+    if (path === place.inbox) void look();
+    else void outbox.scan();
   });
 
   return {

@@ -114,7 +114,7 @@ export async function openJournal(
       });
     },
     async close() {
-      await flushing;
+      await Promise.resolve(flushing);
       await handle.close();
     },
   };

@@ -150,7 +150,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     await options.takeSpool();
     const taken = ids.filter((id, index) => attemptOf(id) !== undefined && attemptOf(id) === before[index]);
     // What a hook took and gave back stands in the file as it was before.
-    if (taken.length < ids.length) refresh();
+    if (taken.length < ids.length) void refresh();
     return taken;
   }
 
@@ -171,7 +171,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       if (!matter(file.entries)) return [];
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
-        refresh();
+        void refresh();
         return [];
       }
       if (!file.incomplete) return file.entries;
@@ -203,7 +203,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     marking = marked;
     const beaten = await marked;
     // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    refresh();
+    void refresh();
     return beaten;
   }
 

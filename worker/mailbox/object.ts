@@ -13,7 +13,7 @@ import type {
   OutboxRequest,
   PollRequest,
 } from '../../protocol/relay-api.ts';
-import type { Bindings } from '../env.ts';
+import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { telegramPlatform } from '../telegram/platform.ts';
@@ -39,7 +39,7 @@ const alarmRetryMs = 30_000;
 /** Well below the ten idle seconds after which an object hibernates. */
 const reactionTimerMs = 2_000;
 
-export class Mailbox extends DurableObject<Bindings> {
+export class Mailbox extends DurableObject<RelayVariables> {
   readonly #counters = createCounters();
   #logic: MailboxLogic | WaError;
   #alarmAt: number | null = null;
@@ -49,7 +49,7 @@ export class Mailbox extends DurableObject<Bindings> {
   #sendAgain = false;
   #reactionTimer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(ctx: DurableObjectState, env: Bindings) {
+  constructor(ctx: DurableObjectState, env: RelayVariables) {
     super(ctx, env);
     this.#counters.add('wakes');
     this.#logic = this.#start();

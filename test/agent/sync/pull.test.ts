@@ -38,6 +38,7 @@ type Answer = (request: PollRequest, count: number) => PollAnswer;
 /** When the polls of the first minutes came, milliseconds after the start. */
 function pollsOf(answer: Answer, { untilMs = 2 * minuteMs, onPoll = (_count: number) => {} } = {}): Promise<number[]> {
   const at: number[] = [];
+  // biome-ignore lint/nursery/noMisusedPromises: the promise that the rule sees is returned by `poll`, not by the executor
   return new Promise((resolve) => {
     pull = startPull({
       project: journal.project('1000001.0'),
