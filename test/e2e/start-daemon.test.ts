@@ -4,7 +4,10 @@ import { spawn } from 'node:child_process';
 import { chmod, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readLockOwner } from '../../agent/files/lock.ts';
 import { askDaemon } from '../../agent/local-client.ts';
+import { stateFiles } from '../../agent/paths.ts';
+import { isOver } from '../../agent/process.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { eachTest } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
@@ -25,8 +28,9 @@ eachTest(async (scene) => {
   command = settings.hooks.BeforeAgent[0].hooks[0].command;
 });
 afterEach(async () => {
+  const owner = await readLockOwner(stateFiles(ws.stateDir).lock);
   await ws.run('down').exited;
-  await until('no daemon is left', async () => (await daemonNow()) === undefined);
+  await until('no daemon is left', () => owner === undefined || isOver(owner));
 });
 
 const configure = (more: object) =>
