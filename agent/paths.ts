@@ -87,6 +87,10 @@ export function stateFiles(state: string) {
     journal: join(state, 'journal.jsonl'),
     lock: join(state, 'daemon'),
     log: join(state, 'wa-sync.log'),
+    /** What a daemon that a hook started said before its log was open. */
+    startLog: join(state, 'start.log'),
+    /** The user has said that no daemon shall run. */
+    down: join(state, 'down'),
     answers: join(state, 'answers'),
     /** Copies of files on their way to the phone. */
     documents: join(state, 'documents'),

@@ -9,6 +9,7 @@ import { hookJson, isHookEvent, isTool, mayHold, slownessOf, type Tool } from '.
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
+import { startDaemon } from './start-daemon.ts';
 import { actOnFiles } from './without-daemon.ts';
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
@@ -50,14 +51,17 @@ let clock = startClock();
 async function run(knownTool: Tool): Promise<string> {
   const stdin = await readStdin();
   if (socketTried === '0') {
+    const endClock = () => clearTimeout(clock);
     // Who holds the answer may take hours.
-    if (mayHold(knownTool, event)) clearTimeout(clock);
-    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid });
+    if (mayHold(knownTool, event)) endClock();
+    const answer = await askSocket(world, { tool: knownTool, event, maxSeconds, slow, stdin, pid, onKept: endClock });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();
   }
-  return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin }));
+  const answer = await actOnFiles(world, { tool: knownTool, event, stdin });
+  await startDaemon(world, dirs, __dirname);
+  return hookJson(answer);
 }
 
 async function readStdin(): Promise<Buffer> {

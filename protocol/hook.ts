@@ -14,8 +14,6 @@ export const hookHeaders = {
   maxSeconds: 'x-wa-max-seconds',
   /** How many times as long as `answerMs` the client waits: the second number of `60x20` in the installed entry, for a slow machine. */
   slowness: 'x-wa-slowness',
-  /** The client waits for as long as keep-alive bytes come, also at an event that is otherwise answered at once. */
-  patient: 'x-wa-patient',
 } as const;
 
 /** Every event the tools are known to fire. Another name gets `{}`. */
@@ -98,9 +96,15 @@ export function gateFileName(tool: string, event: string): string {
   return `${tool}-${event}`;
 }
 
-/** Whether the answer may take as long as a person takes; the launcher's own list must agree. */
+/** Whether the answer may take as long as a person takes. */
 export function mayHold(tool: Tool, event: string): boolean {
-  return isGate(tool, event) || turnEndEvents[tool].includes(event);
+  return modeOf(tool, event) !== 'now';
+}
+
+/** The word for the launcher, which knows no event: `hold` = the answer may be held; `gate` = a tool waits behind it, too. */
+export function modeOf(tool: Tool, event: string): 'now' | 'hold' | 'gate' {
+  if (isGate(tool, event)) return 'gate';
+  return turnEndEvents[tool].includes(event) ? 'hold' : 'now';
 }
 
 /** A tool has run, and the model is about to read its result. */
@@ -128,6 +132,9 @@ export const emptyAnswer = '{}';
 
 /** Socket file inside the runtime directory; Windows uses a named pipe, whose name stands in `pipe.json` there. */
 export const socketFileName = 'hook.sock';
+
+/** Beside the installed launcher: how a hook starts the daemon. */
+export const startRecordName = 'start.json';
 
 /** One JSON object in ASCII: Gemini CLI decodes a hook's stdout chunk by chunk, which breaks a character that is cut. */
 export function hookJson(value: object): string {

@@ -50,6 +50,7 @@ const others: Record<string, string> = {
   'hooks/fs-promises.ts': 'stands in for node:fs/promises',
   'hooks/gate.ts': 'config and runtime directory',
   'hooks/socket.ts': 'runtime directory',
+  'hooks/start-daemon.ts': 'state directory, and the record beside the installed launcher',
 };
 
 it('nothing outside of agent/files/ asks the file system but what is listed here with its place, so that nothing else opens what lies below a project', () => {

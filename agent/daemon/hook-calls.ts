@@ -44,10 +44,9 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     guard.sees(call);
     const answerMs = hookLimits.answerMs * slowness;
     const until = clock() + answerMs;
-    // What a policy runs after a tool takes its time, where the client waits.
-    const { hold } = run;
-    const isHeld = hold !== undefined && (await guard.runsAfter(call));
-    if (isHeld) hold();
+    // What a policy runs after a tool takes its time.
+    const isHeld = await guard.runsAfter(call);
+    if (isHeld) run.hold();
     const holds = isHeld || mayHold(tool, event);
     const deadline = createDeadline(holds ? undefined : answerMs);
     // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
@@ -56,7 +55,6 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
       tool,
       pid,
       maxMs: maxSeconds * 1000,
-      waits: holds,
       isGone: () => isLeft || isGone() || (!holds && clock() > until - marginMs),
       leave: () => {
         isLeft = true;

@@ -181,6 +181,17 @@ export function toEntry(message: HeldMessage): InboxEntry {
   };
 }
 
+/** False = `unreadOf` says the same without these entries, so that nobody needs to know whether they may be used. */
+export function changesUnread(project: ProjectState, entries: readonly InboxEntry[]): boolean {
+  return entries.some((entry) =>
+    isOurs(project, entry) ? entry.read && project.waiting.has(entry.id) : !isSettled(entry),
+  );
+}
+
+function isSettled({ read, parked, control }: InboxEntry): boolean {
+  return Boolean(read || parked || control);
+}
+
 /** Ours by the journal up to `upToSeq`, whether they stand in the file or not; foreign ones by the file. */
 export function unreadOf(
   project: ProjectState,
@@ -202,8 +213,7 @@ export function unreadOf(
     if (found.length >= fileLimits.entries) break;
   }
   for (const entry of entries) {
-    if (entry.read || entry.parked || entry.control) continue;
-    if (isOurs(project, entry)) continue;
+    if (isSettled(entry) || isOurs(project, entry)) continue;
     found.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner: false });
   }
   return found.sort((a, b) => a.at - b.at);

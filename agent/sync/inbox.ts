@@ -15,7 +15,16 @@ import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import { createCoalesced } from './coalesce.ts';
 import { createFileOrder } from './file-order.ts';
-import { emptyOutcome, isOurStop, isOurs, openStops, showJournal, unreadOf, type ViewOutcome } from './inbox-view.ts';
+import {
+  changesUnread,
+  emptyOutcome,
+  isOurStop,
+  isOurs,
+  openStops,
+  showJournal,
+  unreadOf,
+  type ViewOutcome,
+} from './inbox-view.ts';
 
 export interface InboxOptions {
   project: ProjectState;
@@ -86,7 +95,11 @@ export function createInbox(options: InboxOptions): InboxSync {
   const orderAt = createFileOrder(project.fetching);
   let waited: NodeJS.Timeout | undefined;
 
+  /** A hook waits for this write, which the watcher sees before its end; a look beside it would only hold it up. */
+  let marking: Promise<unknown> = Promise.resolve();
+
   const refresh = createCoalesced(async () => {
+    await marking;
     if (stopped) return;
     try {
       await expire();
@@ -168,11 +181,15 @@ export function createInbox(options: InboxOptions): InboxSync {
     foreign = { unread: theirs.filter((entry) => !entry.control).length, stop };
   }
 
-  /** With ids that stand in the file: an entry of another program may lack them. Trouble with the file = none of its entries. */
-  async function readEntries(): Promise<readonly InboxEntry[]> {
+  /** With ids that stand in the file: an entry of another program may lack them. None of them where they do not matter, or the file is in trouble. */
+  async function readEntries(
+    matter: (entries: readonly InboxEntry[]) => boolean = () => true,
+  ): Promise<readonly InboxEntry[]> {
     try {
       const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       unreadable = undefined;
+      // Most events find nothing in the file that the journal does not know, and the look at git is long.
+      if (!matter(file.entries)) return [];
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
         void refresh();
@@ -207,6 +224,15 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   /** Gives the ids of those that were read before; undefined = the file could not be written. For a hook all are marked or none. */
   async function mark(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
+    const marked = writeMarks(messages, via);
+    marking = marked;
+    const beaten = await marked;
+    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
+    void refresh();
+    return beaten;
+  }
+
+  async function writeMarks(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
     const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
     let beaten: string[] | undefined = [];
     try {
@@ -234,8 +260,6 @@ export function createInbox(options: InboxOptions): InboxSync {
       log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
       beaten = undefined;
     }
-    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    void refresh();
     return beaten;
   }
 
@@ -273,7 +297,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     async waiting() {
       await expire();
       const order = orderAt(clock());
-      const unread = unreadOf(project, await readEntries(), order);
+      const unread = unreadOf(project, await readEntries((entries) => changesUnread(project, entries)), order);
       const messages: WaitingMessage[] = [];
       for (const each of unread.slice(0, maxExpanded)) {
         const expansion = each.fromOwner ? await options.expand(each.entry.text) : undefined;
@@ -308,12 +332,12 @@ export function createInbox(options: InboxOptions): InboxSync {
         .catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
     },
     async catchUp() {
-      const entries = await readEntries();
       const isBehind = ({ id, read, attempt = 0, control, via }: InboxEntry) => {
         if (!read || claiming.has(id)) return false;
         const message = project.waiting.get(id);
         return message ? attempt >= message.attempt : control !== undefined && via !== undefined && isOpenStop(id);
       };
+      const entries = await readEntries((found) => found.some(isBehind));
       if (entries.some(isBehind)) await refresh();
     },
     take: (messages, note, record) =>

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { rememberBound } from '../../agent/files/served.ts';
+import { modeOf } from '../../protocol/hook.ts';
 import type { Lab } from '../lab/lab.ts';
 import { onChange, readEntries } from './inbox-file.ts';
 import type { Command, Runner } from './processes.ts';
@@ -45,7 +46,7 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
   const fallback = await project('fallback');
   const bashJq = await project('bash-jq');
   const withoutDaemon = await settings(lab, stage, fallback);
-  const beforeAgent = ['gemini', 'BeforeAgent', '60'];
+  const beforeAgent = ['gemini', 'BeforeAgent', '60', modeOf('gemini', 'BeforeAgent')];
   const commands: Record<Contestant, Omit<Command, 'stdin'>> = {
     daemon: command(stage.projectDir, launcher, beforeAgent, stage.env),
     fallback: command(fallback, launcher, beforeAgent, withoutDaemon),
@@ -69,7 +70,7 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
 
   async function fire(event: string, fields: object): Promise<void> {
     const stdin = payload(event, stage.projectDir, fields);
-    await runner.run({ ...commands.daemon, args: ['gemini', event, '60'], stdin });
+    await runner.run({ ...commands.daemon, args: ['gemini', event, '60', modeOf('gemini', event)], stdin });
   }
 
   async function record(type: string, content: unknown): Promise<void> {

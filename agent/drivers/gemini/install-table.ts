@@ -1,13 +1,11 @@
 // What is installed into Gemini CLI: one row per event, the command line of a row, and the MCP server. Pure.
 
-import type { HookEvent } from '../../../protocol/hook.ts';
+import { type HookEvent, modeOf } from '../../../protocol/hook.ts';
 
 export interface HookRow {
   event: HookEvent<'gemini'>;
   /** Gemini CLI ends the hook after this long; it must stay below 2^31. */
   timeoutMs: number;
-  /** Whether the daemon may keep the hook waiting; the launcher's own list of holding events must agree. */
-  mayHold: boolean;
   /** Only then, where the event says what caused it. */
   matcher?: string;
 }
@@ -19,16 +17,16 @@ const dayMs = 24 * 60 * minuteMs;
  * (ANY forces a call in every answer, so that no turn would end; the CLI turns VALIDATED into AUTO, and the API takes no names with
  * AUTO), so the gate refuses the others. PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
 export const hookTable: readonly HookRow[] = [
-  { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
-  { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },
-  { event: 'BeforeModel', timeoutMs: minuteMs, mayHold: false },
-  { event: 'BeforeTool', timeoutMs: dayMs, mayHold: true },
+  { event: 'SessionStart', timeoutMs: minuteMs },
+  { event: 'BeforeAgent', timeoutMs: minuteMs },
+  { event: 'BeforeModel', timeoutMs: minuteMs },
+  { event: 'BeforeTool', timeoutMs: dayMs },
   // Longer than what a policy may run after a tool, for which this hook can be kept waiting.
-  { event: 'AfterTool', timeoutMs: 3 * minuteMs, mayHold: false },
-  { event: 'AfterAgent', timeoutMs: dayMs, mayHold: true },
-  { event: 'PreCompress', timeoutMs: minuteMs, mayHold: false, matcher: 'manual' },
-  { event: 'Notification', timeoutMs: minuteMs, mayHold: false },
-  { event: 'SessionEnd', timeoutMs: minuteMs, mayHold: false },
+  { event: 'AfterTool', timeoutMs: 3 * minuteMs },
+  { event: 'AfterAgent', timeoutMs: dayMs },
+  { event: 'PreCompress', timeoutMs: minuteMs, matcher: 'manual' },
+  { event: 'Notification', timeoutMs: minuteMs },
+  { event: 'SessionEnd', timeoutMs: minuteMs },
 ];
 
 /** Entries whose name starts so are ours, of whatever version. */
@@ -48,7 +46,7 @@ export interface HookGroup {
   hooks: HookEntry[];
 }
 
-/** The folder that holds `wa-hook` and `wa-hook-fallback.cjs` of one version. */
+/** The folder that holds the launcher's files of one version. */
 export interface LauncherPlace {
   dir: string;
   platform: NodeJS.Platform;
@@ -57,6 +55,7 @@ export interface LauncherPlace {
 }
 
 export const launcherName = 'wa-hook';
+export const clientName = 'client.pl';
 export const fallbackName = 'wa-hook-fallback.cjs';
 export const programName = 'wa-sync.js';
 
@@ -96,7 +95,7 @@ function hookCommand(row: HookRow, { dir, platform, directories }: LauncherPlace
     return `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} ${words} 0 0 ${dirs} 2>$null }; exit 0`;
   }
   const file = quote(`${dir}/${launcherName}`);
-  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${directories.map(quote).join(' ')}`;
+  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${modeOf('gemini', row.event)} ${directories.map(quote).join(' ')}`;
 }
 
 // PowerShell takes the curly single quotes for plain ones, and each is said twice.
@@ -119,9 +118,10 @@ export interface ParsedCommand {
 
 /** Undefined for a command that is not of our shape, in whatever version. */
 export function parseCommand(command: string): ParsedCommand | undefined {
-  const posix = /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+((?: (?:'[^']*'|\\')+)*)$/.exec(
-    command,
-  );
+  const posix =
+    /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+(?: (?:now|hold|gate))?((?: (?:'[^']*'|\\')+)*)$/.exec(
+      command,
+    );
   if (posix) {
     const [target = '', ...directories] = `${posix[1]}${posix[2]}`.match(/(?:'[^']*'|\\')+/g) ?? [];
     return { target: unquote(target), directories: directories.map(unquote) };

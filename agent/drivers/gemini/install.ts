@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../../protocol/errors.ts';
+import { startRecordName } from '../../../protocol/hook.ts';
 import {
   extensionDir,
   installExtension,
@@ -19,6 +20,7 @@ import { entriesInProject, installInProject, projectFile, uninstallFromProject }
 import { type InstallRecord, readRecord, removeRecord, writeRecord } from './install-record.ts';
 import type { OwnEntry } from './install-settings.ts';
 import {
+  clientName,
   fallbackName,
   hookEntry,
   hookTable,
@@ -36,13 +38,37 @@ export interface InstallDirs {
   dataDir: string;
   /** Absolute; used by the scope `project` and by `list`. */
   projectDir: string;
-  /** Holds `wa-hook` and `wa-hook-fallback.cjs` of this version. */
+  /** Holds the launcher, its client and its fallback of this version. */
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;
   /** `hookDirectories`: what the hooks serve, whatever their environment says. */
   directories: readonly string[];
+  /** Of the person who installs: a hook that finds no daemon starts it with what of it a daemon needs. Undefined = hooks start none. */
+  env?: Record<string, string | undefined>;
 }
+
+/** Of the installer's environment, for a daemon that a hook starts: no secret, and nothing that makes Node load something. */
+const daemonVariables = [
+  'HOME',
+  'PATH',
+  'XDG_DATA_HOME',
+  'XDG_CACHE_HOME',
+  'GEMINI_CLI_HOME',
+  'WA_MAILBOX_DIR',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'https_proxy',
+  'http_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SystemRoot',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'TEMP',
+];
 
 export type HookScope = 'extension' | 'project';
 
@@ -153,11 +179,18 @@ function copyLauncher(dirs: InstallDirs): LauncherPlace {
   const dir = join(hooksDir(dirs), dirs.version);
   const files = [
     { name: launcherName, mode: 0o755 },
+    { name: clientName, mode: 0o644 },
     { name: fallbackName, mode: 0o644 },
   ].map((file) => ({ ...file, bytes: packaged(dirs, file.name) }));
+  if (dirs.env) files.push({ name: startRecordName, mode: 0o600, bytes: startRecord(dirs, dirs.env) });
   makeFolder(dir);
   for (const { name, mode, bytes } of files) ensureFile(join(dir, name), bytes, mode);
   return placeOf(dirs);
+}
+
+function startRecord(dirs: InstallDirs, given: NonNullable<InstallDirs['env']>): Buffer {
+  const env = Object.fromEntries(daemonVariables.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+  return Buffer.from(`${JSON.stringify({ node: process.execPath, program: programOf(dirs), env }, null, 2)}\n`);
 }
 
 function packaged({ packageDir }: InstallDirs, name: string): Buffer {

@@ -59,6 +59,39 @@ it('shows what was handed over as read as soon as the disk has room, without any
   await inbox.stop();
 });
 
+describe('whether git could have put the file there is asked before an answer', () => {
+  const entry = { id, timestamp: '2026-02-15T14:30:00Z', from: 'user', text: 'one', read: false };
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+
+  async function givenBy(...entries: object[]): Promise<{ texts: string[]; asked: number }> {
+    let asked = 0;
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await writeFile(path, JSON.stringify({ messages: entries }));
+    const inbox = inboxWith({
+      isAdmitted: async () => {
+        asked += 1;
+        return false;
+      },
+    });
+    const { messages } = await inbox.waiting();
+    const seen = { texts: messages.map((message) => message.entry.text), asked };
+    await inbox.stop();
+    return seen;
+  }
+
+  it('never while the file says nothing that the journal does not know', async () => {
+    expect(await givenBy(entry)).toEqual({ texts: ['one'], asked: 0 });
+  });
+
+  it('when a message of another program stands there, which is not given then', async () => {
+    expect(await givenBy(entry, { ...entry, id: 'in_1', text: 'planted' })).toEqual({ texts: ['one'], asked: 1 });
+  });
+
+  it('when one of the phone is said to be taken, which is given then all the same', async () => {
+    expect(await givenBy({ ...entry, read: true })).toEqual({ texts: ['one'], asked: 1 });
+  });
+});
+
 describe('a message that stands read in the file', () => {
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
   const note: HookNote = { tool: 'gemini', session: 's', transcript: '/s.jsonl', at: 7 };
