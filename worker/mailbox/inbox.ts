@@ -25,8 +25,8 @@ import { getMeta, setMeta } from './schema.ts';
 import { forgetUpdate, rememberUpdate } from './seen.ts';
 
 export type Accepted =
-  /** `wakeAt` = the alarm this needs; `sends` = something waits to be sent; `counted` = a message. */
-  | { kind: 'stored'; project: number; wakeAt: number | null; sends: boolean; counted: boolean }
+  /** `sends` = something waits to be sent; `counted` = a message. */
+  | { kind: 'stored'; project: number; sends: boolean; counted: boolean }
   | { kind: 'duplicate' }
   | { kind: 'full'; told: boolean };
 
@@ -93,11 +93,8 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
   if (event.album !== undefined && part?.kind === 'next') {
     addAlbumPart(core, part.seq, event, said);
     const sends = tellTooLarge(core, event, part.seq, nowMs);
-    return stored(project, {
-      wakeAt: holdAlbum(core.sql, project, event.album, part.seq, nowMs),
-      sends,
-      counted: true,
-    });
+    holdAlbum(core.sql, project, event.album, part.seq, nowMs);
+    return stored(project, { sends, counted: true });
   }
   if (!hasRoom(core, 0)) return full(core, project, nowMs);
   const expiresAt = event.at + core.messageTtlMs;
@@ -120,10 +117,8 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
     nowMs,
   );
   const sends = tellTooLarge(core, event, seq, nowMs);
-  if (event.album !== undefined && part?.kind === 'first') {
-    return stored(project, { wakeAt: holdAlbum(core.sql, project, event.album, seq, nowMs), sends, counted: true });
-  }
-  return stored(project, { wakeAt: expiresAt, sends, counted: true });
+  if (event.album !== undefined && part?.kind === 'first') holdAlbum(core.sql, project, event.album, seq, nowMs);
+  return stored(project, { sends, counted: true });
 }
 
 /** What a question of the daemon wanted an answer for; STOP stays STOP. */
@@ -134,7 +129,7 @@ function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButto
 }
 
 function stored(project: number, needs: Partial<Omit<Accepted & { kind: 'stored' }, 'kind' | 'project'>>): Accepted {
-  return { kind: 'stored', project, wakeAt: null, sends: false, counted: false, ...needs };
+  return { kind: 'stored', project, sends: false, counted: false, ...needs };
 }
 
 function append(core: Core, project: number, row: Parameters<typeof appendRow>[3], nowMs: number): number {
