@@ -65,8 +65,8 @@ export interface Bench {
   clock: { now: number };
   /** When the alarm is set to; null = not. */
   alarmAt(): number | null;
-  /** How often it was set: each time costs a row. */
-  alarmsSet(): number;
+  /** Each time that it was set, which costs a row: when, and from what to what. */
+  readonly alarms: readonly { now: number; from: number | null; to: number }[];
   /** Forgets what was in memory, as hibernation does, and what was under way, as a crash does. */
   restart(): void;
   /** One phone message; returns what the mailbox did with it. */
@@ -93,7 +93,7 @@ export function createBench(
   let ids = 0;
   let updates = 0;
   let alarmAt: number | null = null;
-  let alarmsSet = 0;
+  const alarms: { now: number; from: number | null; to: number }[] = [];
   let timer: { at: number; work: () => void } | null = null;
   let life = 0;
   const sockets: { project: number; socket: PollSocket; waiter: Waiter | null }[] = [];
@@ -140,8 +140,8 @@ export function createBench(
           return alarmAt;
         },
         set(atMs) {
+          alarms.push({ now: clock.now, from: alarmAt, to: atMs });
           alarmAt = atMs;
-          alarmsSet += 1;
         },
         soon: (work) => queueMicrotask(() => mine === life && work()),
         after(ms, work) {
@@ -174,7 +174,7 @@ export function createBench(
     logic,
     clock,
     alarmAt: () => alarmAt,
-    alarmsSet: () => alarmsSet,
+    alarms,
     restart() {
       bench.logic = start();
     },

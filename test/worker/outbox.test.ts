@@ -50,6 +50,7 @@ describe('the outbox', () => {
 
   it('goes out at once, and by the alarm when the object dies before', async () => {
     const bench = createBench();
+    await bench.wake();
     bench.post({ key: 'key-0001' });
     expect(bench.alarmAt()).toBe(startAt + watchdogMs);
     await bench.rest();
@@ -144,6 +145,7 @@ describe('the outbox', () => {
 
   it('sends what was being sent when the object died once more, and counts it', async () => {
     const bench = createBench();
+    await bench.wake();
     const called = new Promise<void>((resolve) => {
       bench.platform.script.push(() => {
         resolve();
