@@ -38,7 +38,11 @@ describe('a reaction on the phone', () => {
   });
 
   it.each([
-    ['✍ before the text stands in the session file', shows(['👀', 5], ['✍', 9], ['👍', 21]), { written: [10], answered: [20] }],
+    [
+      '✍ before the text stands in the session file',
+      shows(['👀', 5], ['✍', 9], ['👍', 21]),
+      { written: [10], answered: [20] },
+    ],
     ['✍ on a message that no turn carried', shows(['✍', 9], ['👀', 12]), {}],
     ['👍 before the answer', shows(['👍', 19]), { written: [10], answered: [20] }],
     ['👍 after a turn that failed', shows(['👍', 30]), { written: [10], failed: [20] }],
