@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { messageId } from '../../protocol/ids.ts';
+import { relayLimits } from '../../protocol/limits.ts';
 import type { ReportedState } from '../../protocol/receipts.ts';
 import type { OutboundCall } from '../../worker/platform.ts';
 import { createBench, epoch, mailbox, scriptedPlatform, startAt, textsOf } from './bench.ts';
@@ -99,6 +100,18 @@ describe('the ladder of a message on the phone', () => {
     bench.restart();
     await bench.runUntil(startAt + 900_000);
     expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'done', 'done']);
+  });
+
+  it('of a letter that its owner has dropped is found by a fresh object', async () => {
+    const bench = reactingBench();
+    bench.say('work');
+    await bench.runUntil(startAt + 10_000);
+    bench.poll({ after: 1 });
+    bench.clock.now += relayLimits.takeoverAfterMs;
+    bench.logic.actOnLetter(0, idOf(1), 'drop');
+    bench.restart();
+    await bench.runUntil(bench.clock.now + 10_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'failed']);
   });
 
   it('waits behind everything that people read and leaves it a token', async () => {

@@ -102,7 +102,7 @@ export function actOnLetter(
     row.seq,
   );
   noteState(core, { ...row, state, shown });
-  saveProject(core, project);
+  if (row.state === null) saveProject(core, project);
   return action === 'retry' ? 'retried' : 'dropped';
 }
 
