@@ -113,15 +113,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       brokenSpool = broken;
       return taken;
     };
+    /** What was taken before every project runs; one that starts takes the spool as well. */
+    const early = await readSpool();
     const takeSpool = createCoalesced(async () => {
       try {
         const taken = await readSpool();
+        if (projects.length < options.bindings.length) early.push(...taken);
         for (const project of projects) project.adopt(taken);
       } catch (cause) {
         log('error', 'spool not taken', { error: (cause as Error).message });
       }
     });
-    const early = await readSpool();
     undo.push(() => Promise.all(projects.map((project) => project.stop())));
     for (const binding of options.bindings) {
       const project = await startProject(binding, { ...deps, takeSpool });

@@ -21,6 +21,7 @@ import { dropDocument, type NewDocument } from './documents.ts';
 import { createHomeless, type HomelessOptions } from './homeless.ts';
 import type { Outages } from './outages.ts';
 import { type RenderedKey, wholeName } from './render.ts';
+import { recogniseRewritten, type Written } from './rewritten.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -81,7 +82,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
   let scanning: Promise<void> = Promise.resolve();
-  let marking: Promise<void> = Promise.resolve();
+  let marking: Promise<unknown> = Promise.resolve();
+  let written: Written = { at: 0, entries: [] };
 
   const scanOnce = createCoalesced(async () => {
     await options.takeSpool();
@@ -159,14 +161,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
 
   async function takeFromFile(): Promise<void> {
     await options.admit();
-    const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
+    const { state, entries, incomplete, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
     const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(outboxKey(entry))) !== entry;
-    if (state === 'malformed' || incomplete || entries.some(isOver) || (await isExposedFile(path))) {
-      await mark();
-      return takeEntries((await readMailbox<OutboxEntry>(path, 'outbox')).entries);
-    }
-    await takeEntries(entries);
+    const isRewritten = recogniseRewritten(entries, written, modifiedAtMs) !== entries;
+    const isAmiss = state === 'malformed' || incomplete || isRewritten || entries.some(isOver);
+    // What stands there then: another program may have written again since.
+    await takeEntries(isAmiss || (await isExposedFile(path)) ? await mark() : entries);
   }
 
   async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
@@ -186,27 +187,31 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return { t: 'entry', p: project.key, at: clock(), key, answer, ...(replyTo === undefined ? {} : { replyTo }) };
   }
 
-  /** Writes the known outcomes into the file. */
-  function mark(): Promise<void> {
+  /** Writes the known outcomes into the file, and gives what stands there then. */
+  function mark(): Promise<readonly OutboxEntry[]> {
     // An outcome that comes with the end of the daemon is written by the next one.
-    if (stopping.signal.aborted) return Promise.resolve();
+    if (stopping.signal.aborted) return Promise.resolve([]);
     const mine = markFile();
     marking = mine.catch(() => {});
     return mine;
   }
 
-  async function markFile(): Promise<void> {
+  async function markFile(): Promise<readonly OutboxEntry[]> {
     await options.prepare();
-    const { quarantined } = await updateMailboxFile(
+    const { entries, quarantined } = await updateMailboxFile<OutboxEntry>(
       { path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs },
-      (entries) =>
+      (found, _, modifiedAtMs) =>
         pruneSettled(
-          (entries as OutboxEntry[]).map((entry) => settleEntry(entry, project.outbox.get(outboxKey(entry)))),
+          recogniseRewritten(found, written, modifiedAtMs).map((entry) =>
+            settleEntry(entry, project.outbox.get(outboxKey(entry))),
+          ),
           'outbox',
           clock(),
         ),
     );
+    written = { at: clock(), entries };
     if (quarantined) options.onQuarantined(quarantined);
+    return entries;
   }
 
   async function postAll(keys: readonly string[]): Promise<void> {
