@@ -13,6 +13,8 @@ export interface EchoAgentOptions {
   /** Holds its session file. */
   workDir: string;
   env: Record<string, string | undefined>;
+  /** Told of each line of the session file before it is written. */
+  writes?(type: string, text: string): void;
 }
 
 export interface EchoTurn {
@@ -66,6 +68,7 @@ export async function startEchoAgent(options: EchoAgentOptions): Promise<EchoAge
   });
 
   async function record(type: string, content: unknown): Promise<void> {
+    options.writes?.(type, JSON.stringify(content));
     const line = { id: randomUUID(), timestamp: new Date().toISOString(), type, content };
     await appendFile(sessionFile, `${JSON.stringify(line)}\n`);
   }
