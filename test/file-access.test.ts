@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 /** Each file outside of agent/files/ that asks the file system itself, with the place that it touches. */
 const others: Record<string, string> = {
   'agent/approvals/gate-files.ts': 'config and runtime directory',
-  'agent/approvals/surroundings.ts': 'where paths lead, without opening them',
+  'agent/approvals/danger/surroundings.ts': 'where paths lead, without opening them',
   'agent/binding.ts': 'where paths lead, without opening them',
   'agent/commands/demo.ts': 'a folder that it has made itself',
   'agent/commands/dev.ts': 'the folder of dev; watches the mailbox',

@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import type { ToolCall } from './builtin.ts';
-import type { AfterCommand } from './judge.ts';
-import type { GateHost } from './questions.ts';
+import type { ToolCall } from './danger/call.ts';
+import type { AfterCommand } from './policy/judge.ts';
+import type { GateHost } from './question/questions.ts';
 import { type Ran, runCommand } from './run.ts';
 
 export type ToolEnd = HookCall & { event: Extract<TurnEvent, { type: 'toolEnd' }> };

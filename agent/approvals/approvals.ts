@@ -7,12 +7,12 @@ import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
-import { commandOf, jsonOf, type ToolCall } from './builtin.ts';
-import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-now.ts';
+import { commandOf, jsonOf, type ToolCall } from './danger/call.ts';
 import { readMode } from './modes.ts';
-import type { Policies } from './policy.ts';
-import { approvalPrefix, readAction, verdictText } from './question.ts';
-import { limitQuestions } from './question-limit.ts';
+import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
+import type { Policies } from './policy/policy.ts';
+import { approvalPrefix, readAction, verdictText } from './question/question.ts';
+import { limitQuestions } from './question/question-limit.ts';
 import {
   auditWords,
   brokenText,
@@ -21,7 +21,7 @@ import {
   type GateHost,
   type Question,
   type QuestionsOptions,
-} from './questions.ts';
+} from './question/questions.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** The user of a private chat; undefined = a group. */

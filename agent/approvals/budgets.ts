@@ -6,7 +6,7 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord, Usage } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
-import { type Budgets, budgetsOf, type Policies } from './policy.ts';
+import { type Budgets, budgetsOf, type Policies } from './policy/policy.ts';
 
 export interface BudgetingOptions {
   project: ProjectState;

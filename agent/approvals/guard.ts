@@ -15,16 +15,17 @@ import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
-import { commandOf, jsonOf, type Surroundings } from './builtin.ts';
-import { afterCommands } from './judge.ts';
-import type { JudgeOptions } from './judge-now.ts';
-import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
-import { hideBy, type Shows } from './question.ts';
-import type { GateHost } from './questions.ts';
+import { commandOf, jsonOf } from './danger/call.ts';
+import type { Surroundings } from './danger/rules.ts';
+import { afterCommands } from './policy/judge.ts';
+import type { JudgeOptions } from './policy/judge-now.ts';
+import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy/policy.ts';
+import { hideBy, type Shows } from './question/question.ts';
+import type { GateHost } from './question/questions.ts';
+import { headAndTail } from './question/visible.ts';
 import { makeCheckpoint } from './run.ts';
 import { createSwitches } from './switches.ts';
 import { createUngated, type RanTool, type ToolOfCall } from './ungated.ts';
-import { headAndTail } from './visible.ts';
 
 export interface GuardOptions {
   project: ProjectState;

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { HookCall } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { jsonOf } from './builtin.ts';
+import { jsonOf } from './danger/call.ts';
 
 /** A tool that the session file says has run. */
 export interface RanTool {

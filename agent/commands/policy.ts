@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
-import { commandOf, type ToolCall } from '../approvals/builtin.ts';
-import { judgeNow } from '../approvals/judge-now.ts';
-import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy.ts';
-import { knownPlaces } from '../approvals/surroundings.ts';
+import { commandOf, type ToolCall } from '../approvals/danger/call.ts';
+import { knownPlaces } from '../approvals/danger/surroundings.ts';
+import { judgeNow } from '../approvals/policy/judge-now.ts';
+import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy/policy.ts';
 import { pathBelow } from '../files/below.ts';
 import { findServed } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';

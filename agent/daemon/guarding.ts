@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createGuard, type Guard } from '../approvals/guard.ts';
-import { knownPlaces } from '../approvals/surroundings.ts';
+import { knownPlaces } from '../approvals/danger/surroundings.ts';
 import type { Binding } from '../config.ts';
 import { hookSwitches } from '../drivers/gemini/hook-switches.ts';
 import { readTurn } from '../drivers/gemini/session-log.ts';

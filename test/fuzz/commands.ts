@@ -6,10 +6,10 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { ToolCall } from '../../agent/approvals/builtin.ts';
-import { judgeNow } from '../../agent/approvals/judge-now.ts';
-import { readPolicies } from '../../agent/approvals/policy.ts';
-import { knownPlaces } from '../../agent/approvals/surroundings.ts';
+import type { ToolCall } from '../../agent/approvals/danger/call.ts';
+import { knownPlaces } from '../../agent/approvals/danger/surroundings.ts';
+import { judgeNow } from '../../agent/approvals/policy/judge-now.ts';
+import { readPolicies } from '../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../agent/format/redact.ts';
 import type { ApprovalMode } from '../../agent/journal/approvals.ts';
 import { directories } from '../../agent/paths.ts';

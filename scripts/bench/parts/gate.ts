@@ -4,9 +4,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judgeNow } from '../../../agent/approvals/judge-now.ts';
-import { readPolicies } from '../../../agent/approvals/policy.ts';
-import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
+import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
+import { judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
+import { readPolicies } from '../../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { directories } from '../../../agent/paths.ts';
 import { ordinaryCommands } from '../../../test/agent/approvals/ordinary-commands.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findDangers, type Surroundings } from '../../../agent/approvals/builtin.ts';
+import { findDangers } from '../../../agent/approvals/danger/dangers.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
 
 const world: Surroundings = {
   cwd: '/home/dev/shop',

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAudit, readAudit } from '../../../agent/approvals/audit.ts';
+import { lookAround } from '../../../agent/approvals/danger/surroundings.ts';
 import { createGates } from '../../../agent/approvals/gate-files.ts';
-import { judge } from '../../../agent/approvals/judge.ts';
-import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy.ts';
-import { lookAround } from '../../../agent/approvals/surroundings.ts';
+import { judge } from '../../../agent/approvals/policy/judge.ts';
+import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy/policy.ts';
 
 let dir: string;
 beforeEach(async () => {

@@ -2,12 +2,12 @@
 // best of several rounds, since a busy machine only makes a round slower.
 
 import { describe, expect, it } from 'vitest';
-import type { Surroundings } from '../../../agent/approvals/builtin.ts';
-import { matchesGlob, matchesName } from '../../../agent/approvals/glob.ts';
-import { judge } from '../../../agent/approvals/judge.ts';
-import type { Policies } from '../../../agent/approvals/policy.ts';
-import { stringsIn } from '../../../agent/approvals/shell-programs.ts';
-import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
+import { matchesGlob, matchesName } from '../../../agent/approvals/danger/glob.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { stringsIn } from '../../../agent/approvals/danger/shell-programs.ts';
+import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
+import { judge } from '../../../agent/approvals/policy/judge.ts';
+import type { Policies } from '../../../agent/approvals/policy/policy.ts';
 
 const home = '/home/dev';
 const dirs = {

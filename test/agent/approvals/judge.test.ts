@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Surroundings } from '../../../agent/approvals/builtin.ts';
-import { matchesGlob } from '../../../agent/approvals/glob.ts';
-import { afterCommands, judge } from '../../../agent/approvals/judge.ts';
-import type { Policies, ProjectPolicy, UserPolicy } from '../../../agent/approvals/policy.ts';
+import { matchesGlob } from '../../../agent/approvals/danger/glob.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { afterCommands, judge } from '../../../agent/approvals/policy/judge.ts';
+import type { Policies, ProjectPolicy, UserPolicy } from '../../../agent/approvals/policy/policy.ts';
 
 const world: Surroundings = {
   cwd: '/home/dev/shop',

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import '../../property-seed.ts';
-import { actionOf, questionItem, questionPart, readAction, verdictItem } from '../../../agent/approvals/question.ts';
-import { headAndTail, shortDiff } from '../../../agent/approvals/visible.ts';
+import {
+  actionOf,
+  questionItem,
+  questionPart,
+  readAction,
+  verdictItem,
+} from '../../../agent/approvals/question/question.ts';
+import { headAndTail, shortDiff } from '../../../agent/approvals/question/visible.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { visible } from '../../../agent/visible.ts';
 

@@ -1,7 +1,7 @@
 // Real worker threads, from the sources; test/e2e/large-inputs.test.ts has those of the built program.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { type JudgeTask, judgeHere } from '../../../agent/approvals/judge-now.ts';
+import { type JudgeTask, judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import { createRedactor, type RedactionOptions } from '../../../agent/format/redact.ts';
 import { createHeavy, type Heavy, inlineChars } from '../../../agent/heavy/heavy.ts';
 import { createThread } from '../../../agent/heavy/thread.ts';

@@ -3,9 +3,10 @@
 import { readlink, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readLinked } from '../files/raw-file.ts';
-import type { Directories } from '../paths.ts';
-import { maxPaths, pathsOf, type Surroundings, type ToolCall } from './builtin.ts';
+import { readLinked } from '../../files/raw-file.ts';
+import type { Directories } from '../../paths.ts';
+import { maxPaths, pathsOf, type ToolCall } from './call.ts';
+import type { Surroundings } from './rules.ts';
 
 const maxShownBytes = 200_000;
 

@@ -1,6 +1,6 @@
 // Programs whose arguments are a command or a script: what they would run. Pure.
 
-import { unescaped } from './shell-syntax.ts';
+import { unescaped } from './shell-marks.ts';
 
 /** Run the command that begins at one of their words; which one depends on their options, so each is tried. */
 const runners = new Set([

@@ -1,18 +1,11 @@
 // What a tool call may do: the strictest of mode, built-in rules, the user's policy and the project's. Pure.
 
-import { oneLine } from '../../protocol/lines.ts';
-import type { ApprovalMode } from '../journal/approvals.ts';
-import {
-  type BuiltinRule,
-  commandOf,
-  commandTexts,
-  type Finding,
-  findDangers,
-  neverAllowed,
-  type Surroundings,
-  type ToolCall,
-} from './builtin.ts';
-import { matchesGlob } from './glob.ts';
+import { oneLine } from '../../../protocol/lines.ts';
+import type { ApprovalMode } from '../../journal/approvals.ts';
+import { commandOf, commandTexts, type ToolCall } from '../danger/call.ts';
+import { findDangers } from '../danger/dangers.ts';
+import { matchesGlob } from '../danger/glob.ts';
+import { type BuiltinRule, type Finding, neverAllowed, type Surroundings } from '../danger/rules.ts';
 import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
 
 export interface Judgement {

@@ -1,9 +1,9 @@
 // How an approval looks on the phone: what would run, word for word, and the buttons. Pure.
 
-import type { OutboxItem, TextEntity, TextPart } from '../../protocol/relay-api.ts';
-import type { Verdict } from '../journal/approvals.ts';
-import { visible } from '../visible.ts';
-import { commandOf, type ToolCall } from './builtin.ts';
+import type { OutboxItem, TextEntity, TextPart } from '../../../protocol/relay-api.ts';
+import type { Verdict } from '../../journal/approvals.ts';
+import { visible } from '../../visible.ts';
+import { commandOf, type ToolCall } from '../danger/call.ts';
 import { headAndTail, shortDiff } from './visible.ts';
 
 /** Without plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
