@@ -109,16 +109,26 @@ interface Asked {
   isDanger: boolean;
 }
 
-const shell = (command: string): ToolCall => ({ tool: 'run_shell_command', server: undefined, input: { command } });
+const shell = (command: string): ToolCall => ({
+  agent: 'gemini',
+  tool: 'run_shell_command',
+  server: undefined,
+  input: { command },
+});
 const callWith = (words: string): fc.Arbitrary<ToolCall> =>
   fc.constantFrom<ToolCall>(
-    { tool: 'write_file', server: undefined, input: { file_path: 'src/a.sh', content: words } },
-    { tool: 'write_file', server: undefined, input: { file_path: words, content: 'a' } },
-    { tool: 'replace', server: undefined, input: { file_path: '.env', old_string: words, new_string: words } },
-    { tool: 'web_fetch', server: undefined, input: { prompt: words } },
-    { tool: 'mcp_sh_run', server: 'sh', input: { args: words.split(' ') } },
-    { tool: 'mcp_sh_run', server: 'sh', input: { steps: [{ run: words }, { code: words }] } },
-    { tool: words, server: words, input: { [words]: words } },
+    { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: 'src/a.sh', content: words } },
+    { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: words, content: 'a' } },
+    {
+      agent: 'gemini',
+      tool: 'replace',
+      server: undefined,
+      input: { file_path: '.env', old_string: words, new_string: words },
+    },
+    { agent: 'gemini', tool: 'web_fetch', server: undefined, input: { prompt: words } },
+    { agent: 'gemini', tool: 'mcp_sh_run', server: 'sh', input: { args: words.split(' ') } },
+    { agent: 'gemini', tool: 'mcp_sh_run', server: 'sh', input: { steps: [{ run: words }, { code: words }] } },
+    { agent: 'gemini', tool: words, server: words, input: { [words]: words } },
   );
 
 const input = fc.oneof<fc.MaybeWeightedArbitrary<Asked>[]>(

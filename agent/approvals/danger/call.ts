@@ -1,5 +1,7 @@
 // A tool call as the rules see it: its texts, its command lines, and the files that it names. Pure; bounded whatever a call holds.
 
+import type { Tools } from '../../drivers/driver.ts';
+import { driverOf } from '../../drivers/registry.ts';
 import { fromHome, hasNames, maxPathChars, namesIn } from './names.ts';
 import { absolute, normal } from './paths.ts';
 import type { Surroundings } from './rules.ts';
@@ -8,17 +10,20 @@ import type { Shell } from './shell-state.ts';
 import { readShell } from './shell-words.ts';
 
 export interface ToolCall {
+  /** The coding agent that makes it, by the name of its driver. */
+  agent: string;
   tool: string;
   /** The MCP server that offers the tool. */
   server: string | undefined;
   input: Readonly<Record<string, unknown>>;
 }
 
-/** Tools that only look. Their paths are not writes. */
-export const readers = new Set([
-  ...['read_file', 'read_many_files', 'list_directory', 'glob', 'search_file_content', 'grep_search'],
-  ...['google_web_search', 'web_fetch', 'save_memory', 'ask_user', 'get_internal_docs', 'activate_skill'],
-]);
+/** The words of the coding agent that makes the call. Throws for one that nobody knows: a gate then denies. */
+export function toolsOf(agent: string): Tools {
+  const driver = driverOf(agent);
+  if (!driver) throw new Error(`no driver for the coding agent ${agent}`);
+  return driver.tools;
+}
 
 /** Undefined = nests deeper than can be written down. */
 export function jsonOf(value: unknown): string | undefined {
@@ -30,8 +35,13 @@ export function jsonOf(value: unknown): string | undefined {
 }
 
 /** The command line of a shell tool. */
-export function commandOf({ input }: ToolCall): string | undefined {
-  return typeof input.command === 'string' ? input.command : undefined;
+export function commandOf({ agent, input }: ToolCall): string | undefined {
+  return toolsOf(agent).command(input);
+}
+
+/** A tool of the agent itself that changes nothing. */
+export function isReader({ agent, tool, server }: ToolCall): boolean {
+  return server === undefined && toolsOf(agent).readOnly.has(tool);
 }
 
 /** More than a person reads: where links lead is looked at for so many. */
@@ -40,9 +50,9 @@ const maxDepth = 8;
 const maxTexts = 2_000;
 
 /** Arguments that name a file or folder. */
-export function pathArguments({ tool, server, input }: ToolCall): string[] {
-  if (server === undefined && readers.has(tool)) return [];
-  return textsIn(input).flatMap(([key, value]) => {
+export function pathArguments(call: ToolCall): string[] {
+  if (isReader(call)) return [];
+  return textsIn(call.input).flatMap(([key, value]) => {
     if (value.length >= maxPathChars || value.includes('\n')) return [];
     const isPath = /path|file|dest|target|source|uri|dir/i.test(key) || /^(\/|~|[a-z]:[\\/]|file:\/\/)/i.test(value);
     return isPath ? [value] : [];
@@ -66,7 +76,7 @@ export function textsIn(input: unknown): [key: string, value: string][] {
 export function commandsIn(call: ToolCall): string[] {
   const command = commandOf(call);
   if (call.server === undefined && command !== undefined) return [command];
-  if (call.server === undefined && readers.has(call.tool)) return [];
+  if (isReader(call)) return [];
   const { input } = call;
   const lines: string[] = command === undefined ? [] : [command];
   const words = (value: unknown) =>
@@ -103,8 +113,8 @@ function asWord(text: string): string {
 }
 
 /** A shell tool may be told to run its command in another folder. */
-export function startOf({ input }: ToolCall, world: Shell): Shell {
-  const dir = ['dir_path', 'directory', 'cwd', 'workdir', 'working_directory', 'workingDirectory']
+export function startOf({ agent, input }: ToolCall, world: Shell): Shell {
+  const dir = [toolsOf(agent).folder, 'directory', 'cwd', 'workdir', 'working_directory', 'workingDirectory']
     .map((key) => input[key])
     .find((value) => typeof value === 'string' && value !== '' && value.length < maxPathChars);
   if (typeof dir !== 'string') return world;

@@ -4,10 +4,10 @@
 import {
   commandOf,
   commandsIn,
+  isReader,
   maxPaths,
   pathArguments,
   pathsOf,
-  readers,
   startOf,
   type ToolCall,
   textsIn,
@@ -41,7 +41,7 @@ export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
     if (changes) lookAtTouched({ role: 'change', word: path }, [world.cwd], looked);
   }
   for (const [key, value] of textsIn(call.input)) {
-    if (key !== 'command' && (!readers.has(call.tool) || call.server !== undefined) && isSql(key, value, call)) {
+    if (value !== command && !isReader(call) && isSql(key, value, call)) {
       add('drop-table', 'drops or empties a table');
     }
     if (world.secretsIn(value) > 0) add('secret-content', 'holds a secret in its text');

@@ -1,7 +1,8 @@
 // The built-in rule that guards the guard, for commands: processes, coding agents and wa-sync itself. Pure.
 
+import { ofFootprints } from '../../drivers/footprints.ts';
 import { hasGlob, matchesName } from './glob.ts';
-import { agentNames } from './guarded.ts';
+import { agentOf } from './guarded.ts';
 import type { Add } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
 import { maxCommandChars, type SimpleCommand } from './shell-words.ts';
@@ -17,7 +18,7 @@ export function lookAtProcesses(program: string, rest: readonly string[], add: A
       if (/wa.?(sync|hook)|hook/i.test(name)) return true;
       if (ends && reachesOurs(name)) return true;
       return (
-        ends && (/^(node|nodejs|perl|sh|bash|dash|curl|gemini|claude|codex|wa)?$/.test(letters) || /^wa/.test(letters))
+        ends && (/^(node|nodejs|perl|sh|bash|dash|curl|wa)?$/.test(letters) || isAgent(letters) || /^wa/.test(letters))
       );
     });
     if (
@@ -57,32 +58,39 @@ export function lookAtEnded(commands: readonly SimpleCommand[], add: Add): void 
   if (!commands.some(({ words: [name, first] }) => name === 'kill' && first !== '-0')) return;
   const finds = commands.some(({ words: [name = '', ...rest] }) => {
     const names = rest.filter((word) => !word.startsWith('-')).map((word) => word.replaceAll(/[[\]]/g, ''));
-    if (/^(pgrep|pidof)$/.test(name)) return names.some((word) => /^(node|perl|sh|bash|gemini|wa.*)$/.test(word));
+    if (/^(pgrep|pidof)$/.test(name))
+      return names.some((word) => /^(node|perl|sh|bash|wa.*)$/.test(word) || isAgent(word));
     return (
       /^(e?grep|rg|awk)$/.test(name) &&
-      names.some((word) => /^\/?(wa|node|perl|gemini)\/?$|wa.?(sync|hook)/i.test(word))
+      names.some((word) => {
+        const bare = word.replace(/^\/|\/$/g, '');
+        return /^(wa|node|perl)$|wa.?(sync|hook)/i.test(bare) || isAgent(bare.toLowerCase());
+      })
     );
   });
   if (finds) add('own', 'may end processes of the guard itself');
 }
 
-const movesAgent =
-  /^(HOME|GEMINI_CLI_HOME|GEMINI_CONFIG_DIR|GEMINI_CLI_SYSTEM_(?:SETTINGS|DEFAULTS)_PATH|CLAUDE_CONFIG_DIR|CODEX_HOME|WA_\w+_DIR|XDG_\w+)=/;
+function isAgent(program: string): boolean {
+  return agentOf(program) !== undefined;
+}
+
+const variables = ofFootprints((all) => new Set(all.flatMap((each) => each.variables)));
+
+/** Sets a variable that leads an agent, or us, to other settings. */
+function movesAgent(word: string): boolean {
+  return /^(HOME|WA_\w+_DIR|XDG_\w+)=/.test(word) || variables().has(word.slice(0, Math.max(0, word.indexOf('='))));
+}
 
 /** Extensions and hooks of a coding agent, and one that is started without them. */
 export function lookAtAgents({ words: [program = '', ...rest], assigned }: SimpleCommand, add: Add): void {
-  const name = agentNames.find((agent) => new RegExp(`^${agent}(-cli|-code)?$`).test(program));
-  if (name === undefined) return;
-  const own = () => add('own', `changes or leaves out the hooks of ${name}`);
+  const agent = agentOf(program);
+  if (!agent) return;
+  const own = () => add('own', `changes or leaves out the hooks of ${agent.name}`);
   const verb = rest.findIndex((word) => /^(extensions?|hooks?|plugins?|config|features|settings)$/.test(word));
   if (verb >= 0 && verb < 3 && !/^(list|ls|show|get|validate|--help)$/.test(rest[verb + 1] ?? '')) own();
-  if (assigned.some((word) => movesAgent.test(word))) own();
-  const leavesOut = {
-    gemini: /^(-[a-z]*e|--extensions?(=|$))/,
-    claude: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
-    codex: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
-  }[name];
-  if (leavesOut && rest.some((word) => leavesOut.test(word))) own();
+  if (assigned.some(movesAgent)) own();
+  if (rest.some((word) => agent.leavesOut.test(word))) own();
 }
 
 /** What only shows, sends or starts is left alone: the model is told to use some of it. */
@@ -91,7 +99,7 @@ export function lookAtOwn(words: readonly string[], before: readonly string[], a
   if (
     has(/^(service|setup|rotate|uninstall)$/) ||
     (has(/^hooks$/) && !has(/^list$/)) ||
-    (words[0] === 'dev' && has(/^(--agent=)?gemini$/))
+    (words[0] === 'dev' && words.some((word) => isAgent(word.replace(/^--agent=/, ''))))
   )
     add('own', 'changes the installation of wa-sync');
   if (
@@ -109,20 +117,24 @@ export function lookAtOwn(words: readonly string[], before: readonly string[], a
 
 /** `export HOME=x; gemini`, `env HOME=x gemini`: elsewhere an agent finds no hooks. Also settings named in the words of an editor. */
 export function lookAtMoved(commands: readonly SimpleCommand[], add: Add): void {
-  const startsAgent = commands.some(({ words: [name = ''] }) => agentNames.some((agent) => name === agent));
-  const moves = commands.some(({ words, assigned }) => [...words, ...assigned].some((word) => movesAgent.test(word)));
+  const startsAgent = commands.some(({ words: [name = ''] }) => isAgent(name));
+  const moves = commands.some(({ words, assigned }) => [...words, ...assigned].some(movesAgent));
   if (startsAgent && moves) add('own', 'starts a coding agent where it finds no hooks');
   const edits = commands.some(
     ({ words: [name = '', ...rest], texts }) =>
-      writesByScript.test(name) && [...rest, ...texts].some((word) => agentSettings.test(word)),
+      writesByScript.test(name) && [...rest, ...texts].some((word) => agentSettings().test(word)),
   );
   if (edits) add('own', 'names the settings of a coding agent');
 }
 
 /** Programs that write files which their script names. */
 const writesByScript = /^(g?sed|ed|ex|vim?|nvim|[gmn]?awk|sqlite3|psql|duckdb|emacs)$/;
-const agentSettings =
-  /\.(?:gemini\/(?:settings\.json|extensions|hooks|policies|trusted\w{1,20}\.json)|claude\/(?:settings|hooks|plugins)|codex\/(?:config\.toml|hooks|rules))/i;
+/** `.folder/name`, whatever the ending of the name. */
+const agentSettings = ofFootprints((all) => {
+  const plain = (text: string) => text.replace(/[^\w/]/g, (char) => `\\${char}`);
+  const paths = all.flatMap(({ folder, names }) => names.map((name) => `${folder}/${name.replace(/\..*$/, '')}`));
+  return new RegExp(paths.map(plain).join('|'), 'i');
+});
 
 /** What belongs to wa-sync is known by its name wherever it stands, also quoted in parts. */
 const ownPath =

@@ -4,6 +4,7 @@ import type { Touched } from './file-roles.ts';
 import { hasGlob } from './glob.ts';
 import {
   belongsToGuard,
+  isAgentFolder,
   mayFindGuard,
   mayHoldSecrets,
   type Place,
@@ -76,7 +77,8 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
 
 /** What comes into a folder is known by its name, or may be anything; of a project's own folder that is usual. */
 function comesUponGuard(folder: string, arriving: readonly string[] | undefined, place: Place): boolean {
-  if (arriving === undefined) return standsAboveHomeGuard(folder, place) || /\/\.(gemini|claude|codex)$/i.test(folder);
+  if (arriving === undefined)
+    return standsAboveHomeGuard(folder, place) || isAgentFolder(folder.slice(folder.lastIndexOf('/') + 1));
   return arriving.some((name) => {
     const path = normal(`${folder}/${name}`);
     return belongsToGuard(path, place) || standsAboveGuard(path, place);

@@ -1,4 +1,4 @@
-// The policy of the user (`policy.json` beside config.json) and of a project (`.gemini/wa_policy.json`, which can only
+// The policy of the user (`policy.json` beside config.json) and of a project (`wa_policy.json` beside its two files, which can only
 // tighten): schema and reading. Prose: docs/policy.md.
 
 import * as v from 'valibot';

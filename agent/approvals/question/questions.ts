@@ -37,7 +37,7 @@ export interface QuestionsOptions {
   send(item: OutboxItem): Promise<void>;
   shows: Shows;
   /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
-  isAtDesk(pid: number | undefined): Promise<boolean>;
+  isAtDesk(pid: number | undefined, agent: string): Promise<boolean>;
   audit(decision: Decision): void;
   clock: () => number;
   log: Log;
@@ -167,7 +167,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
       await settle(question, 'withdrawn', { deny: 'Nobody waited for the answer any more.' });
       return;
     }
-    const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid));
+    const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid, question.call.agent));
     if (atDesk) await settle(question, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
     // Still open in the outbox: it never was on the phone.
     else if (project.openKeys.has(questionKey(question.id))) await settle(question, 'timeout', { deny: unreachedText });

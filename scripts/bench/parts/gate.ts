@@ -36,7 +36,12 @@ export const gate: Part = {
     const took: number[] = [];
     for (const command of history()) {
       const startedAt = performance.now();
-      await judgeNow({ tool: 'run_shell_command', server: undefined, input: { command } }, cwd, 'risky', options);
+      await judgeNow(
+        { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } },
+        cwd,
+        'risky',
+        options,
+      );
       took.push(performance.now() - startedAt);
     }
     await rm(home, { recursive: true });

@@ -84,6 +84,7 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
     const before = world.items.length;
     const answer = approvals.gate(
       {
+        agent: 'gemini',
         session: 's',
         transcript: undefined,
         cwd: '/home/dev/shop',
@@ -374,6 +375,7 @@ describe('a flood of calls', () => {
     (command: string) =>
       approvals.gate(
         {
+          agent: 'gemini',
           session: 's',
           transcript: undefined,
           cwd: '/home/dev/shop',

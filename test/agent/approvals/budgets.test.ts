@@ -26,7 +26,7 @@ function create(budgets: Budgets) {
     },
     clock: () => world.now,
   });
-  const call = (event: TurnEvent) => ({ session: 's', transcript: '/t', cwd: '/', event });
+  const call = (event: TurnEvent) => ({ agent: 'gemini', session: 's', transcript: '/t', cwd: '/', event });
   return {
     world,
     project,

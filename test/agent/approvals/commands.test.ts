@@ -37,7 +37,12 @@ const none: Policies = {
   project: { rules: [] },
   problems: [],
 };
-const call = (command: string) => ({ tool: 'run_shell_command', server: undefined, input: { command } });
+const call = (command: string) => ({
+  agent: 'gemini',
+  tool: 'run_shell_command',
+  server: undefined,
+  input: { command },
+});
 const short = (command: string) => (command.length > 120 ? `${command.slice(0, 100)}… (${command.length})` : command);
 
 describe.each(Object.entries(askedCommands))('a command that %s', (_, commands) => {
@@ -84,7 +89,7 @@ describe('where links lead', () => {
 
 describe('the call of a tool that is no shell', () => {
   const rules = (tool: string, input: Record<string, unknown>, server?: string) =>
-    findDangers({ tool, server, input }, world).map(({ rule }) => rule);
+    findDangers({ agent: 'gemini', tool, server, input }, world).map(({ rule }) => rule);
   const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
 
   it.each([
