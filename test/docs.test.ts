@@ -19,6 +19,11 @@ const pages = [
   'protocol/README.md',
   ...filesBelow('docs').filter((path) => path.endsWith('.md')),
 ];
+/** What a user reads. */
+const guides = [
+  'README.md',
+  ...['using', 'hooks', 'relay', 'configuration', 'troubleshooting'].map((name) => `docs/${name}.md`),
+];
 const sources = ['agent', 'worker', 'hooks', 'protocol'].flatMap(filesBelow).filter((path) => path.endsWith('.ts'));
 
 /** Every first group of `pattern`, with the file that has it. */
@@ -92,17 +97,17 @@ it('every limit that a page names exists', () => {
 it('every command that a page or a text of the program names exists', () => {
   expect(commands).toContain('start');
   const inPages = named(pages, /`(?:npx )?wa-sync ([a-z]+)/g);
-  const inReadme = named(['README.md'], /^ {4}(?:npx )?wa-sync ([a-z]+)/gm);
+  const inGuides = named(guides, /^ {4}(?:npx )?wa-sync ([a-z]+)/gm);
   // A backtick behind a word quotes a command; any other begins a text.
   const inSources = named(sources, /(?<=[a-zA-Z,;] |\\)`(?:npx )?wa-sync ([a-z]+)/g);
   expect(inSources.length).toBeGreaterThan(20);
   const inHints = named(sources, /hint:[^\n]*?(?:: |[Rr]un |with )wa-sync ([a-z]+)/g);
-  const all = [...inPages, ...inReadme, ...inSources, ...inHints];
+  const all = [...inPages, ...inGuides, ...inSources, ...inHints];
   expect(all.filter(({ name }) => !commands.includes(name))).toEqual([]);
 });
 
-it('every option that the README gives a command is one of it', () => {
-  const text = read('README.md');
+it('every option that a guide gives a command exists', () => {
+  const text = guides.map(read).join('\n');
   const calls = [...text.matchAll(/(?:wa-sync (dev|hooks|status|send|start)|npm run (dev) --)((?: +[^\s`|]+)*)/g)];
   const wrong = calls.flatMap(([, direct, script, rest = '']) => {
     const command = direct ?? script ?? '';
@@ -120,9 +125,9 @@ it('every npm script that a page names exists', () => {
   expect(scripts.filter(({ name }) => !Object.hasOwn(packageJson.scripts, name))).toEqual([]);
 });
 
-it('every variable of the README is read somewhere', () => {
+it('every variable of the configuration page is read somewhere', () => {
   const code = sources.map(read).join('\n');
-  const variables = firstColumn('README.md', 'variable');
+  const variables = firstColumn('docs/configuration.md', 'variable');
   expect(variables).toContain('WA_RELAY_URL');
   expect(variables.filter((name) => !code.includes(name))).toEqual([]);
 });
@@ -142,4 +147,8 @@ it('every file that a page links to is in the package', () => {
   const always = ['LICENSE'];
   const packed = (name: string) => [...packageJson.files, ...always].some((each) => `${name}/`.startsWith(`${each}/`));
   expect(links.filter((name) => !packed(name))).toEqual([]);
+});
+
+it('the README fits on one page', () => {
+  expect(read('README.md').split('\n').length).toBeLessThan(150);
 });

@@ -17,7 +17,7 @@ export async function startCommand(options: { quiet: boolean }, context: Command
   const config = context.loadConfig();
   if (!config.relay) {
     throw new WaError('not_configured', 'no relay is configured', {
-      hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (README, "Your own relay").',
+      hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (docs/relay.md).',
     });
   }
   for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
@@ -73,7 +73,7 @@ export function secretsInReach(env: CommandContext['env'], isTerminal: boolean):
   // A service that has its token from a file of the system is started from no shell.
   if (env.WA_AGENT_TOKEN && isTerminal) {
     warnings.push(
-      `WA_AGENT_TOKEN in the environment: ${reach} it and write into your chat. Put "relay" into config.json (README, "Your own relay"), then: unset WA_RELAY_URL WA_AGENT_TOKEN`,
+      `WA_AGENT_TOKEN in the environment: ${reach} it and write into your chat. Put "relay" into config.json (docs/relay.md), then: unset WA_RELAY_URL WA_AGENT_TOKEN`,
     );
   }
   return warnings;

@@ -1,4 +1,4 @@
-// What `wa-sync start` says of the shell that it is started from, and that the README leaves no secret in that shell.
+// What `wa-sync start` says of the shell that it is started from, and that docs/relay.md leaves no secret in that shell.
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, stat } from 'node:fs/promises';
@@ -38,11 +38,10 @@ describe('a secret of the bot in the environment of the daemon', () => {
   });
 });
 
-describe('the README', () => {
+describe('the guide to your own relay', () => {
   it('sets secrets only in a shell that it ends before the daemon is started', async () => {
-    const text = await readFile('README.md', 'utf8');
-    const section = text.slice(text.indexOf('## Your own relay'), text.indexOf('## How it works'));
-    const lines = section.split('\n').flatMap((line) => (line.startsWith('    ') ? [line.trim()] : []));
+    const text = await readFile('docs/relay.md', 'utf8');
+    const lines = text.split('\n').flatMap((line) => (line.startsWith('    ') ? [line.trim()] : []));
     const at = (command: RegExp) => lines.findIndex((line) => command.test(line));
     const exported = lines.flatMap((line, index) => (/\bexport\b/.test(line) ? [index] : []));
     expect(at(/^bash$/)).toBeLessThan(Math.min(...exported));
@@ -51,7 +50,7 @@ describe('the README', () => {
   });
 
   it('writes a config.json that the daemon reads, for this user alone, and overwrites none', async () => {
-    const text = await readFile('README.md', 'utf8');
+    const text = await readFile('docs/relay.md', 'utf8');
     const command = /^ {4}(\(umask 077;.*config\.json\))$/m.exec(text)?.[1] ?? '';
     const env = {
       PATH: process.env.PATH,
