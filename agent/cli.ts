@@ -137,7 +137,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('hooks')
     .description('the hooks in a coding agent')
     .addArgument(hooksAction())
-    .addOption(new Option('--agent <name>', 'which coding agent').choices(agents).default(agents[0]))
+    .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
     .addOption(
       new Option(
         '--scope <scope>',

@@ -115,7 +115,7 @@ export function lookAtOwn(words: readonly string[], before: readonly string[], a
   if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'sends or drops a letter of wa-sync');
 }
 
-/** `export HOME=x; gemini`, `env HOME=x gemini`: elsewhere an agent finds no hooks. Also settings named in the words of an editor. */
+/** `export HOME=x; agent`, `env HOME=x agent`: elsewhere an agent finds no hooks. Also settings named in the words of an editor. */
 export function lookAtMoved(commands: readonly SimpleCommand[], add: Add): void {
   const startsAgent = commands.some(({ words: [name = ''] }) => isAgent(name));
   const moves = commands.some(({ words, assigned }) => [...words, ...assigned].some(movesAgent));
