@@ -6,6 +6,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { isErrorCode, WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type {
+  DocumentAnswer,
   LetterAction,
   LettersAnswer,
   OutboxAnswer,
@@ -27,7 +28,7 @@ export interface RelayClient {
   /** The bytes of a file of the phone, as they come. Errors: `not_found`, `body_too_large`, and those of every call. */
   download(address: Address, fileId: string): Promise<AsyncIterable<Uint8Array>>;
   /** Streams a document to the phone; the key makes it once. */
-  upload(address: Address, document: Upload): Promise<OutboxAnswer>;
+  upload(address: Address, document: Upload): Promise<DocumentAnswer>;
   /** Drops every connection: after a sleep they look open and are dead. */
   reconnect(): void;
   close(): Promise<void>;
@@ -163,7 +164,7 @@ export function createRelayClient(
         headersTimeout: fileMs,
       });
       const value = checked(statusCode, text);
-      if (!isOutboxAnswer(value)) throw new WaError('relay_bad_answer', 'the answer to the upload ended early');
+      if (!isDocumentAnswer(value)) throw new WaError('relay_bad_answer', 'the answer to the upload ended early');
       return value;
     },
     reconnect() {
@@ -247,6 +248,10 @@ function isPollAnswer(value: unknown): value is PollAnswer {
 }
 
 function isOutboxAnswer(value: unknown): value is OutboxAnswer {
+  return has(value, ['epoch']) && isDocumentAnswer(value);
+}
+
+function isDocumentAnswer(value: unknown): value is DocumentAnswer {
   return has(value, ['items']) && Array.isArray(value.items);
 }
 

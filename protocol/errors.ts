@@ -13,7 +13,7 @@ const codes = {
   held_by_other_daemon: { retryable: true },
   mailbox_full: { retryable: true },
   storage_failed: { retryable: true },
-  storage_too_new: { retryable: false },
+  storage_version: { retryable: false },
   // daemon -> relay
   relay_unreachable: { retryable: true },
   relay_error: { retryable: true },
@@ -39,7 +39,7 @@ const codes = {
   daemon_busy: { retryable: true },
   sprint_running: { retryable: false },
   lock_timeout: { retryable: true },
-  journal_too_new: { retryable: false },
+  journal_version: { retryable: false },
   file_unusable: { retryable: true },
   outside_project: { retryable: false },
   runtime_dir_unusable: { retryable: false },

@@ -4,7 +4,7 @@ interface RowBase {
   /** Rises within a project and never goes back. */
   seq: number;
   id: string;
-  /** When the phone sent it, epoch milliseconds. */
+  /** When the phone sent it, or the outcome was known; epoch milliseconds. */
   at: number;
 }
 
@@ -67,4 +67,20 @@ export interface ControlRow extends RowBase {
   control: Control;
 }
 
-export type Row = MessageRow | EditRow | ControlRow;
+/** The end of an outbox key: no part of the item waits any more. */
+export interface KeyEnd {
+  key: string;
+  state: 'sent' | 'dead';
+  /** Once it is sent: the platform's id of the message of the last part. */
+  ref?: string;
+  /** Why it is dead: an error code, and the platform's own words. */
+  error?: { code: string; reason: string };
+}
+
+/** What became of something that the daemon posted. A dead letter that is sent again has a second outcome; the later row counts. */
+export interface OutcomeRow extends RowBase {
+  kind: 'outcome';
+  outcome: KeyEnd;
+}
+
+export type Row = MessageRow | EditRow | ControlRow | OutcomeRow;

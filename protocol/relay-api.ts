@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { relayLimits } from './limits.ts';
-import type { ControlRow, Row } from './log.ts';
+import type { ControlRow, KeyEnd, Row } from './log.ts';
 import type { ReceiptState } from './receipts.ts';
 import { reportedStates } from './receipts.ts';
 
@@ -42,8 +42,6 @@ export interface PollAnswer {
   /** Every control above `after`, also beyond the window of `rows`. */
   controls: ControlRow[];
   cursor: number;
-  /** Some outbox key changed its state: post the open keys again. */
-  outbox?: 'changed';
 }
 
 /** Telegram's own shape and units: offset and length in UTF-16 code units. */
@@ -105,17 +103,22 @@ export type OutboxRequest = v.InferOutput<typeof outboxRequestSchema>;
 
 export type KeyState = 'queued' | 'sending' | 'sent' | 'dead';
 
-export interface OutboxOutcome {
-  key: string;
-  state: KeyState;
-  /** Once it is sent: the platform's id of the message of the last part. */
-  ref?: string;
-  /** Why it is dead: an error code, and the platform's own words. */
-  error?: { code: string; reason: string };
+/** Of a posted key: where it stands, with its end when it was known before. */
+export type OutboxOutcome = KeyEnd | { key: string; state: 'queued' | 'sending' };
+
+export function isEnd(outcome: OutboxOutcome): outcome is KeyEnd {
+  return outcome.state === 'sent' || outcome.state === 'dead';
 }
 
 export interface OutboxAnswer {
+  /** The storage that has the keys now. */
+  epoch: string;
   items: OutboxOutcome[];
+}
+
+/** Of `POST /v1/files`: a document has its outcome at once. */
+export interface DocumentAnswer {
+  items: KeyEnd[];
 }
 
 export interface ProjectStatus {

@@ -4,6 +4,7 @@ import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import packageJson from '../package.json' with { type: 'json' };
+import { bundledFolders, readPackage, thirdPartyLicences } from './licences.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = `${root}dist`;
@@ -12,6 +13,11 @@ const common = {
   absWorkingDir: root,
   bundle: true,
   logLevel: 'warning',
+  // THIRD_PARTY_LICENSES has them all.
+  legalComments: 'none',
+  // Less to read at each start. Names stay, for the stack of a bug.
+  minifyWhitespace: true,
+  minifySyntax: true,
   metafile: true,
   define: { __VERSION__: JSON.stringify(packageJson.version) },
   loader: { '.html': 'text', '.css': 'text', '.client.js': 'text' },
@@ -19,7 +25,11 @@ const common = {
 
 await mkdir(dist, { recursive: true });
 
-const [program, fallback] = await Promise.all([
+// Packages in CommonJS call `require` for the modules of Node, which an ES module does not have.
+const requireForPackages =
+  "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
+
+const [program, fallback, worker] = await Promise.all([
   build({
     ...common,
     entryPoints: {
@@ -31,10 +41,11 @@ const [program, fallback] = await Promise.all([
     format: 'esm',
     platform: 'node',
     target: 'node20.18',
-    packages: 'external',
+    // The other form of jsonc-parser hides what it requires from the bundler.
+    mainFields: ['module', 'main'],
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    banner: { js: '#!/usr/bin/env node' },
+    banner: { js: `#!/usr/bin/env node\n${requireForPackages}` },
   }),
   // CommonJS and one file: the fastest form for Node to start.
   build({
@@ -62,6 +73,10 @@ const [program, fallback] = await Promise.all([
   }),
 ]);
 
+const metafiles = { 'wa-sync': program.metafile, 'wa-hook-fallback': fallback.metafile, worker: worker.metafile };
+const packages = bundledFolders(Object.values(metafiles)).map((folder) => readPackage(`${root}${folder}`));
+await writeFile(`${dist}/THIRD_PARTY_LICENSES`, thirdPartyLicences(packages));
+
 // Only afterwards, so that a program which runs from dist/ never finds it empty.
 for (const name of await readdir(`${dist}/chunks`)) {
   if (!Object.hasOwn(program.metafile.outputs, `dist/chunks/${name}`)) await rm(`${dist}/chunks/${name}`);
@@ -70,5 +85,7 @@ for (const name of await readdir(`${dist}/chunks`)) {
 await copyFile(`${root}hooks/wa-hook`, `${dist}/wa-hook`);
 await chmod(`${dist}/wa-hook`, 0o755);
 await chmod(`${dist}/wa-sync.js`, 0o755);
-// bundle.test reads this to hold the fallback to its allowed inputs.
-await writeFile(`${dist}/wa-hook-fallback.meta.json`, JSON.stringify(fallback.metafile));
+// The tests read these, to hold each bundle to what it may contain. global-setup looks at the last one.
+for (const [name, metafile] of Object.entries(metafiles)) {
+  await writeFile(`${dist}/${name}.meta.json`, JSON.stringify(metafile));
+}

@@ -35,7 +35,8 @@ async function main(): Promise<void> {
     const isDead = approvals.asked > liveAfter && approvals.approved === 0;
     if (isDead) write('no approved call ever ran');
     const unasked = approvals.ranWithoutYes.length + approvals.runTwice.length;
-    const isBad = verdict.lost.length + verdict.duplicatedInbox.length + unasked > 0 || isDead;
+    const doubled = verdict.duplicatedInbox.length + verdict.duplicatedPhoneUncut.length;
+    const isBad = verdict.lost.length + doubled + unasked > 0 || isDead;
     if (isBad) write(`failed with --seed ${seed}`);
     const { lost, duplicatedInbox, duplicatedPhoneUncut, ...counts } = verdict;
     const line = {

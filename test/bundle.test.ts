@@ -11,7 +11,10 @@ const text = (name: string) => readFileSync(join(dist, name), 'utf8');
 
 interface Metafile {
   inputs: Record<string, unknown>;
-  outputs: Record<string, { imports: { path: string; external?: boolean }[] }>;
+  outputs: Record<
+    string,
+    { entryPoint?: string; inputs: object; imports: { path: string; kind: string; external?: boolean }[] }
+  >;
 }
 
 /** The rooms that the hook fallback shares with the daemon; none of them imports a package. */
@@ -47,6 +50,50 @@ it('the hook fallback touches nothing that Node loads at the first look, which c
   // A helper of the bundler that copies a whole module.
   expect(text('wa-hook-fallback.cjs')).not.toContain('getOwnPropertyNames');
 });
+
+it('the program asks for nothing but Node itself and its own files, so that no package is installed with it', () => {
+  const { outputs } = JSON.parse(text('wa-sync.meta.json')) as Metafile;
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+  const modules = imports.filter(({ external }) => external).map(({ path }) => path);
+  expect(modules).toContain('node:fs/promises');
+  expect(modules.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name))).toEqual([]);
+});
+
+it.each([
+  ['wa-sync.js', ['commander']],
+  ['relay-process.js', []],
+])('%s loads no other package at its start, whatever a command loads later', (name, packages) => {
+  const { outputs } = JSON.parse(text('wa-sync.meta.json')) as Metafile;
+  const inputs = atStart(outputs, `dist/${name}`).flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
+  const named = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  expect([...new Set(named)]).toEqual(packages);
+});
+
+it.each([
+  ['agent/commands/start.ts', 'zod'],
+  ['agent/commands/start.ts', '@modelcontextprotocol/sdk'],
+  ['agent/commands/start.ts', 'mdast-util-from-markdown'],
+  ['agent/commands/status.ts', 'hono'],
+  ['agent/commands/hooks.ts', 'undici'],
+])('%s starts without %s', (command, name) => {
+  const { outputs } = JSON.parse(text('wa-sync.meta.json')) as Metafile;
+  const [entry = ''] = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint === command ? path : [],
+  );
+  expect(entry).not.toBe('');
+  const inputs = atStart(outputs, entry).flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
+  expect(inputs.filter((path) => path.includes(`node_modules/${name}/`))).toEqual([]);
+});
+
+/** The output and all that it imports without a condition. */
+function atStart(outputs: Metafile['outputs'], path: string, seen = new Set<string>()): string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  for (const { path: next, kind, external } of outputs[path]?.imports ?? []) {
+    if (kind === 'import-statement' && !external) atStart(outputs, next, seen);
+  }
+  return [...seen];
+}
 
 it('the Worker is one file that imports nothing but what workerd itself has', () => {
   const named = [...text('worker.js').matchAll(/(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*["']([^"'\n]+)["']/g)];

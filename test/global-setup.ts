@@ -5,9 +5,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const sources = ['agent', 'hooks', 'protocol', 'worker', 'scripts/build.ts', 'package.json'];
+const sources = ['agent', 'hooks', 'protocol', 'worker', 'scripts/build.ts', 'scripts/licences.ts', 'package.json'];
 /** What the build writes last. */
-const product = 'dist/wa-hook-fallback.meta.json';
+const product = 'dist/worker.meta.json';
 
 export default function setup(): void {
   const builtAt = statSync(join(root, product), { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,18 +1,13 @@
-// The only reader of the Worker's bindings: checked once, frozen, closed when something is missing.
+// The only reader of the Worker's settings: checked once, frozen, closed when something is missing.
 
 import { checkSettings, type RelayVariables, type Settings } from '../protocol/relay-settings.ts';
-import type { Mailbox } from './mailbox/object.ts';
 
 export type { Settings };
-
-export interface Bindings extends RelayVariables {
-  MAILBOX: DurableObjectNamespace<Mailbox>;
-}
 
 const checked = new WeakMap<object, Settings>();
 
 /** Raises `misconfigured`, naming the setting and never its value when that is a secret. */
-export function readSettings(env: Bindings): Settings {
+export function readSettings(env: RelayVariables): Settings {
   const known = checked.get(env);
   if (known) return known;
   const settings = Object.freeze(checkSettings(env, (name) => `set it: \`npx wrangler secret put ${name}\``));

@@ -2,7 +2,7 @@
 
 import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
-import type { DocumentQuery, OutboxAnswer } from '../protocol/relay-api.ts';
+import type { DocumentAnswer, DocumentQuery } from '../protocol/relay-api.ts';
 import type { DocumentRequest, DocumentStart } from './mailbox/documents.ts';
 import type { Mailbox, ObjectAnswer } from './mailbox/object.ts';
 import type { Platform } from './platform.ts';
@@ -65,7 +65,7 @@ export async function uploadDocument(
   ask: Ask,
   request: Request,
   query: DocumentQuery,
-): Promise<OutboxAnswer> {
+): Promise<DocumentAnswer> {
   const { project, key, name, caption, replyTo } = query;
   const bytes = Number(request.headers.get('content-length') ?? Number.NaN);
   const { body } = request;

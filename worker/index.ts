@@ -17,7 +17,8 @@ import {
 } from '../protocol/relay-api.ts';
 import { errorAnswer, jsonAnswer, thrown } from './answers.ts';
 import { isWebhookCaller, requireAgent, requireMailbox } from './auth.ts';
-import type { Bindings, Settings } from './env.ts';
+import type { Bindings } from './bindings.ts';
+import type { Settings } from './env.ts';
 import { readSettings } from './env.ts';
 import { downloadFile, uploadDocument } from './files.ts';
 import type { ObjectAnswer } from './mailbox/object.ts';

@@ -19,13 +19,13 @@ export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCoun
     ...metric(
       'wa_in_total',
       'counter',
-      'Rows ever stored from the phone.',
+      'Rows ever logged: from the phone, and outcomes for the workstation.',
       sum((metrics) => metrics.in),
     ),
     ...metric(
       'wa_waiting',
       'gauge',
-      'Rows above the cursors.',
+      'Rows above the cursors, outcomes apart.',
       sum((metrics) => metrics.waiting),
     ),
     ...metric(

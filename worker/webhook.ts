@@ -1,7 +1,8 @@
 // The webhook's decisions: decode, allowed chat and user, then the mailbox. A stranger never reaches an object.
 
 import { mailboxName } from '../protocol/ids.ts';
-import type { Bindings, Settings } from './env.ts';
+import type { Bindings } from './bindings.ts';
+import type { Settings } from './env.ts';
 import type { EdgeCounts } from './metrics.ts';
 import type { Decoded, Platform } from './platform.ts';
 

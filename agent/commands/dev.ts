@@ -112,7 +112,7 @@ async function untilOver(
     relayEnded,
     stack.daemon.finished,
     ...(poll ? [poll.finished] : []),
-    ...(echo ? [echo] : []),
+    ...(echo === undefined ? [] : [echo]),
   ]);
 }
 

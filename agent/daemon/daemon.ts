@@ -46,6 +46,8 @@ export interface DaemonOptions {
   log: Log;
   /** Of large inputs; a test has less time. */
   deadlinesMs?: HeavyOptions['deadlinesMs'];
+  /** How long a refresh waits for the lock of an inbox file. */
+  inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number, agent: string): Promise<boolean>;
 }
@@ -61,7 +63,7 @@ const tickMs = 2_000;
 /** A tick that comes this much too late means that the machine slept or its clock was set. */
 const jumpMs = 10_000;
 
-/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_too_new`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
+/** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_version`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, client, clock, log } = options;
   refuseDoubles(options.bindings, config.file);
@@ -90,6 +92,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
+      inboxLockMs: options.inboxLockMs,
       redact,
       redactor,
       typesetter: heavy.typesetter,
@@ -116,15 +119,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       brokenSpool = broken;
       return taken;
     };
+    /** What was taken before every project runs; one that starts takes the spool as well. */
+    const early = await readSpool();
     const takeSpool = createCoalesced(async () => {
       try {
         const taken = await readSpool();
+        if (projects.length < options.bindings.length) early.push(...taken);
         for (const project of projects) project.adopt(taken);
       } catch (cause) {
         log('error', 'spool not taken', { error: (cause as Error).message });
       }
     });
-    const early = await readSpool();
     undo.push(() => Promise.all(projects.map((project) => project.stop())));
     for (const binding of options.bindings) {
       const project = await startProject(binding, { ...deps, takeSpool });
@@ -213,17 +218,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         client.reconnect();
         for (const project of projects) project.pull.wake();
       }
-      takeSpool();
+      void takeSpool();
       for (const project of projects) {
-        project.guard.tick();
-        Promise.all([project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
-          log('error', 'process check failed', { error: (cause as Error).message }),
+        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
+          log('error', 'periodic check failed', { error: (cause as Error).message }),
         );
       }
     }, tickMs);
     undo.push(async () => clearInterval(ticker));
     for (const project of projects) {
-      project.pull.finished.then((why) => {
+      void project.pull.finished.then((why) => {
         if (why === 'superseded') end('superseded');
       });
     }

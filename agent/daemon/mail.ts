@@ -27,6 +27,7 @@ export interface MailDeps {
   journal: Journal;
   client: RelayClient;
   daemon: { id: string; startedAt: number };
+  inboxLockMs: number | undefined;
   redact: Redact;
   typesetter: Typesetter;
   clock: () => number;
@@ -89,7 +90,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
       }),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     onQuarantined: (aside) => telling.quarantined(aside),
-    onOutcomes: outcomes.settled,
+    onEnded: outcomes.ended,
     clock,
     random,
     log,
@@ -110,6 +111,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     project,
     journal,
     path: place.inbox,
+    lockTimeoutMs: deps.inboxLockMs,
     admit,
     isAdmitted,
     prepare,

@@ -65,7 +65,7 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
     else await outbox.send(reply.item);
     if (reply.open) return;
     await journal.append([{ t: 'spent', p, at, ids: [control.id] }]);
-    if (isStop) await inbox.refresh();
+    if (isStop) void inbox.refresh();
   }
 
   return {

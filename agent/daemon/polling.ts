@@ -9,7 +9,7 @@ import type { Address, RelayClient } from '../relay-client.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import { createLeases } from '../sync/leases.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
-import { type Outcomes, settledOutcome } from '../sync/outcomes.ts';
+import type { Outcomes } from '../sync/outcomes.ts';
 import { createPolling, type Polling } from '../sync/polling.ts';
 import type { Redact, Typesetter } from '../sync/render.ts';
 
@@ -57,7 +57,7 @@ export function servePolling(parts: PollingParts, address: Address, deps: Pollin
     leases,
     queue: (items) => outbox.send(...items),
     outcome: async (key, timeoutMs, signal) =>
-      settledOutcome(project, key) ?? parts.outcomes.wait(key, timeoutMs, signal),
+      project.outbox.get(key)?.end ?? parts.outcomes.wait(key, timeoutMs, signal),
     takeSpool: deps.takeSpool,
     typing: () => deps.client.typing(address),
     typesetter: deps.typesetter,

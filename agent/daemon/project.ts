@@ -16,6 +16,7 @@ import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
 import { stateFiles, viewFiles } from '../paths.ts';
+import { createCoalesced } from '../sync/coalesce.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
 import type { Polling } from '../sync/polling.ts';
@@ -135,6 +136,14 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     }
     turns.wake();
   }
+
+  /** What is in the journal, for the files and what hangs on them. Never rejects. */
+  const catchUp = createCoalesced(async () => {
+    await look();
+    await viewFile.write();
+    attachments.fetch();
+  });
+
   const served = servePolling(
     {
       project,
@@ -182,12 +191,13 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
     outages: deps.outages,
     async onRows(rows) {
       await turns.steering.arrived(rows.map(({ id }) => id));
-      await look();
-      await viewFile.write();
-      attachments.fetch();
-      await controls.answer();
+      // Neither a tap or a STOP nor the next poll waits for a file that is locked.
+      const answered = controls.answer();
+      void catchUp();
+      await answered;
     },
-    onOutboxChanged: () => outbox.postOpen(),
+    onEnded: (ends) => void outbox.ended(ends),
+    onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
     },
@@ -195,11 +205,11 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
   pull = running;
   await viewFile.write();
   attachments.prune().then(attachments.fetch, () => {});
-  controls.answer();
+  void controls.answer();
 
   const watcher = watchFiles([place.inbox, place.outbox], (path) => {
-    if (path === place.inbox) look();
-    else outbox.scan();
+    if (path === place.inbox) void look();
+    else void outbox.scan();
   });
 
   return {

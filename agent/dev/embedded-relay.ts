@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { WaError } from '../../protocol/errors.ts';
-import type { RelayReport, RelayStart } from './relay-process.ts';
 import { findToolchain } from './toolchain.ts';
 
 export interface EmbeddedRelayOptions {
@@ -35,6 +34,23 @@ export interface EmbeddedRelay {
   /** Exit code of the child; 128 + 9 when it was killed. */
   readonly exited: Promise<number>;
 }
+
+/** Parent -> child, once. Secrets travel here and never in arguments or the environment. */
+export interface RelayStart {
+  /** Path of Miniflare's main module. */
+  miniflare: string;
+  /** Text of the bundled Worker. */
+  script: string;
+  port: number;
+  persistDir: string;
+  vars: Record<string, string>;
+  compatibilityDate: string;
+  compatibilityFlags: string[];
+  durableObject: { binding: string; className: string };
+}
+
+/** Child -> parent: the last word before it exits when it failed. */
+export type RelayReport = { url: string } | { failed: string };
 
 /** What wrangler.toml says to Cloudflare; a test holds the two together. */
 export const embeddedWorker = {
@@ -99,7 +115,7 @@ function ready(child: ChildProcess, exited: Promise<number>, start: RelayStart):
       else reject(startFailure(report.failed, start.port));
     });
     child.once('error', (cause) => reject(startFailure(cause.message, start.port)));
-    exited.then((code) => reject(startFailure(`its process ended with code ${code}`, start.port)));
+    void exited.then((code) => reject(startFailure(`its process ended with code ${code}`, start.port)));
     child.send(start, (error) => error && reject(startFailure(error.message, start.port)));
   });
 }

@@ -2,23 +2,7 @@
 // Started by embedded-relay.ts with a Node that Miniflare supports; imports nothing of ours at run time.
 
 import { pathToFileURL } from 'node:url';
-
-/** Parent -> child, once. Secrets travel here and never in arguments or the environment. */
-export interface RelayStart {
-  /** Path of Miniflare's main module. */
-  miniflare: string;
-  /** Text of the bundled Worker. */
-  script: string;
-  port: number;
-  persistDir: string;
-  vars: Record<string, string>;
-  compatibilityDate: string;
-  compatibilityFlags: string[];
-  durableObject: { binding: string; className: string };
-}
-
-/** Child -> parent: the last word before it exits when it failed. */
-export type RelayReport = { url: string } | { failed: string };
+import type { RelayReport, RelayStart } from './embedded-relay.ts';
 
 process.once('message', (start: RelayStart) => {
   run(start).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 // An update is confirmed to Telegram only after the relay has committed it.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { Api, GrammyError, HttpError } from 'grammy';
+import { Api, GrammyError, HttpError } from 'grammy/web';
 import { WaError } from '../../protocol/errors.ts';
 
 export interface TelegramPollOptions {

@@ -12,14 +12,16 @@ export interface MailboxRead<E> {
   entries: E[];
   /** True = an update would complete what entries lack. */
   incomplete: boolean;
+  /** When the file was written; 0 = it is missing. */
+  modifiedAtMs: number;
 }
 
 /** Errors: `outside_project`, `file_unusable` for what exists and is no ordinary readable file. */
 export async function readMailbox<E extends Entry>(path: string, kind: MailboxKind): Promise<MailboxRead<E>> {
   const file = await readBelow(path);
-  if (!file) return { state: 'missing', entries: [], incomplete: false };
+  if (!file) return { state: 'missing', entries: [], incomplete: false, modifiedAtMs: 0 };
   const { state, entries, incomplete } = parseFile(file, kind);
-  return { state, entries: entries as E[], incomplete };
+  return { state, entries: entries as E[], incomplete, modifiedAtMs: file.modifiedAtMs };
 }
 
 /** True = others may read it: an update restores the mode. Never throws. */

@@ -85,7 +85,7 @@ export function createThread({ data, deadlineMs, onFailed }: ThreadOptions): Thr
         const number = count++;
         const late = setTimeout(() => {
           onFailed(`nothing within ${deadlineMs} ms`);
-          if (jobs[0]?.number === number) end();
+          if (jobs[0]?.number === number) void end();
           settle(undefined);
         }, deadlineMs);
         function settle(result: unknown): void {

@@ -231,7 +231,7 @@ function createTwins(clock: () => number) {
       const text = work(() => gone.every((each) => each()));
       const entry: Asked = { text, gone, at: now, isOpen: true };
       asked.set(hash, entry);
-      text.then(() => {
+      void text.then(() => {
         entry.isOpen = false;
         entry.at = clock();
       });

@@ -68,7 +68,7 @@ export function createEnding(
       return { next: after.next.text, notice: after.next.notice };
     }
     if (after.holds && !host.isGone()) return held.hold(call, host);
-    storeView();
+    void storeView();
     return {};
   }
 

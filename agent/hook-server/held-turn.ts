@@ -66,7 +66,7 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
   function wake(): void {
     if (!inbox.hasNews({ midTurn: false })) return;
     if (holding.current()) holding.gather(deliver);
-    else if (options.nudge && isIdle()) holding.gather(rouse);
+    else if (options.nudge && isIdle()) holding.gather(() => void rouse());
   }
 
   /** Nothing runs, in a person's terminal that lives. */
@@ -100,7 +100,7 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
     if (!held) return;
     state.held = undefined;
     holding.end(held, {});
-    storeView();
+    void storeView();
     log('info', 'held turn released', { project: p, session: held.call.session });
   }
 

@@ -13,7 +13,7 @@ export function keptAlive(answer: Promise<string>, onGone: () => void): Readable
     start(controller) {
       controller.enqueue(newlines);
       timer = setInterval(() => controller.enqueue(newlines), hookLimits.keepAliveMs);
-      answer.then((text) => {
+      void answer.then((text) => {
         clearInterval(timer);
         try {
           controller.enqueue(new TextEncoder().encode(text));

@@ -82,7 +82,8 @@ export function createSteering(parts: SteeringParts): Steering {
   return {
     async stop({ seq, type }) {
       const rest = await whatOfParked(await park(seq), seq);
-      await inbox.refresh();
+      // Not awaited, here and below: whoever answers the phone must not wait for a file that is locked.
+      void inbox.refresh();
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.
       if (hadSprint) await parts.endSprint(type === 'abort' ? 'aborted' : 'stopped');
@@ -141,13 +142,13 @@ export function createSteering(parts: SteeringParts): Steering {
     async later(id, text) {
       if (text.trim() === '') return 'Write /later and what the agent shall do after its running turn.';
       await journal.append([{ t: 'later', p, at: clock(), id }]);
-      await inbox.refresh();
+      void inbox.refresh();
       parts.wake();
       return isBusy(state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
     },
     async unpark() {
       const released = await release();
-      await inbox.refresh();
+      void inbox.refresh();
       parts.wake();
       return released === 0
         ? 'Nothing is parked.'

@@ -66,7 +66,7 @@ export function createTurns(options: TurnsOptions): Turns {
         if (news !== undefined) await options.tell(`desk_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
-      if ((moved || effects.length > 0) && !handsOver) storeView();
+      if ((moved || effects.length > 0) && !handsOver) void storeView();
       const isOurs = type === 'sessionStart' && state.bound?.id === call.session;
       return isOurs ? { context: sessionContext } : decision.answer;
     }

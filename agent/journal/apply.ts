@@ -1,5 +1,6 @@
 // One line of the journal, applied to the state: the only writer of that state. Pure bookkeeping, without I/O or clock.
 
+import type { KeyEnd } from '../../protocol/log.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { applyApproval } from './approvals.ts';
 import { addRow, addStopWord, correctStale, held, keepForLater, move, report } from './messages.ts';
@@ -22,9 +23,12 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
     case 'epoch':
       project.epoch = record.epoch;
       project.cursor = record.cursor;
+      // That storage may not have them, or another daemon has acknowledged their outcomes.
+      for (const key of project.openKeys) setState(project, key, 'open');
       return;
     case 'row':
-      addRow(project, record.row, record.at);
+      if (record.row.kind !== 'outcome') addRow(project, record.row, record.at);
+      else if (record.row.seq > project.cursor) endKey(project, record.row.outcome);
       if (!record.ahead && record.row.seq > project.cursor) project.cursor = record.row.seq;
       return;
     case 'filed':
@@ -124,13 +128,16 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
     case 'document':
       addKey(project, record.key, record.at, { kind: 'document', document: record.document });
       return;
+    case 'posted':
+      // The answer of a storage that is gone by now says nothing.
+      if (record.epoch !== project.epoch) return;
+      for (const key of record.keys) if (project.openKeys.has(key)) setState(project, key, 'posted');
+      return;
     case 'key': {
-      const key = project.outbox.get(record.key);
-      if (!key) return;
-      key.state = record.state;
-      key.error = record.error;
-      if (record.state === 'sent' || record.state === 'dead') project.openKeys.delete(record.key);
-      else project.openKeys.add(record.key);
+      // A row that came meanwhile is newer.
+      const { key, state, ref, error } = record;
+      if (project.openKeys.has(key))
+        endKey(project, { key, state, ...(ref ? { ref } : {}), ...(error ? { error } : {}) });
       return;
     }
     case 'known':
@@ -150,6 +157,20 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
 
 function addKey(project: ProjectState, key: string, at: number, source: OutboxKey['source']): void {
   if (project.outbox.has(key)) return;
-  project.outbox.set(key, { key, at, state: 'open', error: undefined, source });
+  project.outbox.set(key, { key, at, state: 'open', end: undefined, source });
   project.openKeys.add(key);
+}
+
+function setState(project: ProjectState, key: string, state: OutboxKey['state']): void {
+  const known = project.outbox.get(key);
+  if (known) known.state = state;
+}
+
+/** The later end counts: a dead letter may have been sent again. */
+function endKey(project: ProjectState, end: KeyEnd): void {
+  const known = project.outbox.get(end.key);
+  if (!known) return;
+  known.state = 'ended';
+  known.end = end;
+  project.openKeys.delete(end.key);
 }

@@ -19,8 +19,7 @@ export function forget(state: JournalState, now: number): void {
       known.set(id, endedAt);
     }
     for (const [id, at] of known) if (now - at >= knownKeptMs && !controls.has(id)) known.delete(id);
-    for (const [key, { state: found, at }] of outbox)
-      if (isSettled(found) && now - at > knownKeptMs) outbox.delete(key);
+    for (const [key, { end, at }] of outbox) if (end && now - at > knownKeptMs) outbox.delete(key);
     for (const [id, { at }] of approvals.decided) if (now - at >= decidedKeptMs) approvals.decided.delete(id);
   }
 }
@@ -34,6 +33,10 @@ export function compact(state: JournalState, now: number): JournalRecord[] {
 function compactProject(project: ProjectState, now: number): ProjectRecord[] {
   const p = project.key;
   const records: ProjectRecord[] = [];
+  // First, as it makes posted keys open ones; the rows behind it do not move the cursor.
+  if (project.epoch !== null) {
+    records.push({ t: 'epoch', p, at: now, epoch: project.epoch, cursor: project.cursor });
+  }
   const known = new Map([...project.known].filter(([, at]) => now - at < knownKeptMs));
   const kept: HeldMessage[] = [];
   for (const message of project.messages.values()) {
@@ -50,10 +53,7 @@ function compactProject(project: ProjectState, now: number): ProjectRecord[] {
   if (project.sprint) records.push({ t: 'sprint', p, at: now, sprint: project.sprint });
   for (const [name, value] of project.settings) records.push({ t: 'setting', p, at: now, name, value });
   for (const { at, record } of compactApprovals(project.approvals, now)) records.push({ p, at, ...record });
-  for (const key of project.outbox.values()) records.push(...keyRecords(p, key, now));
-  if (project.epoch !== null) {
-    records.push({ t: 'epoch', p, at: now, epoch: project.epoch, cursor: project.cursor });
-  }
+  for (const key of project.outbox.values()) records.push(...keyRecords(p, key, project.epoch, now));
   return records;
 }
 
@@ -99,8 +99,8 @@ function messageRecords(p: string, message: HeldMessage, project: ProjectState, 
   return records;
 }
 
-function keyRecords(p: string, key: OutboxKey, now: number): ProjectRecord[] {
-  if (isSettled(key.state) && now - key.at > knownKeptMs) return [];
+function keyRecords(p: string, key: OutboxKey, epoch: string | null, now: number): ProjectRecord[] {
+  if (key.end && now - key.at > knownKeptMs) return [];
   const { at } = key;
   const records: ProjectRecord[] = [];
   if (key.source.kind === 'file') {
@@ -111,12 +111,7 @@ function keyRecords(p: string, key: OutboxKey, now: number): ProjectRecord[] {
   } else {
     records.push({ t: 'document', p, at, key: key.key, document: key.source.document });
   }
-  if (key.state !== 'open') {
-    records.push({ t: 'key', p, at, key: key.key, state: key.state, ...(key.error ? { error: key.error } : {}) });
-  }
+  if (key.end) records.push({ t: 'key', p, at, ...key.end });
+  if (key.state === 'posted' && epoch !== null) records.push({ t: 'posted', p, at, keys: [key.key], epoch });
   return records;
-}
-
-function isSettled(state: OutboxKey['state']): boolean {
-  return state === 'sent' || state === 'dead';
 }

@@ -30,7 +30,7 @@ interface Waiting {
 /** A daemon runs for weeks: from this size on the file is compacted whenever it has doubled. */
 const compactFromBytes = 4 * 1024 * 1024;
 
-/** Errors: `journal_too_new`, `file_unusable`. Only the holder of the daemon lock may call it. */
+/** Errors: `journal_version`, `file_unusable`. Only the holder of the daemon lock may call it. */
 export async function openJournal(
   path: string,
   clock: () => number,
@@ -114,7 +114,7 @@ export async function openJournal(
       });
     },
     async close() {
-      await flushing;
+      await Promise.resolve(flushing);
       await handle.close();
     },
   };
@@ -155,12 +155,15 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
       unreadableLines += 1;
       continue;
     }
-    if (record.t === 'journal' && record.version > journalVersion) {
+    if (record.t === 'journal' && record.version !== journalVersion) {
       throw new WaError(
-        'journal_too_new',
+        'journal_version',
         `${path} has version ${record.version}, this wa-sync knows ${journalVersion}`,
         {
-          hint: 'A newer wa-sync wrote it: update this one with `git pull && npm ci` in its clone. Nothing was changed.',
+          hint:
+            record.version > journalVersion
+              ? 'A newer wa-sync wrote it: update this one with `git pull && npm ci` in its clone. Nothing was changed.'
+              : 'An older wa-sync wrote it: let that one deliver what waits, then move the file away. Nothing was changed.',
         },
       );
     }

@@ -1,7 +1,7 @@
 // What becomes of the messages that a project holds: taken in, edited, moved from phase to phase, reported. Called by `apply` alone.
 
 import { relayLimits } from '../../protocol/limits.ts';
-import type { EditRow, MessageRow, Row } from '../../protocol/log.ts';
+import type { EditRow, MessageRow, OutcomeRow, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { type HeldMessage, isKnown, type ProjectState, stopWordId } from './state.ts';
@@ -12,7 +12,7 @@ export function held(project: ProjectState, ids: string[]): HeldMessage[] {
 }
 
 /** A row of the relay's log, unless it was journalled before. */
-export function addRow(project: ProjectState, row: Row, at: number): void {
+export function addRow(project: ProjectState, row: Exclude<Row, OutcomeRow>, at: number): void {
   if (isKnown(project, row.id)) return;
   if (row.kind === 'control') {
     project.controls.set(row.id, row);

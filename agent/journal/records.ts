@@ -1,13 +1,13 @@
 // The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
 
-import type { Row } from '../../protocol/log.ts';
+import type { KeyEnd, Row } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
-import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
-/** A newer journal is refused: an older daemon would drop what it does not know. */
-export const journalVersion = 1;
+/** A journal of another version is refused: what this daemon does not know, it would drop. */
+export const journalVersion = 2;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -48,9 +48,10 @@ interface InProject {
 }
 
 export type ProjectRecord = InProject &
+  /** From where this daemon reads: in a new storage of the relay, or behind what another daemon has acknowledged. */
   (
     | { t: 'epoch'; epoch: string; cursor: number }
-    /** `ahead`: a control handed out beyond the window; it does not move the cursor. */
+    /** `ahead`: a control handed out beyond the window; it does not move the cursor. A row above the cursor that is an outcome ends its key. */
     | { t: 'row'; row: Row; ahead?: true }
     /** These stand in the inbox file. */
     | { t: 'filed'; ids: string[] }
@@ -91,7 +92,10 @@ export type ProjectRecord = InProject &
     | { t: 'item'; key: string; item: OutboxItem }
     /** A file of ours for the phone: a copy in the state directory, removed with its outcome. */
     | { t: 'document'; key: string; document: StoredDocument }
-    | { t: 'key'; key: string; state: KeyState; error?: { code: string; reason: string } }
+    /** The relay's storage of this epoch has these keys: their outcomes come as rows. */
+    | { t: 'posted'; keys: string[]; epoch: string }
+    /** The end of an open key that came with no row. */
+    | ({ t: 'key' } & KeyEnd)
     /** Kept by compaction: a message that ended, so that it is dropped when it comes again. */
     | { t: 'known'; ids: string[] }
     | ApprovalRecord

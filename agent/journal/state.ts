@@ -1,9 +1,9 @@
 // What the journal's lines add up to, and what is asked of it. Nobody but `apply` changes it; without I/O or clock.
 
 import { oneLine, splitLines } from '../../protocol/lines.ts';
-import type { ControlRow, Forwarded, MessageRow } from '../../protocol/log.ts';
+import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
-import type { KeyState, OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import { type ApprovalState, emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument } from './records.ts';
@@ -46,8 +46,9 @@ export interface HeldMessage {
 export interface OutboxKey {
   key: string;
   at: number;
-  state: KeyState | 'open';
-  error: { code: string; reason: string } | undefined;
+  /** `open`: the relay must be given it; `posted`: the relay has it. Both are open keys. */
+  state: 'open' | 'posted' | 'ended';
+  end: KeyEnd | undefined;
   source:
     | { kind: 'file'; answer: FiledAnswer; replyTo: string | undefined }
     | { kind: 'item'; item: OutboxItem }

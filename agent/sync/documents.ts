@@ -8,7 +8,7 @@ import { constants, copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
 import type { StoredDocument } from '../journal/records.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import type { Redact } from './render.ts';
@@ -72,7 +72,7 @@ export async function uploadDocument(
   client: RelayClient,
   address: Address,
   { key, document }: NewDocument,
-): Promise<OutboxOutcome[]> {
+): Promise<KeyEnd[]> {
   const info = await stat(document.path).catch(() => undefined);
   if (!info)
     return [{ key, state: 'dead', error: { code: 'not_found', reason: 'its copy is gone from the state directory' } }];

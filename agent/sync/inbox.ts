@@ -19,6 +19,8 @@ export interface InboxOptions {
   project: ProjectState;
   journal: Journal;
   path: string;
+  /** How long a refresh waits for the lock of the file. */
+  lockTimeoutMs?: number | undefined;
   /** Before a look that may wait. Errors: what keeps the file from being looked at. */
   admit(): Promise<void>;
   /** After a read: what was read may be used. */
@@ -61,7 +63,7 @@ export interface InboxSync {
 }
 
 export function createInbox(options: InboxOptions): InboxSync {
-  const { project, journal, clock, log } = options;
+  const { project, journal, clock, log, lockTimeoutMs = patientLockMs } = options;
   let trouble: string | undefined;
   /** Why there was nothing to read at the last look. */
   let unreadable: string | undefined;
@@ -107,7 +109,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     await options.prepare();
     let outcome: ViewOutcome = { filed: [], taken: [] };
     const { quarantined, entries: written } = await updateMailboxFile(
-      { path: options.path, kind: 'inbox', now: clock, lockTimeoutMs: patientLockMs },
+      { path: options.path, kind: 'inbox', now: clock, lockTimeoutMs },
       (entries, state, modifiedAtMs) => {
         outcome = { filed: [], taken: [] };
         // Who wrote while nobody looked may have written more than once, so the first look concludes nothing from what is missing.
@@ -146,7 +148,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     await options.takeSpool();
     const taken = ids.filter((id, index) => attemptOf(id) !== undefined && attemptOf(id) === before[index]);
     // What a hook took and gave back stands in the file as it was before.
-    if (taken.length < ids.length) refresh();
+    if (taken.length < ids.length) void refresh();
     return taken;
   }
 
@@ -163,7 +165,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       unreadable = undefined;
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
-        refresh();
+        void refresh();
         return [];
       }
       if (!file.incomplete) return file.entries;
@@ -212,7 +214,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       beaten = undefined;
     }
     // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    refresh();
+    void refresh();
     return beaten;
   }
 

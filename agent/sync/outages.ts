@@ -23,7 +23,7 @@ interface Outage {
 /** One trouble, whichever of them a try meets. */
 const away = ['relay_unreachable', 'relay_error', 'relay_bad_answer'];
 /** Theirs has another repair, but it concerns every loop as well. */
-const everywhere = ['unauthorized', 'misconfigured', 'storage_too_new'];
+const everywhere = ['unauthorized', 'misconfigured', 'storage_version'];
 const remindEveryMs = 5 * 60_000;
 /** A relay that comes and goes is said this often; then one outage in `remindEveryMs`. */
 const saidInARow = 5;

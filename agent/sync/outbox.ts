@@ -1,11 +1,12 @@
-// Carries what the outbox file holds to the phone: journal first, then the relay, then `sent:true` when the relay knows
-// the outcome. The relay drops a key that it has, so posting again is always safe.
+// Carries what the outbox file holds to the phone: journal first, then the relay, once; `sent:true` when the journal has the
+// outcome, which comes as a row of the log. The relay drops a key that it has, so posting again is always safe.
 
 import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
+import { isEnd, type OutboxAnswer, type OutboxItem } from '../../protocol/relay-api.ts';
 import { appendUnsent } from '../files/append.ts';
 import { pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
@@ -21,6 +22,7 @@ import { dropDocument, type NewDocument } from './documents.ts';
 import { createHomeless, type HomelessOptions } from './homeless.ts';
 import type { Outages } from './outages.ts';
 import { type RenderedKey, wholeName } from './render.ts';
+import { recogniseRewritten, type Written } from './rewritten.ts';
 import { createUploads } from './uploads.ts';
 
 export interface OutboxOptions {
@@ -45,8 +47,8 @@ export interface OutboxOptions {
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
-  /** What the relay said of each key, as often as it says it. */
-  onOutcomes(outcomes: readonly OutboxOutcome[]): void;
+  /** The journal has the outcomes of these. */
+  onEnded(ends: readonly KeyEnd[]): void;
   clock: () => number;
   random: () => number;
   log: Log;
@@ -62,8 +64,10 @@ export interface OutboxSync {
   /** Queues what is in no file, in order; a key makes an item once. */
   send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
-  /** The relay may know new outcomes. */
+  /** Brings to the relay what it does not have. */
   postOpen(): void;
+  /** Rows of the log ended these: the file says so, and whoever waits is told. Never rejects. */
+  ended(ends: readonly KeyEnd[]): Promise<void>;
   trouble(): string | undefined;
   /** Resolves when it no longer writes the file. */
   stop(): Promise<void>;
@@ -81,7 +85,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
   let scanning: Promise<void> = Promise.resolve();
-  let marking: Promise<void> = Promise.resolve();
+  let marking: Promise<unknown> = Promise.resolve();
+  let written: Written = { at: 0, entries: [] };
 
   const scanOnce = createCoalesced(async () => {
     await options.takeSpool();
@@ -111,12 +116,16 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   /** Two ways, so that the answer to a STOP does not wait while a large text is rendered. */
   const postQuick = postWay((key) => !waits().has(key));
   const postSlow = postWay((key) => waits().has(key));
-  /** Of large texts, which are not rendered again at each look for an outcome. */
+  /** Of large texts, which are not rendered again at each try. */
   const renderedLarge = new Map<string, RenderedKey>();
+
+  function unposted(): string[] {
+    return [...project.openKeys].filter((key) => project.outbox.get(key)?.state === 'open');
+  }
 
   /** Entries from the first large one on: they keep their order. */
   function waits(): ReadonlySet<string> {
-    const entries = [...project.openKeys].flatMap((key) => {
+    const entries = unposted().flatMap((key) => {
       const source = project.outbox.get(key)?.source;
       return source?.kind === 'file' ? { key, chars: source.answer.text.length } : [];
     });
@@ -129,7 +138,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return createCoalesced(async () => {
       while (!stopping.signal.aborted) {
         try {
-          await postAll([...project.openKeys].filter(takes));
+          await postAll(unposted().filter(takes));
           options.outages.worked(`${project.key} outbox`);
           backoffOfWay.reset();
           return;
@@ -143,13 +152,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   function post(): void {
-    postQuick();
-    if (waits().size > 0) postSlow();
+    void postQuick();
+    if (waits().size > 0) void postSlow();
   }
 
   const { signal } = stopping;
   const keepHomeless = createHomeless({ journal, spool: options.spool, signal, onKept: () => void scan() });
-  const uploads = createUploads({ ...options, takeOutcomes, signal });
+  const uploads = createUploads({ ...options, end: endKeys, signal });
 
   function postOpen(): void {
     if (project.openKeys.size === 0) return;
@@ -159,14 +168,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
 
   async function takeFromFile(): Promise<void> {
     await options.admit();
-    const { state, entries, incomplete } = await readMailbox<OutboxEntry>(path, 'outbox');
+    const { state, entries, incomplete, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
     const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(outboxKey(entry))) !== entry;
-    if (state === 'malformed' || incomplete || entries.some(isOver) || (await isExposedFile(path))) {
-      await mark();
-      return takeEntries((await readMailbox<OutboxEntry>(path, 'outbox')).entries);
-    }
-    await takeEntries(entries);
+    const isRewritten = recogniseRewritten(entries, written, modifiedAtMs) !== entries;
+    const isAmiss = state === 'malformed' || incomplete || isRewritten || entries.some(isOver);
+    // What stands there then: another program may have written again since.
+    await takeEntries(isAmiss || (await isExposedFile(path)) ? await mark() : entries);
   }
 
   async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
@@ -186,27 +194,31 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     return { t: 'entry', p: project.key, at: clock(), key, answer, ...(replyTo === undefined ? {} : { replyTo }) };
   }
 
-  /** Writes the known outcomes into the file. */
-  function mark(): Promise<void> {
+  /** Writes the known outcomes into the file, and gives what stands there then. */
+  function mark(): Promise<readonly OutboxEntry[]> {
     // An outcome that comes with the end of the daemon is written by the next one.
-    if (stopping.signal.aborted) return Promise.resolve();
+    if (stopping.signal.aborted) return Promise.resolve([]);
     const mine = markFile();
     marking = mine.catch(() => {});
     return mine;
   }
 
-  async function markFile(): Promise<void> {
+  async function markFile(): Promise<readonly OutboxEntry[]> {
     await options.prepare();
-    const { quarantined } = await updateMailboxFile(
+    const { entries, quarantined } = await updateMailboxFile<OutboxEntry>(
       { path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs },
-      (entries) =>
+      (found, _, modifiedAtMs) =>
         pruneSettled(
-          (entries as OutboxEntry[]).map((entry) => settleEntry(entry, project.outbox.get(outboxKey(entry)))),
+          recogniseRewritten(found, written, modifiedAtMs).map((entry) =>
+            settleEntry(entry, project.outbox.get(outboxKey(entry))),
+          ),
           'outbox',
           clock(),
         ),
     );
+    written = { at: clock(), entries };
     if (quarantined) options.onQuarantined(quarantined);
+    return entries;
   }
 
   async function postAll(keys: readonly string[]): Promise<void> {
@@ -238,8 +250,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       items = [];
       bytes = 0;
       if (stopping.signal.aborted || posted.length === 0) return;
-      const { items: outcomes } = await client.outbox({ ...options.address, items: posted });
-      if (!stopping.signal.aborted) await takeOutcomes(outcomes);
+      const answer = await client.outbox({ ...options.address, items: posted });
+      if (!stopping.signal.aborted) await takeAnswer(answer);
     }
   }
 
@@ -247,7 +259,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     const { key, source } = known;
     if (source.kind !== 'file' || source.answer.text.length <= quickChars) return options.render(known);
     const rendered = renderedLarge.get(key) ?? (await options.render(known));
-    for (const each of renderedLarge.keys()) if (!project.openKeys.has(each)) renderedLarge.delete(each);
+    for (const each of renderedLarge.keys()) if (project.outbox.get(each)?.state !== 'open') renderedLarge.delete(each);
     if (rendered) renderedLarge.set(key, rendered);
     return rendered;
   }
@@ -261,33 +273,30 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     uploads.start();
   }
 
-  async function takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void> {
-    const changed = outcomes.filter(({ key, state }) => {
-      const known = project.outbox.get(key);
-      return known && known.state !== state;
-    });
+  /** A key that was posted before may have ended long ago: the answer says so, whoever acknowledged its row. */
+  async function takeAnswer({ epoch, items }: OutboxAnswer): Promise<void> {
+    const keys = items.filter((item) => !isEnd(item)).map(({ key }) => key);
+    if (keys.length > 0) await journal.append([{ t: 'posted', p: project.key, at: clock(), keys, epoch }]);
+    await endKeys(items.filter(isEnd));
+  }
+
+  async function endKeys(ends: readonly KeyEnd[]): Promise<void> {
+    const open = ends.filter(({ key }) => project.openKeys.has(key));
     const at = clock();
-    await journal.append(
-      changed.map(({ key, state, error }) => ({
-        t: 'key',
-        p: project.key,
-        at,
-        key,
-        state,
-        ...(error ? { error } : {}),
-      })),
-    );
-    options.onOutcomes(outcomes);
-    const settled = changed.filter(({ key }) => isSettled(project.outbox.get(key)));
-    for (const { state, error } of settled) {
+    await journal.append(open.map((end) => ({ t: 'key', p: project.key, at, ...end })));
+    await ended(open);
+  }
+
+  async function ended(ends: readonly KeyEnd[]): Promise<void> {
+    options.onEnded(ends);
+    let inFile = false;
+    for (const { key, state, error } of ends) {
       if (state === 'dead')
         log('error', 'not delivered', { project: project.key, code: error?.code, reason: error?.reason });
-    }
-    for (const { key } of settled) {
       const source = project.outbox.get(key)?.source;
       if (source?.kind === 'document') await dropDocument(source.document);
+      inFile ||= source?.kind === 'file';
     }
-    const inFile = settled.some(({ key }) => project.outbox.get(key)?.source.kind === 'file');
     if (inFile) await mark().catch((cause) => log('warn', 'outbox not marked', { error: (cause as Error).message }));
   }
 
@@ -295,6 +304,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     scan,
     trouble: () => trouble,
     postOpen,
+    ended,
     async report(entry, replyTo) {
       const stored = replyTo === undefined ? entry : { ...entry, replyTo };
       // Journal first: another program may rewrite the file without having seen the entry.
@@ -308,7 +318,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
         return false;
       });
       if (!inJournal && !inFile) return keepHomeless(record);
-      scan();
+      void scan();
     },
     async send(...items) {
       const at = clock();
@@ -342,10 +352,6 @@ const quickChars = 8_192;
 /** Room for what stands around the items. */
 const maxCallBytes = relayLimits.apiBodyBytes - 16 * 1024;
 
-function isSettled(key: OutboxKey | undefined): boolean {
-  return key?.state === 'sent' || key?.state === 'dead';
-}
-
 /** Nothing to send. Files are replaced whole, so no text comes later; with one it would be another entry. */
 function isBlank({ text }: OutboxEntry): boolean {
   return text.trim() === '';
@@ -357,6 +363,6 @@ const withoutText: ErrorCode = 'empty_text';
 function settleEntry(entry: OutboxEntry, key: OutboxKey | undefined): OutboxEntry {
   if (entry.sent) return entry;
   if (!key) return isBlank(entry) ? { ...entry, sent: true, error: withoutText } : entry;
-  if (!isSettled(key)) return entry;
-  return { ...entry, sent: true, ...(key.state === 'dead' && key.error ? { error: key.error.code } : {}) };
+  if (!key.end) return entry;
+  return { ...entry, sent: true, ...(key.end.error ? { error: key.end.error.code } : {}) };
 }

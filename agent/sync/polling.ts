@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { relayLimits } from '../../protocol/limits.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
 import type {
   AckResult,
   LeasedMessage,
@@ -12,7 +13,7 @@ import type {
   SendResult,
   TextMode,
 } from '../../protocol/polling.ts';
-import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { frameMessages } from '../turns/framing.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import { pause } from './backoff.ts';
@@ -25,7 +26,7 @@ export interface PollingOptions {
   /** Queues in order; resolves when all are in the journal. */
   queue(items: readonly OutboxItem[]): Promise<void>;
   /** Resolves with the first settled outcome of the key, or undefined after `timeoutMs`. */
-  outcome(key: string, timeoutMs: number, signal: AbortSignal): Promise<OutboxOutcome | undefined>;
+  outcome(key: string, timeoutMs: number, signal: AbortSignal): Promise<KeyEnd | undefined>;
   /** Takes what hooks did on the files alone. Never rejects. */
   takeSpool(): Promise<void>;
   typing(): Promise<void>;
@@ -157,7 +158,7 @@ function toPolled({ entry, expansion }: WaitingMessage, mailbox: string): Polled
   };
 }
 
-function sendResult(chunks: number, outcome: OutboxOutcome | undefined): SendResult {
+function sendResult(chunks: number, outcome: KeyEnd | undefined): SendResult {
   if (!outcome) return { success: true, chunks_sent: chunks, queued: true };
   if (outcome.state === 'dead') {
     const { code = 'rejected', reason = '' } = outcome.error ?? {};

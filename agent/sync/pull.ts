@@ -3,7 +3,7 @@
 
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { ControlRow, Row } from '../../protocol/log.ts';
+import type { ControlRow, KeyEnd, Row } from '../../protocol/log.ts';
 import type { Receipt } from '../../protocol/receipts.ts';
 import type { PollAnswer } from '../../protocol/relay-api.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -27,9 +27,12 @@ export interface PullOptions {
   outages: Outages;
   /** A test with a clock of its own brings one. */
   pace?: Pace;
-  /** After the journal has new rows and before the next poll. */
+  /** After the journal has new rows, outcomes apart. The next poll waits for it. */
   onRows(rows: readonly Row[]): Promise<void>;
-  onOutboxChanged(): void;
+  /** The journal has the ends of these keys. */
+  onEnded(ends: readonly KeyEnd[]): void;
+  /** The relay may not have what it was given, or its outcome may have gone to another daemon: open keys are to be posted again. */
+  onEpoch(): void;
   /** The relay's clock minus ours, milliseconds. */
   onRelayClock(offsetMs: number): void;
 }
@@ -66,7 +69,7 @@ export function startPull(options: PullOptions): Pull {
   /** Answers are handled one after the other, also when two polls end together. */
   let handling: Promise<void> = Promise.resolve();
 
-  /** The first poll after a start or an outage is not held: what the relay knows, also of the outbox, is wanted now. */
+  /** The first poll after a start or an outage is not held: what the relay knows is wanted now. */
   function holdMs(): number {
     if (current.state !== 'connected') return 0;
     return clock() - lastMessageAt > relayLimits.quietAfterMs ? relayLimits.holdQuietMs : relayLimits.holdMs;
@@ -92,25 +95,31 @@ export function startPull(options: PullOptions): Pull {
 
   async function handle(answer: PollAnswer, receipts: Receipt[]): Promise<void> {
     options.onRelayClock(answer.now - clock());
-    const fresh = await takeRows(answer, receipts);
+    const { fresh, ends, isMoved } = await takeRows(answer, receipts);
     connected();
+    if (fresh.length + ends.length > 0) pace.giveBack();
+    if (ends.length > 0) options.onEnded(ends);
+    if (isMoved) options.onEpoch();
     if (fresh.length > 0) {
-      pace.giveBack();
       lastMessageAt = clock();
       log('info', 'received', { project: project.key, rows: fresh.length, cursor: project.cursor });
       await options.onRows(fresh);
     }
-    if (answer.outbox === 'changed') options.onOutboxChanged();
   }
 
-  /** Journals the answer in one fsync; returns the rows that were not known. */
-  async function takeRows(answer: PollAnswer, receipts: Receipt[]): Promise<Row[]> {
+  /** Journals the answer in one fsync. Gives the rows that were not known, outcomes as the ends of keys that the journal has. */
+  async function takeRows(answer: PollAnswer, receipts: Receipt[]) {
     const p = project.key;
     const at = clock();
     const records: ProjectRecord[] = [];
     const fresh: Row[] = [];
-    if (answer.epoch !== project.epoch) {
-      const cursor = answer.rows[0] ? answer.rows[0].seq - 1 : answer.cursor;
+    const ends: KeyEnd[] = [];
+    let { cursor } = project;
+    // This daemon acknowledges no more than its cursor, so whatever lies between was acknowledged by another one.
+    const isMoved = answer.epoch !== project.epoch || answer.cursor > cursor;
+    if (isMoved) {
+      const below = answer.rows[0] ? answer.rows[0].seq - 1 : answer.cursor;
+      cursor = answer.epoch === project.epoch ? Math.max(cursor, below) : below;
       records.push({ t: 'epoch', p, at, epoch: answer.epoch, cursor });
     }
     const rows = new Set(answer.rows.map((row) => row.id));
@@ -119,16 +128,19 @@ export function startPull(options: PullOptions): Pull {
     for (const row of answer.rows) {
       // Known ones too: their line moves the cursor.
       records.push({ t: 'row', p, at, row });
-      if (!isKnown(project, row.id)) fresh.push(row);
+      if (row.kind !== 'outcome') {
+        if (!isKnown(project, row.id)) fresh.push(row);
+      } else if (row.seq > cursor && project.outbox.get(row.outcome.key)?.end?.state !== row.outcome.state) {
+        ends.push(row.outcome);
+      }
     }
     if (receipts.length > 0) records.push({ t: 'receipted', p, at, receipts });
     await journal.append(records);
-    return [...ahead, ...fresh];
+    return { fresh: [...ahead, ...fresh], ends: ends.filter(({ key }) => project.outbox.has(key)), isMoved };
   }
 
   function connected(): void {
     outages.worked(part);
-    if (current.state !== 'connected') options.onOutboxChanged();
     current = { state: 'connected' };
     backoff.reset();
     shortAnswers = 0;

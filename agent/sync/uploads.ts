@@ -1,7 +1,7 @@
 // Brings the documents of one project to the relay, one after the other and apart from the texts: a document that takes minutes,
 // or that must wait for hours, holds up no answer.
 
-import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { createBackoff, pause, retryAfterMs } from './backoff.ts';
@@ -13,8 +13,8 @@ export interface UploadsOptions {
   project: ProjectState;
   address: Address;
   client: RelayClient;
-  /** Journals the outcome before it counts. */
-  takeOutcomes(outcomes: readonly OutboxOutcome[]): Promise<void>;
+  /** Journals the outcomes before they count. */
+  end(ends: readonly KeyEnd[]): Promise<void>;
   random: () => number;
   outages: Outages;
   signal: AbortSignal;
@@ -25,23 +25,15 @@ export interface Uploads {
   start(): void;
 }
 
-export function createUploads({
-  project,
-  address,
-  client,
-  takeOutcomes,
-  random,
-  outages,
-  signal,
-}: UploadsOptions): Uploads {
+export function createUploads({ project, address, client, end, random, outages, signal }: UploadsOptions): Uploads {
   const part = `${project.key} documents`;
   const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random });
 
   async function uploadAll(): Promise<void> {
     for (const key of [...project.openKeys]) {
-      const { source, state } = project.outbox.get(key) ?? {};
-      if (source?.kind !== 'document' || state !== 'open' || signal.aborted) continue;
-      await takeOutcomes(await uploadDocument(client, address, { key, document: source.document }));
+      const source = project.outbox.get(key)?.source;
+      if (source?.kind !== 'document' || signal.aborted) continue;
+      await end(await uploadDocument(client, address, { key, document: source.document }));
       outages.worked(part);
       backoff.reset();
     }

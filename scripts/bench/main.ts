@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const lab = await openLab(say);
   const end = () => {
-    lab.close().finally(() => process.exit(1));
+    void lab.close().finally(() => process.exit(1));
   };
   process.once('SIGINT', end);
   process.once('SIGTERM', end);

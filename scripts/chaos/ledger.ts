@@ -45,8 +45,8 @@ export interface Ledger {
   /** Another program rewrote the inbox from what it had read at `fromAt`. */
   foreignWrite(span: Span): void;
   verdict(end: EndState): Verdict;
-  /** The history of one token between the faults of its time. */
-  story(token: string): string[];
+  /** The history of one token between the faults of its time, and what else is known of that time. */
+  story(token: string, records?: readonly Happened[]): string[];
 }
 
 const pattern = /\bwa-([mefans])\d+\b/g;
@@ -128,6 +128,6 @@ export function createLedger(clock: () => number): Ledger {
     stateLost: () => stateLosses.push(clock()),
     foreignWrite: (span) => foreignWrites.push(span),
     verdict: (end) => judge([...items.values()], end, { stateLosses, foreignWrites, noPlaces }),
-    story: (token) => storyLines(token, find(token).history, marks),
+    story: (token, records = []) => storyLines(token, find(token).history, [...marks, ...records]),
   };
 }

@@ -20,7 +20,11 @@ export interface Part {
 const startTries = 40;
 const startTimeoutMs = 30_000;
 
-export function relayPart(start: () => Promise<EmbeddedRelay>, kills: number[], onEvent: (what: string) => void): Part {
+export function relayPart(
+  start: () => Promise<EmbeddedRelay>,
+  onKill: () => void,
+  onEvent: (what: string) => void,
+): Part {
   let running: EmbeddedRelay | undefined;
   const signal = (name: NodeJS.Signals) => {
     try {
@@ -46,7 +50,7 @@ export function relayPart(start: () => Promise<EmbeddedRelay>, kills: number[], 
     async kill9() {
       const dying = running;
       if (!dying) return;
-      kills.push(Date.now());
+      onKill();
       signal('SIGKILL');
       running = undefined;
       await dying.exited;
@@ -61,7 +65,7 @@ export function relayPart(start: () => Promise<EmbeddedRelay>, kills: number[], 
   };
 }
 
-export function daemonPart(start: () => ChildProcess, kills: number[], onComplaint: (what: string) => void): Part {
+export function daemonPart(start: () => ChildProcess, onKill: () => void, onComplaint: (what: string) => void): Part {
   let running: { child: ChildProcess; exited: Promise<void> } | undefined;
   let wanted = false;
 
@@ -80,7 +84,7 @@ export function daemonPart(start: () => ChildProcess, kills: number[], onComplai
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const mine = { child, exited };
     running = mine;
-    exited.then(() => {
+    void exited.then(() => {
       if (wanted && running === mine)
         onComplaint(`the daemon ended with ${child.exitCode ?? child.signalCode}: ${stderr}`);
       if (running === mine) running = undefined;
@@ -108,7 +112,7 @@ export function daemonPart(start: () => ChildProcess, kills: number[], onComplai
       }
     },
     async kill9() {
-      if (running) kills.push(Date.now());
+      if (running) onKill();
       await end('SIGKILL');
     },
     stop: () => end('SIGTERM'),

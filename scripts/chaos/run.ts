@@ -10,7 +10,8 @@ import { faults } from './faults.ts';
 import { createLedger, type Ledger, tokensIn } from './ledger.ts';
 import { createRandom } from './random.ts';
 import { openStage, readJournal, type Stage } from './stage.ts';
-import type { EndState, Verdict } from './verdict.ts';
+import { type EndState, isOutbound, type TokenKind, type Verdict } from './verdict.ts';
+import { createWitness, type Witness } from './witness.ts';
 
 export interface ChaosResult {
   cycles: number;
@@ -53,7 +54,8 @@ const approverSeed = 0x5eed;
 export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosResult> {
   const acts = (strand: Strand) => options.strand === undefined || options.strand === strand;
   const ledger = createLedger(Date.now);
-  const stage = await openStage(lab, (what) => ledger.mark(what));
+  const witness = createWitness(Date.now, (token, what) => ledger.note(token, what));
+  const stage = await openStage(lab, (what) => ledger.mark(what), witness);
   try {
     const random = createRandom(options.seed);
     const actors = createActors({ stage, ledger, random: random.fork() });
@@ -92,7 +94,7 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
     await drain(stage, ledger, actors, options.signal);
     const verdict = ledger.verdict(await endState(stage));
     const wrong = [...verdict.lost, ...verdict.duplicatedInbox, ...verdict.duplicatedPhoneUncut];
-    const stories = await Promise.all(wrong.map((token) => storyOf(stage, ledger, token)));
+    const stories = await Promise.all(wrong.map((token) => storyOf(stage, ledger, witness, token)));
     const approvals = calls.verdict();
     const unasked = [...approvals.ranWithoutYes, ...approvals.runTwice];
     stories.push(...unasked.map((call) => [`--- ${call}`, ...calls.story(call, ledger.marks())].join('\n')));
@@ -198,8 +200,8 @@ async function endState(stage: Stage): Promise<EndState> {
   return { onPhone, cut, refused, waiting, daemonKills: stage.daemonKills };
 }
 
-/** Beside what the lab saw, what the journal, the files and the phone say about it. */
-async function storyOf(stage: Stage, ledger: Ledger, token: string): Promise<string> {
+/** Beside what the lab saw, what the journal, the files, the relay and the phone say about it. */
+async function storyOf(stage: Stage, ledger: Ledger, witness: Witness, token: string): Promise<string> {
   const names = (text: string) => tokensIn(text).includes(token);
   const journal = (await readJournal(stage)).split('\n');
   const entries = await entriesOf<InboxEntry>(stage.inboxFile);
@@ -211,23 +213,27 @@ async function storyOf(stage: Stage, ledger: Ledger, token: string): Promise<str
   const lines = journal.filter((line) => names(line) || ids.some((id) => line.includes(`"${id}"`)));
   const files = [...entries, ...sent].filter((entry) => names(entry.text));
   const calls = stage.sim.calls.filter(({ params }) => names(String(params.text ?? '')));
+  const keys = witness.keysOf(token);
+  const isToPhone = isOutbound(token.charAt('wa-'.length) as TokenKind);
   return [
     `--- ${token}`,
-    ...ledger.story(token),
+    ...ledger.story(token, isToPhone ? witness.records : []),
     ...lines.map((line) => `journal ${line.slice(0, 300)}`),
     ...files.map((entry) => `file ${JSON.stringify(entry).slice(0, 300)}`),
-    ...calls.map(
-      (call) => `call ${new Date(call.at).toISOString().slice(11, 23)} ${call.method} -> ${call.answer.status}`,
-    ),
+    ...stage.relayRows(keys).filter((row) => keys.some((key) => row.includes(key))),
+    ...calls.map(callLine),
   ].join('\n');
 }
 
 /** What the relay says about itself at the end, and what it last asked the platform. */
 async function relayStory(stage: Stage): Promise<string> {
   const status = await stage.client.status().catch((error: Error) => ({ failed: error.message }));
-  const calls = stage.sim.calls.slice(-12).map(({ at, method, params, answer }) => {
-    const text = String(params.text ?? '').slice(0, 60);
-    return `call ${new Date(at).toISOString().slice(11, 23)} ${method} -> ${answer.status} ${text}`;
-  });
+  const calls = stage.sim.calls.slice(-12).map(callLine);
   return ['--- relay', JSON.stringify(status), ...calls, ...stage.relayRows()].join('\n');
+}
+
+function callLine({ at, method, params, answer }: Stage['sim']['calls'][number]): string {
+  const { message_id: made } = (answer.body as { result?: { message_id?: number } } | undefined)?.result ?? {};
+  const text = `${made === undefined ? '' : `message ${made} `}${String(params.text ?? '').slice(0, 60)}`;
+  return `call ${new Date(at).toISOString().slice(11, 23)} ${method} -> ${answer.status} ${text}`;
 }

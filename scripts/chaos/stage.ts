@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiFailure, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
+import { spoolDirs } from '../../agent/paths.ts';
 import { createRelayClient, type RelayClient } from '../../agent/relay-client.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Line, startLine } from '../lab/line.ts';
@@ -14,6 +15,7 @@ import { makeWorkstation, type WorkstationFolders } from '../lab/workstation.ts'
 import { openSmallDisk, type SmallDisk } from './disk.ts';
 import { type Gate, startGate } from './gate.ts';
 import { daemonPart, type Part, relayPart } from './parts.ts';
+import type { Witness } from './witness.ts';
 
 export interface Stage extends WorkstationFolders {
   readonly lab: Lab;
@@ -37,8 +39,8 @@ export interface Stage extends WorkstationFolders {
   failSend(failure: ApiFailure): boolean;
   /** Moves the relay's time past what it waits for: only while it is down. Returns how many pauses it ended. */
   endPauses(): number;
-  /** Rows of the relay's outbox that wait, as its storage has them. */
-  relayRows(): string[];
+  /** Rows of the relay's outbox that wait, or have one of these keys, as its storage has them. */
+  relayRows(keys?: readonly string[]): string[];
   /** What the daemon process said before it ended by itself. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
@@ -48,7 +50,7 @@ export interface Stage extends WorkstationFolders {
 const approverChat = 3_000_003;
 const colleague = 2_000_002;
 
-export async function openStage(lab: Lab, onEvent: (what: string) => void): Promise<Stage> {
+export async function openStage(lab: Lab, onEvent: (what: string) => void, witness?: Witness): Promise<Stage> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const step of undo.splice(0).reverse()) await step().catch(() => {});
@@ -72,6 +74,10 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
     });
     const relayKills: number[] = [];
     const daemonKills: number[] = [];
+    const noteKill = (kills: number[], what: string) => () => {
+      kills.push(Date.now());
+      onEvent(`${what} is killed`);
+    };
 
     const built = builtRelay({
       workerScript: join(lab.distDir, 'worker.js'),
@@ -84,10 +90,10 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
       say: lab.say,
     });
     const { token } = built;
-    const relay = relayPart(built.start, relayKills, onEvent);
+    const relay = relayPart(built.start, noteKill(relayKills, 'the relay'), onEvent);
     undo.push(() => relay.stop());
     await relay.up();
-    const line = await startLine(built.port);
+    const line = await startLine(built.port, witness?.watch);
     undo.push(() => line.close());
     const gate = await startGate(built.url, built.secret);
     undo.push(() => gate.close());
@@ -102,13 +108,19 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
           env: { ...station.env, WA_RELAY_URL: `http://127.0.0.1:${line.port}`, WA_AGENT_TOKEN: token },
           stdio: ['ignore', 'pipe', 'pipe'],
         }),
-      daemonKills,
+      noteKill(daemonKills, 'the daemon'),
       (what) => {
         complaints.push(what);
         onEvent(what);
       },
     );
     undo.push(() => daemon.kill9());
+    witness?.follow({
+      outboxFile: station.outboxFile,
+      journal: journalOf(station),
+      spools: spoolDirs({ state: station.stateDir, runtime: station.runtimeDir }),
+    });
+    undo.push(async () => witness?.stop());
     return {
       lab,
       sim,
@@ -127,7 +139,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void): Prom
       complaints,
       failSend: failOnce(sim),
       endPauses: () => endPauses(relayDir),
-      relayRows: () => relayRows(relayDir),
+      relayRows: (keys = []) => relayRows(relayDir, keys),
       close,
     };
   } catch (error) {
@@ -157,17 +169,21 @@ function endPauses(relayDir: string): number {
   }).reduce((sum, ended) => sum + ended, 0);
 }
 
-function relayRows(relayDir: string): string[] {
-  const query =
-    'SELECT key, part, class, n, state, attempts, next_at, without FROM outbox WHERE waiting = 1 ORDER BY class, n';
-  return overMailboxes(relayDir, (database) => database.prepare(query).all())
+function relayRows(relayDir: string, keys: readonly string[]): string[] {
+  const query = `SELECT key, part, class, n, state, attempts, next_at, without, accepted_at, settled_at, ref FROM outbox
+    WHERE waiting = 1 OR key IN (${keys.map(() => '?').join()}) ORDER BY class, n`;
+  return overMailboxes(relayDir, (database) => database.prepare(query).all(...keys))
     .flat()
     .map((row) => `row ${JSON.stringify(row)}`);
 }
 
 /** Lines of the daemon's journal; empty while there is none. */
 export async function readJournal(stage: Pick<Stage, 'stateDir'>): Promise<string> {
-  return readFile(join(stage.stateDir, 'journal.jsonl'), 'utf8').catch(() => '');
+  return readFile(journalOf(stage), 'utf8').catch(() => '');
+}
+
+function journalOf({ stateDir }: Pick<Stage, 'stateDir'>): string {
+  return join(stateDir, 'journal.jsonl');
 }
 
 export async function removeState(stage: Pick<Stage, 'stateDir'>): Promise<void> {

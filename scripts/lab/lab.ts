@@ -10,7 +10,16 @@ import { promisify } from 'node:util';
 import { directories } from '../../agent/paths.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['agent', 'hooks', 'protocol', 'worker', 'scripts/build.ts', 'package.json', 'tsconfig.json'];
+const sources = [
+  'agent',
+  'hooks',
+  'protocol',
+  'worker',
+  'scripts/build.ts',
+  'scripts/licences.ts',
+  'package.json',
+  'tsconfig.json',
+];
 
 export interface Lab {
   distDir: string;

@@ -102,7 +102,7 @@ describe('nothing is lost and the error names the repair', () => {
     const newer = [version.replace(/"version":\d+/, '"version":99'), ...lines].join('\n');
     await writeFile(file, newer);
     const { code, stderr } = await ws.run('start', '--quiet').exited;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/version 99.*\(journal_too_new\)\n.*git pull && npm ci/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/version 99.*\(journal_version\)\n.*git pull && npm ci/)]);
     expect(await readFile(file, 'utf8')).toBe(newer);
     await writeFile(file, [version, ...lines].join('\n'));
     await ws.start();

@@ -38,11 +38,12 @@ describe('a STOP of the phone', () => {
     await begin();
     await ws.chat.say('STOP');
     await told(/^Stop requested: the agent finishes its current action/);
-    expect(await stopEntry()).toMatchObject({ id: 'stop_1', from: 'user', text: 'STOP', control: 'stop', read: false });
+    const entry = await until('the file shows it', stopEntry);
+    expect(entry).toMatchObject({ id: 'stop_1', from: 'user', text: 'STOP', control: 'stop', read: false });
     expect((await tool()).additionalContext).toBe(signal);
     expect(await end()).toEqual({});
     await told(/^Stopped after the running turn \(\d+ s, 1 tool call\)\.$/);
-    expect((await stopEntry())?.read).toBe(true);
+    await until('the file shows that it is over', async () => (await stopEntry())?.read);
     await begin();
     expect(await tool()).toEqual({});
   });
@@ -97,10 +98,12 @@ describe('a STOP of the phone', () => {
     await begin();
     await ws.chat.say('/later Paint it blue');
     await told(/^Kept for after/);
+    await until('the file shows it', async () => (await ws.inbox()).length === 1);
     await ws.chat.say('/stop');
     await told(/1 message from before it is parked/);
     expect(await end()).toEqual({});
-    expect(await ws.inbox()).toMatchObject([{ text: 'Paint it blue', parked: true, read: false }, { control: 'stop' }]);
+    const both = [{ text: 'Paint it blue', parked: true, read: false }, { control: 'stop' }];
+    await expect.poll(() => ws.inbox()).toMatchObject(both);
     await arrives('New plan');
     const context = (await agent.hook('BeforeAgent', { prompt: 'y' })).additionalContext ?? '';
     expect(context).toMatch(/begin \S+ · [^\]]*sent before the STOP[^\]]*\]\nPaint it blue\n/);

@@ -89,3 +89,20 @@ describe('a program that rewrites the outbox without having seen the newest stat
     }
   });
 });
+
+describe('a program that appends without ids to what it had read before its first entry got one', () => {
+  const said = (text: string) => ({ text, sent: false });
+  const onPhone = () => ws.chat.fromBot().map(({ text }) => text);
+
+  it('is told once of each, and each entry is marked', async () => {
+    await ws.start();
+    await ws.foreignWrite(ws.outboxFile, { messages: [said('one')] });
+    await until('it has an id', async () => (await ws.outbox())[0]?.id !== undefined);
+    await ws.foreignWrite(ws.outboxFile, { messages: [said('one'), said('two')] });
+    await until('both are marked', async () => {
+      const entries = await ws.outbox();
+      return entries.length === 2 && entries.every(({ sent }) => sent);
+    });
+    expect(onPhone()).toEqual(['one', 'two']);
+  });
+});

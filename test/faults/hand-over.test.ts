@@ -15,15 +15,7 @@ eachTest((scene) => {
   ({ ws, newAgent, arrives } = scene);
 });
 
-async function startProgram(): Promise<Running> {
-  const daemon = ws.run('start', '--quiet');
-  await until('the daemon runs', () => {
-    if (daemon.child.exitCode !== null) throw new Error(daemon.stderr());
-    return daemon.stdout().includes('is running');
-  });
-  return daemon;
-}
-
+const startProgram = (): Promise<Running> => ws.runDaemon();
 const journal = () => readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8');
 const ladder = () => ws.chat.ladder();
 const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
@@ -142,6 +134,31 @@ describe('a daemon that stood still while a turn began', () => {
     await ended;
     await until('the relay knows', async () => (await ladder()).answered === 1);
     expect(await agent.turn('Idle.')).toBeUndefined();
+    await until('both answers are on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
+    expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
+  });
+});
+
+describe('a turn that a hook began alone and one ended while a daemon started', () => {
+  it('is told once and settled', async () => {
+    const daemon = await startProgram();
+    await arrives('go');
+    await daemon.kill9();
+    const agent = await newAgent('agent');
+    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+    expect(timesIn(context, 'go')).toBe(1);
+    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.record('gemini', 'Went.');
+
+    // The next daemon knows of the beginning, and does not get to the files yet.
+    const lock = await acquireLock(ws.inboxFile, { timeoutMs: 5_000, short: false });
+    const next = ws.runDaemon();
+    await until('the journal has the hand-over', async () => (await journal()).includes('"t":"handed"'));
+    await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
+    await lock.release();
+    await next;
+    expect(await agent.turn('Idle.')).toBeUndefined();
+    await until('the relay knows', async () => (await ladder()).answered === 1);
     await until('both answers are on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
     expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
   });

@@ -59,7 +59,7 @@ describe('a webhook', () => {
       if (answer?.status === 200) accepted += 1;
       // Telegram never hears of the first commit.
       killed ??= far.killRelay();
-      await killed;
+      await Promise.resolve(killed);
       if (accepted === 1) response.destroy();
       else response.writeHead(answer?.status ?? 503).end();
     });
@@ -72,7 +72,7 @@ describe('a webhook', () => {
     far.sim.setWebhook(`http://127.0.0.1:${(gate.address() as AddressInfo).port}`, far.secret);
     await ws.chat.say('once');
     await until('the relay is killed', () => killed !== undefined);
-    await killed;
+    await Promise.resolve(killed);
     await far.startRelay();
     await until('Telegram brought it again', () => accepted >= 2 && far.sim.pendingUpdates() === 0);
     await until('it is there', async () => (await texts()).length > 0);

@@ -36,6 +36,8 @@ export interface Workstation {
     bindings?: readonly Binding[];
     /** Of large inputs. */
     deadlinesMs?: { judge: number; typeset: number };
+    /** How long a refresh waits for the lock of the inbox file. */
+    inboxLockMs?: number;
   }): Promise<Daemon>;
   /** The built program; `args` of the command line. */
   run(...args: string[]): Running;
@@ -115,6 +117,7 @@ export async function createWorkstation(
         platform: process.platform,
         clock,
         ...(changes.deadlinesMs ? { deadlinesMs: changes.deadlinesMs } : {}),
+        ...(changes.inboxLockMs ? { inboxLockMs: changes.inboxLockMs } : {}),
         random: Math.random,
         isInteractive: async () => interactive,
         log: (level, event, fields = {}) => log.push({ level, event, fields }),

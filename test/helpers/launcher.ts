@@ -97,7 +97,7 @@ export async function startAgent(options: {
       await writeFile(`${file}.in`, stdin);
       const code = await new Promise<number>((resolve, reject) => {
         waiting.set(number, resolve);
-        ended.then(() => reject(new Error('the coding agent is gone')));
+        void ended.then(() => reject(new Error('the coding agent is gone')));
         const run = `'${launcher}' gemini ${event} 60x${slowness} <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?`;
         shell.stdin.write(beside ? `( ${run} ) &\n` : `${run}\n`);
       });

@@ -13,10 +13,11 @@ type Step =
   | { do: 'send'; topic: Topic; shape: Shape }
   | { do: 'repeat'; index: number }
   | { do: 'poll'; topic: Topic; fate: Fate }
+  | { do: 'post'; topic: Topic; fate: 'arrives' | 'lost' }
   | { do: 'turn'; topic: Topic; count: number; end: 'answered' | 'failed' | 'lost' | 'runs' }
   | { do: 'time'; ms: number; alarms: boolean }
   | { do: 'failAt'; statement: number }
-  | { do: 'alarm' | 'restartRelay' | 'newStorage' | 'restartDaemon' | 'loseState' };
+  | { do: 'refuse' | 'alarm' | 'restartRelay' | 'newStorage' | 'restartDaemon' | 'loseState' };
 
 const topic = fc.constantFrom(...topics);
 const shape: fc.Arbitrary<Shape> = fc.oneof(
@@ -34,11 +35,15 @@ const ms = fc.constantFrom(100, 900, 1_100, 61 * second, 13 * hour, 25 * hour, 5
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant('send'), topic, shape }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('poll'), topic, fate }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('post'), topic, fate: fc.constantFrom('arrives', 'arrives', 'lost') }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('turn'), topic, count: fc.integer({ min: 1, max: 3 }), end }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('time'), ms, alarms: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('repeat'), index: fc.nat(40) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('failAt'), statement: fc.integer({ min: 1, max: 12 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('alarm', 'restartRelay', 'restartDaemon') }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('alarm', 'restartRelay', 'restartDaemon', 'refuse') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('newStorage', 'loseState', 'restartDaemon') }) },
 ) as fc.Arbitrary<Step>;
 
@@ -50,6 +55,8 @@ function run(world: World, todo: Step): unknown {
       return world.repeat(todo.index);
     case 'poll':
       return world.poll(todo.topic, todo.fate);
+    case 'post':
+      return world.post(todo.topic, todo.fate);
     case 'turn':
       return world.turn(todo.topic, todo.count, todo.end);
     case 'time':
@@ -105,6 +112,7 @@ function expectEverythingThere(world: World): void {
       expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
     }
     expectThisLifeComplete(world, at, look);
+    expectOutcomesKnown(world, at);
     if (world.life === 0) expectReportsThere(world, at, look);
   }
 }
@@ -120,6 +128,15 @@ function expectThisLifeComplete(world: World, at: Topic, look: LogLook): void {
   expect(unused.filter((row) => !here.has(row.seq))).toEqual([]);
 }
 
+/** Whatever was lost on the way, the workstation knows of every key what the relay knows. */
+function expectOutcomesKnown(world: World, at: Topic): void {
+  const { openKeys, outbox } = world.journal.project(projectKey(mailbox, at));
+  expect([...openKeys]).toEqual([]);
+  // What ended in a storage that is gone is not brought to the next.
+  const here = [...outbox.values()].flatMap(({ end }) => (end && world.outcomeOf(end.key) ? [end] : []));
+  expect(here).toEqual(here.map(({ key }) => world.outcomeOf(key)));
+}
+
 function expectReportsThere(world: World, at: Topic, look: LogLook): void {
   const project = world.journal.project(projectKey(mailbox, at));
   expect([...project.receipts.values()]).toEqual([]);
@@ -133,7 +150,7 @@ function expectReportsThere(world: World, at: Topic, look: LogLook): void {
   }
 }
 
-it('whatever happens in whatever order, every message that was taken reaches the journal once, in order, and no report is lost', async () => {
+it('whatever happens in whatever order, every message that was taken reaches the journal once, in order, and no report or outcome is lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const world = await createWorld();

@@ -5,11 +5,12 @@ import { appendFile, mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Journal, openJournal } from '../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../agent/journal/records.ts';
-import { isKnown } from '../../agent/journal/state.ts';
+import { isKnown, type ProjectState } from '../../agent/journal/state.ts';
 import { WaError } from '../../protocol/errors.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';
-import type { PollAnswer } from '../../protocol/relay-api.ts';
+import { isEnd, type OutboxItem, type OutboxOutcome, type PollAnswer } from '../../protocol/relay-api.ts';
+import { readOutcome } from '../../worker/mailbox/outcomes.ts';
 import type { InboundEvent } from '../../worker/platform.ts';
 import { type Bench, createBench, mailbox } from '../worker/bench.ts';
 import { quickFolder } from './runs.ts';
@@ -32,6 +33,7 @@ export interface Accepted {
 
 /** A row whose line is in the journal, and was not before. */
 export interface Arrival {
+  row: Row;
   topic: Topic;
   /** Which state directory of the workstation. */
   life: number;
@@ -64,6 +66,12 @@ export interface World {
   repeat(index: number): void;
   /** Carries the answer of the relay to the workstation, or loses it on the way. */
   poll(topic: Topic, fate: Fate): Promise<void>;
+  /** Something new for the phone: journalled, then brought to the relay with what it does not have; its answer may be lost. */
+  post(topic: Topic, fate: 'arrives' | 'lost'): Promise<void>;
+  /** The platform refuses the next call for good. */
+  refuse(): void;
+  /** What the relay says of a key; undefined = this storage never had it. */
+  outcomeOf(key: string): OutboxOutcome | undefined;
   /** What the coding agent did with the oldest messages that wait. */
   turn(topic: Topic, count: number, end: 'answered' | 'failed' | 'lost' | 'runs'): Promise<void>;
   passTime(ms: number, alarms: boolean): Promise<void>;
@@ -97,6 +105,7 @@ export async function createWorld(): Promise<World> {
   let failIn = 0;
   let journalBytes = 0;
   let latest = 0;
+  let items = 0;
   let journal: Journal;
   let bench = newBench(0);
   const wires = new Map<Topic, Wire>();
@@ -180,10 +189,19 @@ export async function createWorld(): Promise<World> {
     return shape === 'text' ? { ...message, text } : { ...message, text, album: shape };
   }
 
+  /** An outcome is known by the cursor alone. */
+  function hasArrived({ epoch, cursor, ...project }: ProjectState, row: Row): boolean {
+    if (row.kind !== 'outcome') return isKnown({ epoch, cursor, ...project }, row.id);
+    return row.id.startsWith(`msg_${epoch}_`) && row.seq <= cursor;
+  }
+
   function note(records: readonly ProjectRecord[]): Arrival[] {
     const found: Arrival[] = [];
     const ids = new Set<string>();
+    /** From where it reads anew. */
+    let moved: { epoch: string; cursor: number } | undefined;
     for (const record of records) {
+      if (record.t === 'epoch') moved = record;
       if (record.t !== 'row') continue;
       const { row } = record;
       const topic = Number(record.p.split('.')[1]) as Topic;
@@ -192,9 +210,10 @@ export async function createWorld(): Promise<World> {
         tombstones.add(`${of} ${topic} ${row.seq}`);
         continue;
       }
-      if (isKnown(stateOf(topic), row.id) || ids.has(row.id)) continue;
+      if (hasArrived({ ...stateOf(topic), ...moved }, row) || ids.has(row.id)) continue;
       ids.add(row.id);
       found.push({
+        row,
         topic,
         life,
         storage: of,
@@ -293,11 +312,39 @@ export async function createWorld(): Promise<World> {
     await truncate(journalPath, journalBytes + Math.floor((size - journalBytes) * share));
     await startDaemon();
     const gone = arrivals.splice(before);
-    arrivals.push(
-      ...gone.filter(({ topic, storage: of, seq }) =>
-        isKnown(stateOf(topic), `msg_${of}_${topic.toString(36)}_${seq.toString(36)}`),
-      ),
-    );
+    arrivals.push(...gone.filter(({ topic, row }) => hasArrived(stateOf(topic), row)));
+  }
+
+  function itemOf(key: string): OutboxItem {
+    return { key, class: 'answer', parts: [{ text: key, entities: [] }] };
+  }
+
+  /** As the daemon does it, without the waiting between two tries. */
+  async function bring(topic: Topic, fate: 'arrives' | 'lost'): Promise<void> {
+    const { key: p, openKeys, outbox } = stateOf(topic);
+    const keys = [...openKeys].filter((key) => outbox.get(key)?.state === 'open');
+    if (keys.length === 0) return;
+    const answer = guarded(() => bench.logic.post({ mailbox, project: topic, items: keys.map(itemOf) }));
+    if (answer === 'failed' || fate === 'lost') return;
+    const head = { p, at: clock() };
+    const posted = answer.items.filter((item) => !isEnd(item)).map(({ key }) => key);
+    const ended = answer.items.filter(isEnd);
+    await journal.append([
+      { ...head, t: 'posted', keys: posted, epoch: answer.epoch },
+      ...ended.map((end) => ({ ...head, t: 'key' as const, ...end })),
+    ]);
+  }
+
+  async function pollAll(): Promise<void> {
+    for (const topic of topics) {
+      // The first parked poll may still carry what the relay does not know; the second says that nothing is left.
+      for (let quiet = 0, turn = 0; quiet < 3 && turn < 300; turn += 1) {
+        const reply = await ask(topic);
+        quiet = reply ? 0 : quiet + 1;
+        if (reply && 'error' in reply) await wireOf(topic).fail(reply.error);
+        else await wireOf(topic).answer(reply?.body ?? endHold(topic));
+      }
+    }
   }
 
   await startDaemon();
@@ -335,6 +382,16 @@ export async function createWorld(): Promise<World> {
       if (!isOld && update.storage === storage) deliver(update);
     },
     poll,
+    async post(topic, fate) {
+      items += 1;
+      const key = `item-${items}-of-the-world`;
+      await journal.append([{ t: 'item', p: stateOf(topic).key, at: clock(), key, item: itemOf(key) }]);
+      await bring(topic, fate);
+    },
+    refuse() {
+      bench.platform.script.push({ kind: 'dead', code: 'chat_unreachable', reason: 'Forbidden: blocked' });
+    },
+    outcomeOf: (key) => readOutcome(bench.sql, key),
     async turn(topic, count, end) {
       const project = stateOf(topic);
       const ids = [...project.waiting.keys()].slice(0, count);
@@ -386,15 +443,11 @@ export async function createWorld(): Promise<World> {
       deliverAgain();
       // A clock that went back has to come to where it was: an album is open until then.
       await bench.runUntil(Math.max(latest, clock()) + 2_000);
-      for (const topic of topics) {
-        // The first parked poll may still carry what the relay does not know; the second says that nothing is left.
-        for (let quiet = 0, turn = 0; quiet < 3 && turn < 300; turn += 1) {
-          const reply = await ask(topic);
-          quiet = reply ? 0 : quiet + 1;
-          if (reply && 'error' in reply) await wireOf(topic).fail(reply.error);
-          else await wireOf(topic).answer(reply?.body ?? endHold(topic));
-        }
-      }
+      await pollAll();
+      for (const topic of topics) await bring(topic, 'arrives');
+      // A chat takes one message a second.
+      await bench.runUntil(clock() + 120_000);
+      await pollAll();
     },
     async close() {
       await stopDaemon();

@@ -55,7 +55,8 @@ export function createWire({ mailbox, project, state, journal, daemon, clock }: 
     // The model's time stands still.
     pace: { turn: async () => {}, giveBack: () => {} },
     onRows: () => Promise.resolve(),
-    onOutboxChanged: () => {},
+    onEnded: () => {},
+    onEpoch: () => {},
     onRelayClock: () => {},
   });
 

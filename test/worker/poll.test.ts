@@ -233,7 +233,7 @@ describe('cost', () => {
     }
   });
 
-  it('is at most 14 rows written and 20 read per message with its three reactions, from the webhook to the answer', async () => {
+  it('is at most 12 rows written and 18 read per message with its three reactions, from the webhook to the answer', async () => {
     const sim = await startTelegramSim();
     const relay = await startRelay({ sim });
     try {
@@ -257,8 +257,8 @@ describe('cost', () => {
       const after = await relay.metrics();
       const spent = (name: string) => ((after[name] ?? 0) - (before[name] ?? 0)) / count;
       // The deletion, a day later, is one more.
-      expect(spent('wa_rows_written_total') + 1).toBeLessThanOrEqual(14);
-      expect(spent('wa_rows_read_total')).toBeLessThanOrEqual(20);
+      expect(spent('wa_rows_written_total') + 1).toBeLessThanOrEqual(12);
+      expect(spent('wa_rows_read_total') + 1).toBeLessThanOrEqual(18);
     } finally {
       await relay.close();
       await sim.close();

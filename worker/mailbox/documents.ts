@@ -1,7 +1,7 @@
 // Documents on their way to the phone: the bytes stream through the stateless Worker, the key and its outcome are here.
 
 import { WaError } from '../../protocol/errors.ts';
-import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { KeyEnd } from '../../protocol/log.ts';
 import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { SendOutcome } from '../platform.ts';
 import { refOf } from './calls.ts';
@@ -20,7 +20,7 @@ export interface DocumentRequest {
 
 export type DocumentStart =
   /** Nothing to send. */
-  | { kind: 'known'; outcome: OutboxOutcome }
+  | { kind: 'known'; outcome: KeyEnd }
   /** Its turn comes later. */
   | { kind: 'wait'; afterMs: number; reason: string }
   | { kind: 'go'; chatId: string; topic: number; replyToRef?: string };
@@ -29,7 +29,7 @@ export interface Documents {
   /** Raises `bad_request`. */
   begin(request: DocumentRequest): DocumentStart;
   /** Raises what the daemon is to try again after. */
-  end(key: string, outcome: SendOutcome): OutboxOutcome;
+  end(key: string, outcome: SendOutcome): KeyEnd;
 }
 
 /** Longer than an upload takes: then the Worker that had it is gone. */

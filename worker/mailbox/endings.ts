@@ -2,7 +2,6 @@
 
 import { messageId } from '../../protocol/ids.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
-import type { OutboundButton } from '../platform.ts';
 import type { Core } from './core.ts';
 import type { LogRow } from './log.ts';
 import { enqueueOwn, tellPhone } from './outbox.ts';
@@ -90,11 +89,12 @@ function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
   const id = messageId(core.epoch, row.project, row.seq);
   const answer = core.recentAnswers.find(id);
   const sent = answer === undefined ? undefined : readOutboxRow(core.sql, answer.key, answer.part);
-  if (sent === undefined) return false;
+  if (answer === undefined || sent === undefined) return false;
   const buttons = retryButton(core, row.project, id, nowMs);
   if (buttons.length === 0) return false;
   if (sent.state === 'queued' || sent.state === 'sending') {
     addButtons(core.sql, sent, buttons);
+    if (sent.state === 'sending') answer.late = buttons;
     return true;
   }
   if (sent.ref === null) return false;
@@ -102,11 +102,13 @@ function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
   return true;
 }
 
-/** Buttons that a text was given while it was on its way, which the phone therefore shows without them. `row` = as it was sent. */
+/** Shows the buttons that a text was given while it was on its way. An object that died meanwhile sends it again, with them. */
 export function showLateButtons(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
+  const answer = core.recentAnswers.ofRow(row.key, row.part);
+  const buttons = answer?.late;
+  if (answer === undefined || buttons === undefined) return;
+  delete answer.late;
   const sent = JSON.parse(row.call) as StoredCall;
   if (ref === undefined || sent.kind !== 'text' || sent.buttons.length > 0) return;
-  const now = readOutboxRow(core.sql, row.key, row.part);
-  const { buttons = [] } = now === undefined ? {} : (JSON.parse(now.call) as { buttons?: OutboundButton[][] });
-  if (buttons.length > 0) enqueueOwn(core, row.project, { kind: 'buttons', ref, buttons }, nowMs);
+  enqueueOwn(core, row.project, { kind: 'buttons', ref, buttons }, nowMs);
 }

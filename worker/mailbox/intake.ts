@@ -4,7 +4,6 @@ import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { OutboxAnswer, OutboxRequest } from '../../protocol/relay-api.ts';
 import type { Core } from './core.ts';
-import { keysAsked } from './news.ts';
 import { postItems } from './outbox.ts';
 import { openProject } from './projects.ts';
 
@@ -31,11 +30,8 @@ export function acceptItems(
     });
   }
   return core.sql.transaction(() => {
-    const project = openProject(core.sql, request.project);
+    openProject(core.sql, request.project);
     const { outcomes, added } = postItems(core, request.project, request.items, nowMs);
-    // The daemon asks by posting its open keys: what it reads as ended is no news any more.
-    const ended = outcomes.filter(({ state }) => state === 'sent' || state === 'dead').map(({ key }) => key);
-    if (ended.length > 0) keysAsked(core, project, ended);
-    return { answer: { items: outcomes }, added };
+    return { answer: { epoch: core.epoch, items: outcomes }, added };
   });
 }

@@ -2,7 +2,7 @@
 
 import { messageId, parseMessageId } from '../../protocol/ids.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { ControlRow, Forwarded, PhoneFile, Row } from '../../protocol/log.ts';
+import type { ControlRow, Forwarded, KeyEnd, PhoneFile, Row } from '../../protocol/log.ts';
 import type { Receipt, ReceiptState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { cacheOf } from './cache.ts';
@@ -49,6 +49,7 @@ export type NewRow = { at: number; ref: string } & (
     }
   | { kind: 'edit'; editOf: string; text: string; forwarded?: Forwarded; parts?: AlbumTexts }
   | { kind: 'control'; control: ControlRow['control'] }
+  | { kind: 'outcome'; outcome: KeyEnd }
 );
 
 /** The highest seq ever used: rows go away only at or below the cursor. */
@@ -81,8 +82,10 @@ export function appendRow(core: Core, project: number, seq: number, row: NewRow,
   );
   const cache = cacheOf(core.sql);
   cache.highest.set(project, seq);
-  if (cache.oldest.get(project)?.waiting === null) cache.oldest.delete(project);
-  if (kind === 'message') core.reactions.note(project, seq);
+  if (row.kind !== 'message') return;
+  const oldest = cache.oldest.get(project);
+  if (oldest?.waiting === null) oldest.waiting = { stored_at: nowMs, expires_at: row.expiresAt };
+  core.reactions.note(project, seq);
 }
 
 /** How many of the newest controls are compared: a person taps few buttons at once. */
@@ -114,7 +117,8 @@ const maxControls = 500;
 const controlResendMs = 10 * 60_000;
 
 /**
- * What a daemon that has everything up to `after` gets: all above the cursor, and below it what it never proved to have injected.
+ * What a daemon that has everything up to `after` gets: all above the cursor, and below it what it never proved to have injected;
+ * outcomes only above the cursor, as whoever acknowledged less posts its open keys again.
  * Marks what expired on the way. `before` = first seq of an open album.
  */
 export function handOut(core: Core, project: ProjectRow, after: number, before: number, nowMs: number): HandOut {
@@ -123,10 +127,12 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
   if (after >= highestSeq(core.sql, project)) return { rows, controls: [], expired };
   let bytes = 0;
   let from = after;
+  let isWhole = before === Number.MAX_SAFE_INTEGER;
   window: for (;;) {
     const page = core.sql.exec<LogRow>(
       `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
-       AND (seq > ? OR ((state IS NULL OR state = 'taken') AND (kind <> 'control' OR stored_at > ?))) ORDER BY seq LIMIT ?`,
+       AND (seq > ? OR ((state IS NULL OR state = 'taken') AND kind <> 'outcome' AND (kind <> 'control' OR stored_at > ?)))
+       ORDER BY seq LIMIT ?`,
       project.project,
       from,
       before,
@@ -141,16 +147,20 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
       }
       const row = wireRow(core, project, stored, nowMs);
       const size = utf8Bytes(JSON.stringify(row)) + 1;
-      if (rows.length > 0 && bytes + size > relayLimits.pollWindowBytes) break window;
+      if (rows.length > 0 && bytes + size > relayLimits.pollWindowBytes) {
+        isWhole = false;
+        break window;
+      }
       bytes += size;
       rows.push(row);
-      if (stored.seq > project.cursor) countDelivery(core, stored, nowMs);
+      if (stored.seq > project.cursor && stored.kind !== 'outcome') countDelivery(core, stored, nowMs);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
     from = last.seq;
   }
-  return { rows, controls: controlsAbove(core, project, after, nowMs), expired };
+  const controls = isWhole ? rows.filter((row) => row.kind === 'control') : controlsAbove(core, project, after, nowMs);
+  return { rows, controls, expired };
 }
 
 function controlsAbove(core: Core, project: ProjectRow, after: number, nowMs: number): ControlRow[] {

@@ -23,7 +23,6 @@ import type { Accepted, InboxParts } from './inbox.ts';
 import { acceptEvent } from './inbox.ts';
 import { acceptItems } from './intake.ts';
 import { actOnLetter, isAwaySince, letterAnswers, listLetters } from './letters.ts';
-import { keySettled } from './news.ts';
 import { learnOwnName, readOwnName } from './own-name.ts';
 import type { PhoneParts } from './phone-commands.ts';
 import { answerCommand } from './phone-commands.ts';
@@ -88,11 +87,6 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   const flood = createFlood(core);
   let nameWanted = false;
 
-  const settled = (project: number, key: string): void => {
-    keySettled(core, project, key);
-    polls.notify(project);
-  };
-
   const isAway = (row: ProjectRow): boolean => isAwaySince(polls.presentAt(row), core.clock());
 
   function isAwayNow(project: number): boolean {
@@ -145,7 +139,10 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     post(request) {
       const nowMs = core.clock();
       const { answer, added } = acceptItems(core, request, nowMs);
-      if (added) alarm.soon(true);
+      if (!added) return answer;
+      alarm.soon(true);
+      // What a newer edit overtook has its outcome.
+      polls.notify(request.project);
       return answer;
     },
     tick() {
@@ -160,7 +157,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
         nameWanted = false;
         await learnOwnName(core);
       }
-      await sender.run(settled);
+      await sender.run(polls.notify);
     },
     nextTickAt,
     nextReactionAt: sender.nextReactionAt,

@@ -3,17 +3,16 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { ErrorBody } from '../../protocol/errors.ts';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import type { PhoneFile } from '../../protocol/log.ts';
+import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import type {
   LetterAction,
   LettersAnswer,
   MailboxStatus,
   OutboxAnswer,
-  OutboxOutcome,
   OutboxRequest,
   PollRequest,
 } from '../../protocol/relay-api.ts';
-import type { Bindings } from '../env.ts';
+import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { telegramPlatform } from '../telegram/platform.ts';
@@ -39,7 +38,7 @@ const alarmRetryMs = 30_000;
 /** Well below the ten idle seconds after which an object hibernates. */
 const reactionTimerMs = 2_000;
 
-export class Mailbox extends DurableObject<Bindings> {
+export class Mailbox extends DurableObject<RelayVariables> {
   readonly #counters = createCounters();
   #logic: MailboxLogic | WaError;
   #alarmAt: number | null = null;
@@ -49,7 +48,7 @@ export class Mailbox extends DurableObject<Bindings> {
   #sendAgain = false;
   #reactionTimer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(ctx: DurableObjectState, env: Bindings) {
+  constructor(ctx: DurableObjectState, env: RelayVariables) {
     super(ctx, env);
     this.#counters.add('wakes');
     this.#logic = this.#start();
@@ -79,7 +78,7 @@ export class Mailbox extends DurableObject<Bindings> {
     return this.#answer((logic) => logic.documents.begin(request));
   }
 
-  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<OutboxOutcome> {
+  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<KeyEnd> {
     return this.#answer((logic) => logic.documents.end(key, outcome));
   }
 
@@ -118,7 +117,7 @@ export class Mailbox extends DurableObject<Bindings> {
     this.#alarmAt = null;
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
     if (this.#logic instanceof WaError) {
-      // A storage that is newer than this code is left alone, its alarm included.
+      // A storage of another version is left alone, its alarm included.
       if (this.#logic.retryable) this.#ensureAlarm(Date.now() + alarmRetryMs);
       return;
     }

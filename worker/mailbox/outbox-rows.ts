@@ -50,7 +50,7 @@ const slowLane = outboxClasses.length;
 /** Answers to taps. They cost no turn of the chat and go when nothing that people read may go. */
 export const tapLane = slowLane + 1;
 
-/** What nobody asks the outcome of: it may be lost. */
+/** What has no outcome: it may be lost. */
 export const progressClass = outboxClasses.indexOf('progress');
 
 /** Keys of the relay's own messages hold a colon, which no key of a daemon can. */
@@ -58,11 +58,6 @@ export const ownKeyPrefix = 'relay:';
 
 export function isOwnKey(key: string): boolean {
   return key.startsWith(ownKeyPrefix);
-}
-
-/** Some part of the key still waits. */
-export function isOpen(sql: Sql, key: string): boolean {
-  return sql.exec('SELECT part FROM outbox WHERE key = ? AND waiting = 1 LIMIT 1', key).length > 0;
 }
 
 interface NewOutboxRow {

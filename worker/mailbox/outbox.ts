@@ -6,18 +6,9 @@ import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { OutboundButton } from '../platform.ts';
 import { issueButton } from './buttons.ts';
 import type { Core } from './core.ts';
-import {
-  dropOldest,
-  dropQueued,
-  insertRow,
-  type OutboxRow,
-  ownKeyPrefix,
-  readSlot,
-  type StoredCall,
-  tapLane,
-} from './outbox-rows.ts';
+import { dropOldest, dropQueued, insertRow, ownKeyPrefix, readSlot, type StoredCall, tapLane } from './outbox-rows.ts';
+import { noteOutcome, readOutcome } from './outcomes.ts';
 import { buttonForAnswer } from './retry-button.ts';
-import type { Sql } from './store.ts';
 
 /** Adds what is new and answers the state of each key, in the order of the items. */
 export function postItems(
@@ -44,7 +35,7 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
   if (slot) {
     const current = readSlot(sql, project, slot.name);
     if (current && current.rev >= slot.rev) return false;
-    if (current) position = replaceWaiting(sql, current.key, nowMs);
+    if (current) position = replaceWaiting(core, project, current.key, nowMs);
     sql.exec(
       `INSERT INTO slot (project, slot, rev, key, at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (project, slot) DO UPDATE SET rev = excluded.rev, key = excluded.key, at = excluded.at`,
@@ -86,13 +77,15 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
 }
 
 /** An edit that still waits is overtaken by the newer one, which takes its place in the line. */
-function replaceWaiting(sql: Sql, key: string, nowMs: number): number | undefined {
-  return sql.exec<{ n: number }>(
+function replaceWaiting(core: Core, project: number, key: string, nowMs: number): number | undefined {
+  const replaced = core.sql.exec<{ n: number; class: number }>(
     `UPDATE outbox SET waiting = 0, state = 'sent', call = '', settled_at = ?
-     WHERE key = ? AND waiting = 1 AND state = 'queued' RETURNING n`,
+     WHERE key = ? AND waiting = 1 AND state = 'queued' RETURNING n, class`,
     nowMs,
     key,
-  )[0]?.n;
+  )[0];
+  if (replaced) noteOutcome(core, { key, project, class: replaced.class }, nowMs);
+  return replaced?.n;
 }
 
 /** Queues a message of the relay itself; its outcome concerns no daemon. One that still waits in the same `slot` is overtaken. */
@@ -151,20 +144,4 @@ export function tellPhone(
   slot?: string,
 ): void {
   enqueueOwn(core, project, { kind: 'text', text, entities: [], buttons: [], ...below }, nowMs, { slot });
-}
-
-/** One state for all parts: waiting while any part waits, else dead when any part died. */
-function readOutcome(sql: Sql, key: string): OutboxOutcome | undefined {
-  const rows = sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? ORDER BY part', key);
-  if (rows.length === 0) return undefined;
-  if (rows.some((row) => row.state === 'sending')) return { key, state: 'sending' };
-  if (rows.some((row) => row.state === 'queued')) return { key, state: 'queued' };
-  const dead = rows.find((row) => row.state === 'dead');
-  if (dead === undefined) return { key, state: 'sent', ...refOfLast(rows) };
-  return { key, state: 'dead', error: { code: dead.error_code ?? 'rejected', reason: dead.error_reason ?? '' } };
-}
-
-function refOfLast(rows: readonly OutboxRow[]): { ref?: string } {
-  const ref = rows.at(-1)?.ref;
-  return ref ? { ref } : {};
 }

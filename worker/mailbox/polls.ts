@@ -3,11 +3,11 @@
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import type { PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 import { firstHeldSeq } from './albums.ts';
+import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import { countExpired, tellEndings } from './endings.ts';
 import type { HandOut } from './log.ts';
 import { applyReceipts, handOut, highestSeq } from './log.ts';
-import { newsOf, newsTold } from './news.ts';
 import { endOutage } from './outages.ts';
 import type { ProjectRow } from './projects.ts';
 import { openProject, readProject, saveProject } from './projects.ts';
@@ -35,11 +35,11 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
   /** The highest control handed out while an album holds back the rest, so that it does not end every poll. */
   const controlsGiven = new Map<number, number>();
 
-  function isNews(project: ProjectRow, found: HandOut, nowMs: number): boolean {
+  function isNews(project: number, found: HandOut): boolean {
     const lastControl = found.controls.at(-1)?.seq ?? 0;
-    const given = controlsGiven.get(project.project) ?? 0;
-    if (found.rows.length === 0 && lastControl <= given) return newsOf(project, nowMs) === 'untold';
-    controlsGiven.set(project.project, Math.max(given, lastControl));
+    const given = controlsGiven.get(project) ?? 0;
+    if (found.rows.length === 0 && lastControl <= given) return false;
+    controlsGiven.set(project, Math.max(given, lastControl));
     return true;
   }
 
@@ -104,11 +104,10 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
       const found = handOut(core, row, after, firstHeldSeq(core.sql, row.project, nowMs), nowMs);
       const told = endOutage(core, countExpired(core, row, found.expired, nowMs), highest - row.cursor, nowMs);
       tells ||= told.away_told_at !== row.away_told_at || told.expired_told_at !== row.expired_told_at;
-      const parks = !isNews(row, found, nowMs) && request.holdMs > 0;
-      saveProject(core, {
-        ...(parks ? told : newsTold(told, nowMs)),
-        present_until_at: parks ? nowMs + request.holdMs : nowMs,
-      });
+      // Known without a look: nothing is above the cursor.
+      if (row.cursor >= highest) cacheOf(core.sql).oldest.set(row.project, { from: row.cursor, waiting: null });
+      const parks = !isNews(row.project, found) && request.holdMs > 0;
+      saveProject(core, { ...told, present_until_at: parks ? nowMs + request.holdMs : nowMs });
       const answer = answerOf(core, row, found, nowMs);
       if (!parks) return answerFrame(200, answer);
       socket.park({ daemonId: request.daemon.id, startedAt: request.daemon.startedAt, after });
@@ -131,10 +130,9 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
       for (const socket of parked) {
         const waiter = socket.waiter() as Waiter;
         const found = handOut(core, row, waiter.after, firstHeldSeq(core.sql, project, nowMs), nowMs);
-        if (!isNews(row, found, nowMs)) continue;
+        if (!isNews(project, found)) continue;
         const told = countExpired(core, row, found.expired, nowMs);
-        if (newsOf(row, nowMs) === 'untold') saveProject(core, newsTold(told, nowMs));
-        else if (found.expired.length > 0) saveProject(core, told);
+        if (found.expired.length > 0) saveProject(core, told);
         if (told.expired_told_at !== row.expired_told_at) sends(true);
         socket.finish(answerFrame(200, answerOf(core, row, found, nowMs)));
         goneAt.set(project, nowMs);
@@ -150,14 +148,7 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
 }
 
 function answerOf(core: Core, row: ProjectRow, found: HandOut, nowMs: number): PollAnswer {
-  return {
-    epoch: core.epoch,
-    now: nowMs,
-    rows: found.rows,
-    controls: found.controls,
-    cursor: row.cursor,
-    ...(newsOf(row, nowMs) === 'none' ? {} : { outbox: 'changed' as const }),
-  };
+  return { epoch: core.epoch, now: nowMs, rows: found.rows, controls: found.controls, cursor: row.cursor };
 }
 
 function supersededError(): WaError {

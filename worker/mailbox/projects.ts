@@ -16,10 +16,6 @@ export type ProjectRow = {
   cursor: number;
   /** Everything at or below is known to be expired or was below the cursor. */
   expired_to: number;
-  /** JSON: keys that reached their end and of which the daemon has not asked since. */
-  outbox_news: string;
-  /** When a poll said so; null = it must still be said. */
-  news_told_at: number | null;
   /** Set while the phone knows that the workstation is away, with the cursor of that time. */
   away_told_at: number | null;
   away_cursor: number | null;
@@ -62,7 +58,7 @@ export function saveProject(core: Core, row: ProjectRow): void {
   known(core.sql).set(row.project, { ...row, counters });
   core.sql.exec(
     `UPDATE project SET daemon_id = ?, daemon_started_at = ?, last_seen_at = ?, present_until_at = ?, cursor = ?,
-     expired_to = ?, outbox_news = ?, news_told_at = ?, away_told_at = ?, away_cursor = ?,
+     expired_to = ?, away_told_at = ?, away_cursor = ?,
      expired_untold = ?, expired_told_at = ?, passed = ?, counters = ? WHERE project = ?`,
     row.daemon_id,
     row.daemon_started_at,
@@ -70,8 +66,6 @@ export function saveProject(core: Core, row: ProjectRow): void {
     row.present_until_at,
     row.cursor,
     row.expired_to,
-    row.outbox_news,
-    row.news_told_at,
     row.away_told_at,
     row.away_cursor,
     row.expired_untold,

@@ -69,6 +69,16 @@ function outboxCounts(core: Core): Record<KeyState, number> {
   return counts;
 }
 
+/** What the phone sent and the workstation does not have. */
+function waitingRows(core: Core, row: ProjectRow): number {
+  const counted = core.sql.exec<{ count: number }>(
+    "SELECT count(*) AS count FROM log WHERE project = ? AND seq > ? AND kind <> 'outcome'",
+    row.project,
+    row.cursor,
+  )[0];
+  return counted?.count ?? 0;
+}
+
 export interface MailboxMetrics {
   /** Rows ever logged. */
   in: number;
@@ -86,7 +96,7 @@ export function readMetrics(core: Core): MailboxMetrics {
   const outbox = outboxCounts(core);
   return {
     in: projects.reduce((sum, row) => sum + highestSeq(core.sql, row), 0),
-    waiting: projects.reduce((sum, row) => sum + highestSeq(core.sql, row) - row.cursor, 0),
+    waiting: projects.reduce((sum, row) => sum + waitingRows(core, row), 0),
     outboxWaiting: outbox.queued + outbox.sending,
     deadLetters: outbox.dead,
     oldestWaitingMs: oldest.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...oldest)),

@@ -7,16 +7,24 @@ import { issueButton } from './buttons.ts';
 import type { Core } from './core.ts';
 import { readRow } from './log.ts';
 
+interface RecentAnswer {
+  key: string;
+  part: number;
+  /** Given to the text while it was on its way, so that the phone shows it without them. */
+  late?: OutboundButton[][];
+}
+
 /** Which outbox row answered a message, in memory: text and report come within seconds, while the object is awake. */
 export interface RecentAnswers {
   note(messageId: string, key: string, part: number): void;
-  find(messageId: string): { key: string; part: number } | undefined;
+  find(messageId: string): RecentAnswer | undefined;
+  ofRow(key: string, part: number): RecentAnswer | undefined;
 }
 
 const remembered = 100;
 
 export function createRecentAnswers(): RecentAnswers {
-  const answers = new Map<string, { key: string; part: number }>();
+  const answers = new Map<string, RecentAnswer>();
   return {
     note(id, key, part) {
       answers.delete(id);
@@ -25,6 +33,7 @@ export function createRecentAnswers(): RecentAnswers {
       if (answers.size > remembered && oldest !== undefined) answers.delete(oldest);
     },
     find: (id) => answers.get(id),
+    ofRow: (key, part) => [...answers.values()].find((each) => each.key === key && each.part === part),
   };
 }
 

@@ -1,16 +1,16 @@
-// The tables of one Mailbox and their version. A storage that is newer than this code is never touched.
+// The tables of one Mailbox and their version. A storage of another version is never touched.
 
 import { WaError } from '../../protocol/errors.ts';
 import { cacheOf } from './cache.ts';
 import type { Sql } from './store.ts';
 
-const storageVersion = 1;
+const storageVersion = 2;
 
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE project (
   project INTEGER PRIMARY KEY, daemon_id TEXT, daemon_started_at INTEGER, last_seen_at INTEGER, present_until_at INTEGER,
-  cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0, outbox_news TEXT NOT NULL DEFAULT '[]', news_told_at INTEGER,
+  cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0,
   away_told_at INTEGER, away_cursor INTEGER, expired_untold INTEGER NOT NULL DEFAULT 0, expired_told_at INTEGER,
   passed TEXT NOT NULL DEFAULT '[]', counters TEXT NOT NULL DEFAULT '{}');
 CREATE TABLE seen_a (key TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -37,7 +37,7 @@ CREATE TABLE button (
   id TEXT PRIMARY KEY, project INTEGER NOT NULL, key TEXT NOT NULL, action TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-/** Makes the tables on first use and returns the storage's epoch. Raises `storage_too_new`. */
+/** Makes the tables on first use and returns the storage's epoch. Raises `storage_version`. */
 export function openStorage(sql: Sql, newEpoch: () => string): string {
   const made = sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length > 0;
   if (!made) {
@@ -51,12 +51,12 @@ export function openStorage(sql: Sql, newEpoch: () => string): string {
     });
   }
   const version = Number(getMeta(sql, 'version'));
-  if (!(version <= storageVersion)) {
+  if (version !== storageVersion) {
     throw new WaError(
-      'storage_too_new',
+      'storage_version',
       `the mailbox has storage version ${version}, this relay knows ${storageVersion}`,
       {
-        hint: 'deploy the newer relay again: `npx wrangler deploy`',
+        hint: 'deploy the relay that wrote it again; or start empty, without what waits there: `npx wrangler delete`, then `npx wrangler deploy`',
       },
     );
   }

@@ -10,25 +10,23 @@ import { showLateButtons } from './endings.ts';
 import type { OutboxRow, StoredCall } from './outbox-rows.ts';
 import {
   droppedOf,
-  isOpen,
-  isOwnKey,
   markDead,
   markSending,
   markSent,
   moveToSlowLane,
-  progressClass,
   readHeads,
   requeue,
   setSlotRef,
   tapLane,
 } from './outbox-rows.ts';
+import { noteOutcome } from './outcomes.ts';
 import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
 import { noReaction } from './reactions.ts';
 import { getMeta, setMeta } from './schema.ts';
 
 export interface Sender {
-  /** Sends what may go now. Never throws for a failed call. `settled` is told each key of a daemon that reached its end. */
-  run(settled: (project: number, key: string) => void): Promise<void>;
+  /** Sends what may go now. Never throws for a failed call. `notify` hears of each project whose log has a new outcome. */
+  run(notify: (project: number) => void): Promise<void>;
   /** When the next row may go; null when nothing waits. */
   nextAt(): number | null;
   /** When the next reaction may go; null when none waits. */
@@ -110,10 +108,11 @@ export function createSender(core: Core, guard: () => void): Sender {
   }
 
   return {
-    async run(settled) {
-      // Progress may be lost, so nobody asks for it.
-      const tell = (row: OutboxRow): void => {
-        if (!isOwnKey(row.key) && row.class !== progressClass && !isOpen(sql, row.key)) settled(row.project, row.key);
+    async run(notify) {
+      /** `record` gives true when the row reached its end. */
+      const end = (row: OutboxRow, nowMs: number, record: () => boolean): void => {
+        const isNoted = sql.transaction(() => record() && noteOutcome(core, row, nowMs));
+        if (isNoted) notify(row.project);
       };
       for (let calls = 0; calls < callsPerRun; ) {
         const nowMs = clock();
@@ -125,14 +124,15 @@ export function createSender(core: Core, guard: () => void): Sender {
           continue;
         }
         if (row.expires_at <= nowMs) {
-          sql.transaction(() => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
-          tell(row);
+          end(row, nowMs, () => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
           continue;
         }
         const call = resolveCall(core, row);
         if (call === null) {
-          sql.transaction(() => markSent(sql, row, null, nowMs));
-          tell(row);
+          end(row, nowMs, () => {
+            markSent(sql, row, null, nowMs);
+            return true;
+          });
           continue;
         }
         if (row.state === 'sending') counters.add('possible_duplicates');
@@ -144,8 +144,8 @@ export function createSender(core: Core, guard: () => void): Sender {
         calls += 1;
         counters.add('calls');
         const outcome = await platform.call(call);
-        const ended = sql.transaction(() => record(core, row, outcome, clock()));
-        if (ended) tell(row);
+        const endedAt = clock();
+        end(row, endedAt, () => record(core, row, outcome, endedAt));
       }
     },
 
@@ -190,13 +190,11 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
       counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));
       return true;
     case 'dead':
-      finishDead(core, row, outcome.code, outcome.reason, nowMs);
-      return true;
+      return finishDead(core, row, outcome.code, outcome.reason, nowMs);
     case 'without': {
       const dropped = droppedOf(row);
       if (dropped.includes(outcome.what)) {
-        finishDead(core, row, 'rejected', outcome.reason, nowMs);
-        return true;
+        return finishDead(core, row, 'rejected', outcome.reason, nowMs);
       }
       if (outcome.what === 'target' && row.slot !== null) setSlotRef(sql, row.project, row.slot, null);
       requeue(sql, row, 0, [...dropped, outcome.what].join(','));
@@ -227,8 +225,10 @@ function noteReply(core: Core, row: OutboxRow, ref: string | undefined, nowMs: n
   noteReplyAction(core, row.project, { ref, key: row.key, action: stored.replyAction }, nowMs);
 }
 
-function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): void {
+/** Gives true, as the row has reached its end. */
+function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): true {
   markDead(core.sql, row, code, reason, nowMs);
   // A button that came too late, or its answer, is nobody's loss.
   if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
+  return true;
 }

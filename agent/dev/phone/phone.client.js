@@ -308,14 +308,14 @@ function resizeInput() {
 
 byId('form').addEventListener('submit', (event) => {
   event.preventDefault();
-  sendInput();
+  void sendInput();
   input.focus();
 });
 input.addEventListener('input', resizeInput);
 input.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
-  sendInput();
+  void sendInput();
 });
 for (const button of document.querySelectorAll('[data-command]')) {
   button.addEventListener('click', () => post('say', { text: button.dataset.command }));

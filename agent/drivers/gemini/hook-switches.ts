@@ -4,6 +4,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathBelow, readBelow } from '../../files/below.ts';
+import { plainJson } from './install-json-text.ts';
 import { isObject } from './install-record.ts';
 import { launcherName, ownNamePrefix } from './install-table.ts';
 
@@ -36,7 +37,7 @@ async function look(path: string, read: (text: string) => string[]): Promise<str
 function inSettings(text: string): string[] {
   let settings: unknown;
   try {
-    settings = JSON.parse(withoutComments(text.replace(/^\ufeff/, '')));
+    settings = JSON.parse(plainJson(text));
   } catch {
     // Gemini CLI does not start with it.
     return [];
@@ -52,13 +53,6 @@ function inSettings(text: string): string[] {
   return names.length === 0
     ? []
     : [`switches hooks of wa-sync off (hooksConfig.disabled: ${names.join(', ').slice(0, 300)})`];
-}
-
-/** As Gemini CLI reads its settings. Every alternative ends with the text at the latest, so that the work is linear. */
-function withoutComments(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\[\s\S])*\\?(?:"|$)|\/\/[^\n\r]*|\/\*[\s\S]*?(?:\*\/|$)/g, (part) =>
-    part.startsWith('"') ? part : ' ',
-  );
 }
 
 /** Gemini CLI gives them to the shell that it runs a hook with, and the shell or its loader obeys them before our first line. */

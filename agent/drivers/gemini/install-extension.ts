@@ -16,7 +16,7 @@ import {
 } from './install-files.ts';
 import { forgetEnablement } from './install-memory.ts';
 import { isObject } from './install-record.ts';
-import { type OwnEntry, ownEntries, withHooks } from './install-settings.ts';
+import { type OwnEntry, ownEntries, settingsProblem, withHooks } from './install-settings.ts';
 import { skillName, skillText } from './install-skill.ts';
 import { type LauncherPlace, mcpServer } from './install-table.ts';
 
@@ -129,16 +129,8 @@ export function installedExtension({ home }: ExtensionDirs): InstalledExtension 
   const source = linkedSource(home);
   if (source === undefined) return undefined;
   const text = readText(join(source, 'hooks', 'hooks.json'));
-  return { version: basename(source), entries: text === undefined ? [] : entriesOf(text) };
-}
-
-function entriesOf(text: string): OwnEntry[] {
-  try {
-    JSON.parse(text);
-  } catch {
-    return [];
-  }
-  return ownEntries(text);
+  const isReadable = text !== undefined && settingsProblem(text) === undefined;
+  return { version: basename(source), entries: isReadable ? ownEntries(text) : [] };
 }
 
 // A link to a folder of our layout is ours, also when the data directory has moved since.

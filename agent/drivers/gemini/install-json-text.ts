@@ -1,4 +1,6 @@
-// Edits JSON as text, so that everything an edit does not name keeps its bytes. Pure; the text must already have passed JSON.parse.
+// Edits JSON with comments as text, so that everything an edit does not name keeps its bytes. Pure.
+
+import { type Node, type ParseError, parseTree, stripComments } from 'jsonc-parser';
 
 export interface JsonNode {
   kind: 'object' | 'array' | 'scalar';
@@ -16,42 +18,26 @@ export interface JsonItem {
   value: JsonNode;
 }
 
+/** Throws SyntaxError for what is not JSON with comments, RangeError for what is nested too deeply. */
 export function parseNodes(text: string): JsonNode {
-  return readValue(text, skipSpace(text, text.startsWith('\ufeff') ? 1 : 0));
+  const errors: ParseError[] = [];
+  const root = parseTree(text.replace(/^\ufeff/, ' '), errors);
+  if (root === undefined || errors.length > 0) throw new SyntaxError(`not JSON at ${errors[0]?.offset}`);
+  return toNode(root);
 }
 
-function readValue(text: string, start: number): JsonNode {
-  const open = text[start];
-  if (open !== '{' && open !== '[') return { kind: 'scalar', start, end: scalarEnd(text, start), items: [] };
-  const items: JsonItem[] = [];
-  let at = skipSpace(text, start + 1);
-  while (text[at] !== '}' && text[at] !== ']') {
-    const itemStart = at;
-    let key: string | undefined;
-    if (open === '{') {
-      const keyEnd = scalarEnd(text, at);
-      key = JSON.parse(text.slice(at, keyEnd)) as string;
-      at = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    }
-    const value = readValue(text, at);
-    items.push({ key, start: itemStart, value });
-    at = skipSpace(text, value.end);
-    if (text[at] === ',') at = skipSpace(text, at + 1);
-  }
-  return { kind: open === '{' ? 'object' : 'array', start, end: at + 1, items };
+function toNode({ type, offset, length, children = [] }: Node): JsonNode {
+  const items = children.flatMap((child) => {
+    const [key, value] = child.type === 'property' ? (child.children ?? []) : [undefined, child];
+    return value === undefined
+      ? []
+      : [{ key: key?.value as string | undefined, start: child.offset, value: toNode(value) }];
+  });
+  return { kind: type === 'object' || type === 'array' ? type : 'scalar', start: offset, end: offset + length, items };
 }
 
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\t' || text[at] === '\r') at++;
-  return at;
-}
-
-function scalarEnd(text: string, start: number): number {
-  const scalar = /"(?:[^"\\]|\\.)*"|[^\s,\]}]+/sy;
-  scalar.lastIndex = start;
-  return scalar.exec(text) ? scalar.lastIndex : text.length;
-}
+/** Without what JSON does not know: comments and a byte order mark. Every other character keeps its place. */
+export const plainJson = (text: string) => stripComments(text.replace(/^\ufeff/, ' '), ' ');
 
 /** The member that JSON.parse would keep: the last of that name. */
 export function member(node: JsonNode, key: string): JsonNode | undefined {
@@ -59,7 +45,7 @@ export function member(node: JsonNode, key: string): JsonNode | undefined {
 }
 
 export function parsed(text: string, node: JsonNode): unknown {
-  return JSON.parse(text.slice(node.start, node.end));
+  return JSON.parse(plainJson(text.slice(node.start, node.end)));
 }
 
 /** `key` only inside an object. The rest of the container keeps its bytes; the new item takes over its style. */
@@ -67,19 +53,23 @@ export function append(text: string, container: JsonNode, key: string | undefine
   const style = styleOf(text);
   const last = container.items.at(-1);
   const label = key === undefined ? '' : `${JSON.stringify(key)}:${style.compact ? '' : ' '}`;
+  // What stands between the last item and the end: comments, or nothing.
+  const from = last?.value.end ?? container.start + 1;
+  const comments = text.slice(from, container.end - 1).trimEnd();
   if (last === undefined) {
-    const [open, close] = container.kind === 'object' ? ['{', '}'] : ['[', ']'];
-    if (style.compact) return splice(text, container, `${open}${label}${JSON.stringify(value)}${close}`);
+    const at = { start: from, end: container.end - 1 };
+    if (style.compact) return splice(text, at, `${comments}${label}${JSON.stringify(value)}`);
     const outer = lineIndent(text, container.start);
     const inner = outer + style.unit;
     const body = `${style.eol}${inner}${label}${pretty(value, inner, style)}${style.eol}${outer}`;
-    return splice(text, container, `${open}${body}${close}`);
+    return splice(text, at, `${comments}${body}`);
   }
-  const ownLine = text.slice(container.start, last.start).includes('\n');
+  const ownLine = comments !== '' || text.slice(container.start, last.start).includes('\n');
   const indent = lineIndent(text, last.start);
-  const glue = style.compact ? ',' : ownLine ? `,${style.eol}${indent}` : ', ';
+  const gap = style.compact ? '' : ownLine ? `${style.eol}${indent}` : ' ';
   const shown = ownLine && !style.compact ? pretty(value, indent, style) : JSON.stringify(value);
-  return splice(text, { start: last.value.end, end: last.value.end }, `${glue}${label}${shown}`);
+  const at = { start: from, end: from + comments.length };
+  return splice(text, at, `,${comments}${gap}${label}${shown}`);
 }
 
 export function replace(text: string, node: JsonNode, value: unknown): string {
@@ -88,15 +78,30 @@ export function replace(text: string, node: JsonNode, value: unknown): string {
   return splice(text, node, multiLine ? pretty(value, lineIndent(text, node.start), style) : JSON.stringify(value));
 }
 
-/** Undoes `append` to the byte, unless the container was empty with space inside. */
+/** Undoes `append` to the byte, unless the container was empty with space inside. Comments stay. */
 export function remove(text: string, container: JsonNode, index: number): string {
   const item = container.items[index];
   const before = container.items[index - 1];
   const after = container.items[index + 1];
   if (item === undefined) return text;
-  if (after !== undefined) return splice(text, { start: item.start, end: after.start }, '');
-  if (before !== undefined) return splice(text, { start: before.value.end, end: item.value.end }, '');
-  return splice(text, { start: container.start + 1, end: container.end - 1 }, '');
+  const between = (start: number, end: number) => withoutComma(text.slice(start, end));
+  if (after !== undefined) {
+    const kept = between(item.value.end, after.start).trimStart();
+    return splice(text, { start: item.start, end: after.start }, kept);
+  }
+  if (before !== undefined) {
+    const kept = between(before.value.end, item.start).trimEnd();
+    return splice(text, { start: before.value.end, end: item.value.end }, kept);
+  }
+  const inside = { start: container.start + 1, end: container.end - 1 };
+  const [first, last] = [text.slice(inside.start, item.start).trimEnd(), text.slice(item.value.end, inside.end)];
+  return splice(text, inside, first + last.trim() === '' ? '' : first + last);
+}
+
+/** Of what stands between two items, whose comments may hold commas, too. */
+function withoutComma(text: string): string {
+  const at = plainJson(text).indexOf(',');
+  return text.slice(0, at) + text.slice(at + 1);
 }
 
 const splice = (text: string, at: { start: number; end: number }, by: string) =>

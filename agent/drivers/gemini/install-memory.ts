@@ -42,7 +42,7 @@ function edit(file: string, step: (text: string, root: JsonNode) => string | und
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseNodes(text);
     return true;
   } catch {
     return false;

@@ -1,7 +1,7 @@
 // Our entries inside the text of a Gemini CLI settings file (or an extension's hooks.json). Pure; touches nothing that is not ours.
 
 import { isDeepStrictEqual } from 'node:util';
-import { append, type JsonNode, member, parsed, parseNodes, remove, replace } from './install-json-text.ts';
+import { append, type JsonNode, member, parsed, parseNodes, plainJson, remove, replace } from './install-json-text.ts';
 import { isObject } from './install-record.ts';
 import {
   type HookEntry,
@@ -13,13 +13,14 @@ import {
   ownNamePrefix,
 } from './install-table.ts';
 
-/** Why a text cannot be edited, or undefined when it can. Comments count: what strips them would lose them. */
+/** Why a text cannot be edited, or undefined when it can. Comments are no reason: Gemini CLI reads them, and they stay. */
 export function settingsProblem(text: string): string | undefined {
   let settings: unknown;
   try {
-    settings = JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch {
-    return 'it is not plain JSON (empty, damaged, or with comments)';
+    settings = JSON.parse(plainJson(text));
+    parseNodes(text);
+  } catch (error) {
+    return error instanceof RangeError ? 'it is nested too deeply' : 'it is not JSON (empty or damaged)';
   }
   if (!isObject(settings)) return 'it is not a JSON object';
   const { hooks } = settings;

@@ -22,7 +22,7 @@ export const rows: Part = {
   async run(lab) {
     const [delivered, answered] = [
       await withStage(lab, (stage) => perMessage(stage, deliver)),
-      await withStage(lab, (stage) => perMessage(stage, answer)),
+      await withStage(lab, (stage) => perMessage(stage, (each) => answer(each, lab.say))),
     ];
     return {
       relay: {
@@ -61,8 +61,11 @@ async function deliver(stage: Stage): Promise<Rows> {
   return lived;
 }
 
-/** One after the other through the whole ladder, as a daemon reports it: the polls of one turn, without its answer. */
-async function answer(stage: Stage): Promise<Rows> {
+/**
+ * One after the other through the whole ladder, as a daemon reports it: the polls of one turn, without its answer.
+ * A chat takes one reaction a second, so this lasts minutes.
+ */
+async function answer(stage: Stage, say: (line: string) => void): Promise<Rows> {
   const { signal } = new AbortController();
   const daemon = { id: 'rows-bench', startedAt: 1 };
   const request = { mailbox: String(stage.sim.ownerId), project: 0, holdMs: 0, daemon };
@@ -70,6 +73,7 @@ async function answer(stage: Stage): Promise<Rows> {
   const reactions = () => stage.sim.calls.filter(({ method }) => method === 'setMessageReaction').length;
   return counting(stage, async () => {
     for (let index = 1; index <= messages; index += 1) {
+      if (index % 10 === 1) say(`rows: message ${index} of ${messages} with its three reactions`);
       const shown = reactions();
       const reacted = (count: number) => until(`reaction ${count}`, async () => reactions() >= shown + count);
       // Only a message that the phone has takes a reaction.

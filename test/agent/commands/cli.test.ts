@@ -192,7 +192,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
         await writeFile(join(env.WA_STATE_DIR ?? '', 'journal.jsonl'), '{"t":"journal","version":99}\n');
       },
       code: 1,
-      error: 'journal_too_new',
+      error: 'journal_version',
       says: /version 99/,
       hint: /git pull && npm ci/,
     },

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -126,13 +127,23 @@ describe.skipIf(disk === undefined)('a read-only disk (needs root and mount)', (
   });
 
   test('is read as ever, and file_unusable to write, naming the settings that help', async () => {
-    expect(await readMailbox(path, 'outbox')).toEqual({ state: 'ok', entries: [first], incomplete: false });
+    expect(await readMailbox(path, 'outbox')).toEqual({
+      state: 'ok',
+      entries: [first],
+      incomplete: false,
+      modifiedAtMs: statSync(path).mtimeMs,
+    });
     await expect(append(path, outboxEntry({ id: 'second' }))).rejects.toMatchObject({
       code: 'file_unusable',
       hint: `${disk} is on a read-only disk: set WA_MAILBOX_DIR or WA_STATE_DIR to a folder that is not.`,
       cause: { code: 'EROFS' },
     });
-    expect(await readMailbox(path, 'outbox')).toEqual({ state: 'ok', entries: [first], incomplete: false });
+    expect(await readMailbox(path, 'outbox')).toEqual({
+      state: 'ok',
+      entries: [first],
+      incomplete: false,
+      modifiedAtMs: statSync(path).mtimeMs,
+    });
   });
 });
 
@@ -146,6 +157,11 @@ test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
     const update = append(path, outboxEntry({ id: 'second' }));
     await expect(update).rejects.toMatchObject({ code: 'file_unusable', cause: { code: 'EACCES' } });
     chmodSync(dir, 0o700);
-    expect(await readMailbox(path, 'outbox')).toEqual({ state: 'ok', entries: [first], incomplete: false });
+    expect(await readMailbox(path, 'outbox')).toEqual({
+      state: 'ok',
+      entries: [first],
+      incomplete: false,
+      modifiedAtMs: statSync(path).mtimeMs,
+    });
   },
 );

@@ -118,7 +118,12 @@ describe('an update', () => {
     expect(seen.incomplete).toBe(true);
     const { entries, changed } = await updateMailboxFile(optionsOf(path), (each) => each);
     expect({ entries, changed }).toEqual({ entries: seen.entries, changed: true });
-    expect(await readMailbox(path, 'inbox')).toEqual({ state: 'ok', entries, incomplete: false });
+    expect(await readMailbox(path, 'inbox')).toEqual({
+      state: 'ok',
+      entries,
+      incomplete: false,
+      modifiedAtMs: statSync(path).mtimeMs,
+    });
   });
 
   test('that fails in mutate leaves the file and no lock', async () => {
@@ -268,9 +273,24 @@ describe('what is no ordinary file', () => {
 
 test('a reader without the lock is told what it read', async () => {
   const path = target();
-  expect(await readMailbox(path, 'inbox')).toEqual({ state: 'missing', entries: [], incomplete: false });
+  expect(await readMailbox(path, 'inbox')).toEqual({
+    state: 'missing',
+    entries: [],
+    incomplete: false,
+    modifiedAtMs: 0,
+  });
   leave(path, '');
-  expect(await readMailbox(path, 'inbox')).toEqual({ state: 'empty', entries: [], incomplete: false });
+  expect(await readMailbox(path, 'inbox')).toEqual({
+    state: 'empty',
+    entries: [],
+    incomplete: false,
+    modifiedAtMs: statSync(path).mtimeMs,
+  });
   leave(path, `[${JSON.stringify(first)},`);
-  expect(await readMailbox(path, 'inbox')).toEqual({ state: 'malformed', entries: [first], incomplete: false });
+  expect(await readMailbox(path, 'inbox')).toEqual({
+    state: 'malformed',
+    entries: [first],
+    incomplete: false,
+    modifiedAtMs: statSync(path).mtimeMs,
+  });
 });

@@ -95,11 +95,11 @@ describe('an event that is answered at once', () => {
       tool_input: { command: 'a", \\', list: [1, { b: '{' }] },
       tool_response: { llmContent: 'x,"'.repeat(hookLimits.stdinBytes / 3) },
     });
-    post('AfterTool', whole.slice(0, hookLimits.stdinBytes));
+    void post('AfterTool', whole.slice(0, hookLimits.stdinBytes));
     await vi.waitFor(() =>
       expect(runs[0]?.run.payload).toEqual({ cwd: '/p', tool_input: { command: 'a", \\', list: [1, { b: '{' }] } }),
     );
-    post('BeforeTool', whole.slice(0, hookLimits.stdinBytes));
+    void post('BeforeTool', whole.slice(0, hookLimits.stdinBytes));
     await vi.waitFor(() => expect(runs[1]?.run.payload).toBeUndefined());
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../../agent/journal/journal.ts';
-import type { ProjectRecord } from '../../../agent/journal/records.ts';
+import { journalVersion, type ProjectRecord } from '../../../agent/journal/records.ts';
 import { isKnown, type ProjectState } from '../../../agent/journal/state.ts';
 import type { MessageRow, Row } from '../../../protocol/log.ts';
 
@@ -101,10 +101,14 @@ describe('the journal', () => {
     expect([...second.project(p).messages.keys()]).toEqual(['msg_e_0_2']);
   });
 
-  it('refuses a journal of a newer version and changes nothing', async () => {
-    await writeFile(path, '{"t":"journal","version":2}\n');
-    await expect(open()).rejects.toMatchObject({ code: 'journal_too_new' });
-    expect(await readFile(path, 'utf8')).toBe('{"t":"journal","version":2}\n');
+  it.each([
+    ['newer', journalVersion + 1, 'git pull'],
+    ['older', journalVersion - 1, 'move the file away'],
+  ])('refuses a journal of a %s version with its repair and changes nothing', async (_, version, repair) => {
+    const line = `{"t":"journal","version":${version}}\n`;
+    await writeFile(path, line);
+    await expect(open()).rejects.toMatchObject({ code: 'journal_version', hint: expect.stringContaining(repair) });
+    expect(await readFile(path, 'utf8')).toBe(line);
   });
 
   it('is readable by its owner only', async () => {

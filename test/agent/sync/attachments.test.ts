@@ -259,11 +259,11 @@ describe('a file whose download keeps failing', () => {
     const asked: string[] = [];
     attachments = attachmentsFrom(platform(asked));
     for (let seq = 1; seq <= 8; seq += 1) await arrive(seq, seq <= 5 ? `bad-${seq}` : `good-${seq}`);
-    attachments.fetch();
+    void attachments.fetch();
     await vi.waitUntil(() => here().length === 3, { timeout: 15_000 });
     expect(here()).toEqual([6, 7, 8]);
     await arrive(9, 'good-9');
-    attachments.fetch();
+    void attachments.fetch();
     await vi.waitUntil(() => here().length === 4, { timeout: 15_000 });
     expect(journal.project(p).fetching.size).toBe(5);
   });

@@ -43,7 +43,7 @@ it('answers given while the disk is full lie in the spool of another disk, and i
     render: async () => undefined,
     keepText: () => noSpace(),
     onQuarantined: () => {},
-    onOutcomes: () => {},
+    onEnded: () => {},
     clock: () => now,
     random: () => 0.5,
     log: () => {},

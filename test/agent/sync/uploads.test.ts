@@ -36,8 +36,7 @@ beforeEach(async () => {
     project: journal.project(p),
     address: { mailbox: '1000001', project: 0 },
     client: { upload } as RelayClient,
-    takeOutcomes: (outcomes) =>
-      journal.append(outcomes.map(({ key, state }) => ({ t: 'key', p, at: now, key, state }))),
+    end: (ends) => journal.append(ends.map((end) => ({ t: 'key', p, at: now, ...end }))),
     random: () => 0,
     outages: createOutages({ log: () => {}, clock: () => 0 }),
     signal: stopping.signal,

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { append, member, parseNodes, remove, replace } from '../../../../agent/drivers/gemini/install-json-text.ts';
+import {
+  append,
+  member,
+  parseNodes,
+  plainJson,
+  remove,
+  replace,
+} from '../../../../agent/drivers/gemini/install-json-text.ts';
 
 describe('editing JSON as text', () => {
   it('finds every value where JSON.parse finds it', () => {
@@ -43,16 +50,47 @@ describe('editing JSON as text', () => {
     expect(replace(text, at('c'), { e: 3 })).toBe('{\n  "a": {\n    "b": 1\n  }, "c": {"e":3}\n}');
   });
 
-  it('gives the bytes back when what was appended is removed, whatever the document and its indentation', () => {
+  it('finds values between comments, and a comment in a text is none', () => {
+    const text = '// {\n{ /* "a": 0, */ "a": "/* b */" // ,\n, "c": [ 1, // 2\n 3 ] }';
+    const root = parseNodes(text);
+    expect(root.items.map(({ key, value }) => [key, text.slice(value.start, value.end)])).toEqual([
+      ['a', '"/* b */"'],
+      ['c', '[ 1, // 2\n 3 ]'],
+    ]);
+    expect(JSON.parse(plainJson(text))).toEqual({ a: '/* b */', c: [1, 3] });
+  });
+
+  it('leaves a comment with what it stands beside', () => {
+    const add = (text: string) => append(text, parseNodes(text), 'k', 1);
+    expect(add('{\n  "a": 1 // of a, once\n  // the end\n}')).toBe(
+      '{\n  "a": 1, // of a, once\n  // the end\n  "k": 1\n}',
+    );
+    expect(add('{ // none\n}')).toBe('{ // none\n  "k": 1\n}');
+    expect(add('{"a":1/* a */}')).toBe('{"a":1,/* a */"k":1}');
+    const drop = (text: string, index: number) => remove(text, parseNodes(text), index);
+    expect(drop('[\n  1, // one, first\n  // two, next\n  2 // two\n]', 0)).toBe(
+      '[\n  // one, first\n  // two, next\n  2 // two\n]',
+    );
+    expect(drop('[\n  1, // one, first\n  // two, next\n  2 // two\n]', 1)).toBe(
+      '[\n  1 // one, first\n  // two, next // two\n]',
+    );
+    expect(drop('[ /* none */ 1 ]', 0)).toBe('[ /* none */ ]');
+  });
+
+  it('gives the bytes back when what was appended is removed, whatever the document, its indentation and its comments', () => {
+    const layout = fc.record({
+      indent: fc.constantFrom(undefined, 1, 2, 4, '\t'),
+      comment: fc.constantFrom('', ' // a, "b": {', ' /* ] */', ' /* a, */ // }'),
+    });
     const document = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
     fc.assert(
-      fc.property(document, fc.constantFrom(undefined, 1, 2, 4, '\t'), fc.jsonValue(), (value, indent, added) => {
-        const text = JSON.stringify(value, null, indent);
+      fc.property(document, layout, fc.jsonValue(), (value, { indent, comment }, added) => {
+        const text = JSON.stringify(value, null, indent).replaceAll('\n', `${comment}\n`);
         const key = Array.isArray(value) ? undefined : 'wa added';
         const longer = append(text, parseNodes(text), key, added);
         const expected = Array.isArray(value) ? [...value, added] : { ...value, 'wa added': added };
         // Compared as JSON has it, which knows no -0.
-        expect(JSON.parse(longer)).toEqual(JSON.parse(JSON.stringify(expected)));
+        expect(JSON.parse(plainJson(longer))).toEqual(JSON.parse(JSON.stringify(expected)));
         const root = parseNodes(longer);
         expect(remove(longer, root, root.items.length - 1)).toBe(text);
       }),

@@ -75,8 +75,10 @@ describe('project settings', () => {
   });
 
   it.each([
-    ['comments', '{\n  // mine\n  "theme": "dark"\n}\n'],
     ['nothing', ''],
+    ['a comment alone', '// mine\n'],
+    ['a comment without an end', '{} /* mine'],
+    ['more depth than can be read', `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
     ['half an object', '{"a":'],
     ['a list', '[]'],
     ['hooks as a list', '{"hooks":[]}'],
@@ -92,10 +94,28 @@ describe('project settings', () => {
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('that got comments later are reported by uninstall, which still removes the rest', async () => {
+  it('keep their comments, wherever these stand, and uninstall gives the bytes back', async () => {
+    const theirs = [
+      '// mine\n{\n  // a "theme"\n  "theme": "dark", // not { light\n',
+      '  "hooks": { // all, of mine\n    "BeforeAgent": [\n      /* first */ { "hooks": [{ "command": "true" }] } // last\n    ]\n    // "AfterAgent": []\n  }\n',
+      '  /* the end, */\n}\n// after\n',
+    ].join('');
+    await place.write('dev/project/.gemini/settings.json', theirs);
+    const before = await place.snapshot();
+    await installHooks(dirs, 'project');
+    const installed = await readFile(settings(), 'utf8');
+    for (const comment of theirs.match(/\/\/.*|\/\*.*\*\//g) ?? []) expect(installed).toContain(comment);
+    expect((await listHooks(dirs)).at(-1)).toMatchObject({ scope: 'project', installed: true, current: true });
+    await installHooks(dirs, 'project');
+    expect(await readFile(settings(), 'utf8')).toBe(installed);
+    await uninstallHooks(dirs, undefined);
+    expect(await place.snapshot()).toEqual(before);
+  });
+
+  it('that were damaged later are reported by uninstall, which still removes the rest', async () => {
     await installHooks(dirs, 'extension');
     await installHooks(dirs, 'project');
-    await writeFile(settings(), `// mine\n${await readFile(settings(), 'utf8')}`);
+    await writeFile(settings(), `{\n${await readFile(settings(), 'utf8')}`);
     await expect(uninstallHooks(dirs, undefined)).rejects.toThrow(
       expect.objectContaining({ code: 'settings_unreadable' }),
     );

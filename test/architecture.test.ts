@@ -1,0 +1,307 @@
+// Who may import whom: one table, printed into docs/architecture.md (WA_WRITE_DOCS=1 npx vitest run test/architecture.test.ts).
+// A type import counts as any other.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, sep } from 'node:path';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+
+interface Room {
+  /** Of files: `*` is any name, `**` any path, `{a,b}` a choice. A file's room is the last row that fits. */
+  files: string;
+  /** Beside the own folder: files, packages by name or by what is imported of them, and `node` for Node's own modules. */
+  may: readonly string[];
+  why: string;
+}
+
+const rooms: readonly Room[] = [
+  { files: 'protocol/*', may: [], why: 'every part bundles it' },
+  { files: 'protocol/relay-api.ts', may: ['valibot'], why: 'HTTP schemas, which no hook bundles' },
+
+  { files: 'worker/*', may: ['protocol/*', 'worker/mailbox/*'], why: 'never Node, never `agent/`' },
+  {
+    files: 'worker/index.ts',
+    may: ['protocol/*', 'worker/mailbox/*', 'worker/telegram/platform.ts', 'package.json', 'hono', 'valibot'],
+    why: 'puts the Worker together',
+  },
+  { files: 'worker/mailbox/*', may: ['protocol/*', 'worker/*'], why: 'knows no platform' },
+  {
+    files: 'worker/mailbox/object.ts',
+    may: ['protocol/*', 'worker/*', 'worker/telegram/platform.ts', 'cloudflare:workers'],
+    why: 'the shell that puts the mailbox together',
+  },
+  {
+    files: 'worker/telegram/*',
+    may: ['protocol/*', 'worker/{platform,env}.ts', 'valibot', 'grammy/types'],
+    why: 'knows the seam, not the mailbox',
+  },
+
+  { files: 'agent/*', may: ['protocol/*', 'node'], why: 'the lowest level' },
+  {
+    files: 'agent/{local,relay}-client.ts',
+    may: ['protocol/*', 'node', 'agent/files/lock.ts', 'undici'],
+    why: 'HTTP, and who holds the lock of the daemon',
+  },
+  {
+    files: 'agent/cli.ts',
+    may: ['protocol/*', 'node', 'agent/commands/*', 'agent/drivers/registry.ts', 'commander'],
+    why: 'names and options; what a command does is in `agent/commands/`',
+  },
+  { files: 'agent/commands/*', may: ['protocol/*', 'node', 'agent/**'], why: 'puts parts together, without a package' },
+  {
+    files: 'agent/daemon/*',
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/{approvals,drivers,files,format,heavy,hook-server,journal,sync,turns,workflows}/**',
+      '@hono/node-server',
+    ],
+    why: 'puts the parts below it together; neither commands nor dev',
+  },
+  {
+    files: 'agent/dev/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/{daemon,dev/*}/*', 'grammy/web', 'miniflare'],
+    why: 'starts the built Worker, never its source',
+  },
+  {
+    files: 'agent/dev/telegram-sim/*',
+    may: ['protocol/*', 'node', 'grammy/types', 'undici'],
+    why: 'shares no mistake with what it tests',
+  },
+  {
+    files: 'agent/heavy/*',
+    may: [
+      'protocol/*',
+      'node',
+      'agent/log.ts',
+      'agent/format/redact.ts',
+      'agent/sync/render.ts',
+      'agent/approvals/{danger,policy,question}/*',
+    ],
+    why: 'what runs in worker threads',
+  },
+  {
+    files: 'agent/sync/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/{turns,format,journal,files,workflows}/*'],
+    why: 'parts of one level meet in `agent/daemon/`',
+  },
+  {
+    files: 'agent/hook-server/*',
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/{turns,journal,files}/*',
+      'agent/drivers/{driver,registry,session-file}.ts',
+      'hono',
+    ],
+    why: 'parts of one level meet in `agent/daemon/`',
+  },
+  {
+    files: 'agent/approvals/**',
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/{format,journal,files}/*',
+      'agent/drivers/*',
+      'agent/approvals/**',
+      'valibot',
+    ],
+    why: 'parts of one level meet in `agent/daemon/`',
+  },
+  {
+    files: 'agent/mcp/*',
+    may: ['protocol/*', 'node', 'agent/{local-client,process}.ts', '@modelcontextprotocol/sdk', 'zod'],
+    why: 'a client of the daemon in a process of its own',
+  },
+  {
+    files: 'agent/drivers/*/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/files/*', 'jsonc-parser'],
+    why: 'one tool, not those of other folders',
+  },
+  {
+    files: 'agent/drivers/{session-file,workstations}.ts',
+    may: ['node', 'agent/files/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
+    why: 'what the drivers share',
+  },
+  {
+    files: 'agent/drivers/{driver,footprints,registry,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+    may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
+    why: 'pure: no Node',
+  },
+  { files: 'agent/turns/*', may: ['protocol/*'], why: 'pure: no Node, no clock, no files' },
+  {
+    files: 'agent/format/*',
+    may: ['protocol/*', 'mdast', 'mdast-util-from-markdown', 'mdast-util-gfm', 'micromark-extension-gfm'],
+    why: 'text into text: no Node',
+  },
+  { files: 'agent/{files,journal}/*', may: ['protocol/*', 'node', 'agent/*'], why: 'no package, and not each other' },
+  {
+    files: 'agent/workflows/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/files/*', 'smol-toml'],
+    why: 'reads workflow files',
+  },
+
+  {
+    files: 'hooks/*',
+    may: [
+      'protocol/*',
+      'node',
+      'agent/{binding,config,crypto,paths,process}.ts',
+      'agent/{files,turns}/*',
+      'agent/format/{summary,redact}.ts',
+      'agent/drivers/**',
+    ],
+    why: 'what needs no package and starts in milliseconds',
+  },
+  {
+    files: 'scripts/**',
+    may: ['node', '{protocol,agent,hooks,scripts,test}/**', 'package.json', 'esbuild', 'undici'],
+    why: 'over the built parts: no Worker source',
+  },
+];
+
+/** Where a process starts: importing one runs it. */
+const entries = [
+  'agent/cli.ts',
+  'agent/dev/relay-process.ts',
+  'agent/heavy/work.ts',
+  'hooks/fallback.ts',
+  'worker/index.ts',
+];
+
+/** Circles that stand for now, each with its reason. One that is gone must leave the list. */
+const knownCircles: readonly { files: string; why: string }[] = [
+  { files: 'agent/daemon/guarding.ts agent/daemon/project.ts', why: 'the type of what a project is made of' },
+  {
+    files:
+      'worker/mailbox/buttons.ts worker/mailbox/cache.ts worker/mailbox/core.ts worker/mailbox/log.ts worker/mailbox/projects.ts worker/mailbox/reactions.ts worker/mailbox/retry-button.ts',
+    why: '`Core` names types of the features that take it',
+  },
+];
+
+const root = join(import.meta.dirname, '..');
+const page = join(root, 'docs', 'architecture.md');
+const files = ['protocol', 'worker', 'agent', 'hooks', 'scripts'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => posix.join(folder, name.replaceAll(sep, '/'))),
+);
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+/** Files by their path below the root, else what the import names; also of types, and those that run later. */
+function importsOf(file: string): string[] {
+  const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'));
+  return importedFiles.map(({ fileName }) =>
+    fileName.startsWith('.') ? posix.join(posix.dirname(file), fileName) : fileName,
+  );
+}
+
+function fits(pattern: string, path: string): boolean {
+  const source = pattern.replace(/\*\*|[.*{},]/g, (sign) => {
+    const signs: Record<string, string> = { '**': '.*', '*': '[^/]*', '{': '(?:', '}': ')', ',': '|' };
+    return signs[sign] ?? `\\${sign}`;
+  });
+  return new RegExp(`^${source}$`).test(path);
+}
+
+const roomOf = (file: string) => rooms.findLast((room) => fits(room.files, file));
+
+function mayImport(file: string, imported: string): boolean {
+  const may = roomOf(file)?.may ?? [];
+  if (imported.startsWith('node:')) return may.includes('node');
+  if (imports.has(imported) && dirname(imported) === dirname(file)) return true;
+  const packageName = /^(?:@[^/]+\/)?[^/]+/.exec(imported)?.[0] ?? '';
+  return may.some((each) => fits(each, imported) || each === packageName);
+}
+
+it('every file belongs to a row of the table, and every row has files', () => {
+  expect(files.filter((file) => !roomOf(file))).toEqual([]);
+  expect(rooms.filter((room) => !files.some((file) => roomOf(file) === room))).toEqual([]);
+});
+
+it('every file imports only what its row allows', () => {
+  const wrong = [...imports].flatMap(([file, all]) =>
+    all
+      .filter((each) => !each.startsWith('agent/dev/phone/') && !mayImport(file, each))
+      .map((each) => `${file} -> ${each}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it.each([
+  ['protocol/lines.ts', 'node:fs'],
+  ['protocol/lines.ts', 'valibot'],
+  ['worker/poll.ts', 'agent/log.ts'],
+  ['worker/mailbox/log.ts', 'worker/telegram/send.ts'],
+  ['agent/paths.ts', 'undici'],
+  ['agent/turns/rules.ts', 'agent/files/read.ts'],
+  ['agent/sync/pull.ts', 'agent/hook-server/turns.ts'],
+  ['agent/drivers/gemini/hook-io.ts', 'node:path'],
+  ['agent/mcp/tools.ts', 'agent/journal/journal.ts'],
+  ['hooks/gate.ts', 'agent/format/render.ts'],
+  ['scripts/chaos.ts', 'worker/poll.ts'],
+])('%s may not import %s', (file, imported) => {
+  expect(files).toContain(file);
+  expect(mayImport(file, imported)).toBe(false);
+});
+
+it('every row allows only what some file of it imports', () => {
+  const idle = rooms.flatMap((room) => {
+    const all = files.filter((file) => roomOf(file) === room).flatMap((file) => imports.get(file) ?? []);
+    const isUsed = (may: string) =>
+      all.some((each) => fits(may, each) || each.startsWith(`${may}:`) || each.startsWith(`${may}/`));
+    return room.may.filter((may) => !isUsed(may) && !may.includes('*')).map((may) => `${room.files} -> ${may}`);
+  });
+  expect(idle).toEqual([]);
+});
+
+it('no file imports one that a process starts with', () => {
+  const wrong = [...imports].flatMap(([file, all]) =>
+    all.filter((each) => entries.includes(each)).map((each) => `${file} -> ${each}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('no files import each other in a circle, but for the known ones', () => {
+  expect(circles().sort()).toEqual(knownCircles.map(({ files: known }) => known).sort());
+});
+
+it('the page shows the table', () => {
+  const text = readFileSync(page, 'utf8');
+  const [before = '', after = ''] = text.split(/(?<=<!-- directions -->\n).*(?=<!-- end of directions -->)/s);
+  expect(after).not.toBe('');
+  const code = (paths: readonly string[]) => paths.map((each) => (each === 'node' ? 'Node' : `\`${each}\``)).join(', ');
+  const lines = rooms.map(({ files: own, may, why }) => `| ${code([own])} | ${code(may) || 'nothing'} | ${why} |`);
+  const table = ['| files | may import, beside their own folder | why |', '| --- | --- | --- |', ...lines, ''].join(
+    '\n',
+  );
+  const current = `${before}\n${table}\n${after}`;
+  if (process.env.WA_WRITE_DOCS) writeFileSync(page, current);
+  else expect(text, 'stale: run WA_WRITE_DOCS=1 npx vitest run test/architecture.test.ts').toBe(current);
+});
+
+/** Each group of files that reach each other, as their sorted paths. */
+function circles(): string[] {
+  const reach = new Map(files.map((file) => [file, reachedFrom(file)]));
+  const groups = files.flatMap((file) => {
+    const group = [...(reach.get(file) ?? [])].filter((other) => reach.get(other)?.has(file));
+    return group.length === 0 ? [] : [group.sort().join(' ')];
+  });
+  return [...new Set(groups)];
+}
+
+function reachedFrom(file: string): Set<string> {
+  const reached = new Set<string>();
+  const open = [file];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const next of imports.get(at) ?? []) {
+      if (!imports.has(next) || reached.has(next)) continue;
+      reached.add(next);
+      open.push(next);
+    }
+  }
+  return reached;
+}

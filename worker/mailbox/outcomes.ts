@@ -1,0 +1,42 @@
+// What became of the keys that a daemon posted: a row of its log, which the cursor acknowledges like every other row.
+
+import type { OutboxOutcome } from '../../protocol/relay-api.ts';
+import { isEnd } from '../../protocol/relay-api.ts';
+import type { Core } from './core.ts';
+import { appendRow, highestSeq } from './log.ts';
+import { isOwnKey, type OutboxRow, progressClass } from './outbox-rows.ts';
+import { openProject } from './projects.ts';
+import type { Sql } from './store.ts';
+
+/**
+ * Appends the outcome of a key of which nothing waits any more. Must run in the transaction that ended its last part.
+ * True = the log has a new row. The relay's own messages have no outcome, nor has progress, which may be lost.
+ */
+export function noteOutcome(
+  core: Core,
+  { key, project, class: lane }: Pick<OutboxRow, 'key' | 'project' | 'class'>,
+  nowMs: number,
+): boolean {
+  if (isOwnKey(key) || lane === progressClass) return false;
+  const outcome = readOutcome(core.sql, key);
+  if (outcome === undefined || !isEnd(outcome)) return false;
+  const seq = highestSeq(core.sql, openProject(core.sql, project)) + 1;
+  appendRow(core, project, seq, { at: nowMs, ref: '', kind: 'outcome', outcome }, nowMs);
+  return true;
+}
+
+/** One state for all parts: waiting while any part waits, else dead when any part died. */
+export function readOutcome(sql: Sql, key: string): OutboxOutcome | undefined {
+  const rows = sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? ORDER BY part', key);
+  if (rows.length === 0) return undefined;
+  if (rows.some((row) => row.state === 'sending')) return { key, state: 'sending' };
+  if (rows.some((row) => row.state === 'queued')) return { key, state: 'queued' };
+  const dead = rows.find((row) => row.state === 'dead');
+  if (dead === undefined) return { key, state: 'sent', ...refOfLast(rows) };
+  return { key, state: 'dead', error: { code: dead.error_code ?? 'rejected', reason: dead.error_reason ?? '' } };
+}
+
+function refOfLast(rows: readonly OutboxRow[]): { ref?: string } {
+  const ref = rows.at(-1)?.ref;
+  return ref ? { ref } : {};
+}
