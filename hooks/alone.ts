@@ -11,13 +11,12 @@ import { spoolDirs, viewFiles } from '../agent/paths.ts';
 import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
 import { parseStoredView, type StoredView } from '../agent/turns/view.ts';
 import type { InboxEntry, OutboxEntry } from '../protocol/files.ts';
-import type { Tool } from '../protocol/hook.ts';
 import { projectKey } from '../protocol/ids.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
 
 export interface Alone {
-  tool: Tool;
+  tool: string;
   config: Config;
   key: string;
   place: MailboxPlace;
@@ -34,7 +33,7 @@ export interface Alone {
 export async function lookAround(
   config: Config,
   call: HookCall,
-  tool: Tool,
+  tool: string,
 ): Promise<Alone | { key: string; place?: undefined } | undefined> {
   const served = await findServed(call.cwd, config);
   if (!served) return undefined;

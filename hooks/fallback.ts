@@ -4,8 +4,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { kindOf, mayHold } from '../agent/drivers/registry.ts';
 import { hookWorld } from '../agent/paths.ts';
-import { hookJson, isHookEvent, isTool, mayHold, slownessOf, type Tool } from '../protocol/hook.ts';
+import { hookJson, slownessOf } from '../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
@@ -13,7 +14,6 @@ import { actOnFiles } from './without-daemon.ts';
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
 const turnEndDeadlineMs = 5_000;
-const turnEnds = ['AfterAgent', 'Stop'];
 
 const [tool = '', event = '', time = '60', socketTried = '0', parent, ...dirs] = process.argv.slice(2);
 const world = hookWorld({ env: process.env, platform: process.platform, home: homedir() }, dirs);
@@ -31,8 +31,8 @@ function finish(answer: string): void {
   process.exit(0);
 }
 
-function deadlineOf(name: string): number {
-  if (turnEnds.includes(name)) return turnEndDeadlineMs;
+function deadline(): number {
+  if (kindOf(tool, event) === 'turnEnd') return turnEndDeadlineMs;
   return slow * (socketTried === '1' ? aloneAfterSocketMs : aloneMs);
 }
 
@@ -42,22 +42,22 @@ function giveUp(): void {
 }
 
 function startClock(): NodeJS.Timeout {
-  return setTimeout(giveUp, deadlineOf(event)).unref();
+  return setTimeout(giveUp, deadline()).unref();
 }
 
 let clock = startClock();
 
-async function run(knownTool: Tool): Promise<string> {
+async function run(): Promise<string> {
   const stdin = await readStdin();
   if (socketTried === '0') {
     // Who holds the answer may take hours.
-    if (mayHold(knownTool, event)) clearTimeout(clock);
+    if (mayHold(tool, event)) clearTimeout(clock);
     const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();
   }
-  return hookJson(await actOnFiles(world, { tool: knownTool, event, stdin, pid }));
+  return hookJson(await actOnFiles(world, { tool, event, stdin, pid }));
 }
 
 async function readStdin(): Promise<Buffer> {
@@ -74,5 +74,5 @@ async function readStdin(): Promise<Buffer> {
 
 process.on('uncaughtException', giveUp);
 process.on('unhandledRejection', giveUp);
-if (isTool(tool) && isHookEvent(tool, event)) run(tool).then(finish, giveUp);
+if (kindOf(tool, event) !== undefined) run().then(finish, giveUp);
 else giveUp();

@@ -2,8 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mayHold } from '../agent/drivers/registry.ts';
 import { directories, type PathsInput } from '../agent/paths.ts';
-import { hookHeaders, isTool, mayHold, socketFileName } from '../protocol/hook.ts';
+import { hookHeaders, socketFileName } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
 
 /** A held answer is kept alive; who is silent for so long is gone. */
@@ -41,7 +42,7 @@ export async function askSocket(
         [hookHeaders.slowness]: slow,
         'content-length': stdin.length,
       },
-      timeout: isTool(tool) && mayHold(tool, event) ? heldSilenceMs : slow * hookLimits.answerMs,
+      timeout: mayHold(tool, event) ? heldSilenceMs : slow * hookLimits.answerMs,
     });
     call.on('timeout', () => call.destroy());
     call.on('error', nobody);

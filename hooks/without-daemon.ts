@@ -4,7 +4,8 @@
 import { statSync } from 'node:fs';
 import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
-import { hookIoOf, type TurnRecord } from '../agent/drivers/hook-io.ts';
+import type { SessionRecord } from '../agent/drivers/driver.ts';
+import { driverOf, isGate } from '../agent/drivers/registry.ts';
 import { appendUnsent } from '../agent/files/append.ts';
 import { ensureMailbox } from '../agent/files/location.ts';
 import { readMailbox } from '../agent/files/read.ts';
@@ -18,7 +19,6 @@ import { toldWithinMs } from '../agent/turns/spooled.ts';
 import { stopOf } from '../agent/turns/stop.ts';
 import type { StopView, TurnPlace, WaitingMessage } from '../agent/turns/view.ts';
 import { type InboxEntry, identityOf, isoSeconds, type OutboxEntry } from '../protocol/files.ts';
-import { isGate, type Tool } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
 import { type Alone, lookAround, spool, update } from './alone.ts';
@@ -29,7 +29,7 @@ import { answerWith } from './hand-over.ts';
 const spooledRecords = 50;
 
 export interface FallbackCall {
-  tool: Tool;
+  tool: string;
   event: string;
   stdin: Buffer;
   /** The coding agent's process. */
@@ -38,7 +38,7 @@ export interface FallbackCall {
 
 /** The tool's own answer; `{}` whenever something is missing. */
 export async function actOnFiles(world: PathsInput, { tool, event, stdin, pid }: FallbackCall): Promise<object> {
-  const io = hookIoOf(tool);
+  const io = driverOf(tool);
   const call = io?.readCall(event, parseJson(stdin));
   if (!call && isGate(tool, event)) return JSON.parse(lastAnswer(world, tool, event)) as object;
   if (!io || !call || call.event.type === 'other') return {};
@@ -158,7 +158,7 @@ interface Turn {
 }
 
 /** What this session's turn carries: what a fallback handed over, else what the daemon did before it went away. */
-function currentTurn({ spooled, view }: Alone, tool: Tool, call: HookCall): Turn {
+function currentTurn({ spooled, view }: Alone, tool: string, call: HookCall): Turn {
   const turns = spooled.filter((record) => record.kind === 'handed' || record.kind === 'settled');
   const last = turns.at(-1);
   if (last?.kind === 'handed' && last.session === call.session) {
@@ -207,8 +207,8 @@ async function isTold({ place, now }: Alone, text: string): Promise<boolean> {
   return entries.some((entry) => isOurs(entry) && now - Date.parse(entry.timestamp) < toldWithinMs);
 }
 
-async function turnRecord({ tool, transcript, offset }: TurnPlace): Promise<TurnRecord | undefined> {
+async function turnRecord({ tool, transcript, offset }: TurnPlace): Promise<SessionRecord | undefined> {
   if (!transcript) return undefined;
   const text = await readFrom(transcript, offset).catch(() => undefined);
-  return text === undefined ? undefined : hookIoOf(tool)?.readTurn(text);
+  return text === undefined ? undefined : driverOf(tool)?.readSession(text);
 }

@@ -1,5 +1,8 @@
 // The two files as other programs see them: entries, identity, merge winner. Pure; the hooks bundle it.
 
+/** Where a project keeps the two files, its policy and its audit, whichever coding agent works there; all their names begin with `wa_`. */
+export const mailboxFolder = '.gemini';
+
 /** Fields that the contract fixes, the optional ones that we add, and whatever others wrote. */
 interface EntryBase {
   id: string;

@@ -24,8 +24,8 @@ const fallbackRooms = [
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(files|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/(summary|redact|redaction-rule|secrets|personal)\.ts$/,
-  /^agent\/drivers\/hook-io\.ts$/,
-  /^agent\/drivers\/[\w-]+\/(hook-io|session-log)\.ts$/,
+  /^agent\/drivers\/registry\.ts$/,
+  /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 
 it('the hook fallback bundles only the rooms it may share with the daemon, and no package', () => {

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { identityOf } from '../../protocol/files.ts';
+import { driverOf } from '../drivers/registry.ts';
 import type { TurnView, WaitingMessage } from '../turns/view.ts';
 import { currentStop } from './steering.ts';
 import { restoreState, type TurnState, toStoredView } from './turn-state.ts';
@@ -40,6 +41,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       degraded: false,
       offered: state.offered?.text,
       continuations: state.continuations,
+      maxContinuations: state.agent === undefined ? undefined : driverOf(state.agent)?.maxContinuations,
       stop: currentStop(project, inbox.foreignStop()),
       sprint: project.sprint,
       sprintText: options.sprintText,

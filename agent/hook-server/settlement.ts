@@ -1,9 +1,8 @@
 // What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
 
-import { stat } from 'node:fs/promises';
-import type { Tool } from '../../protocol/hook.ts';
 import { fileLimits } from '../../protocol/limits.ts';
-import { hookIoOf, type TurnRecord } from '../drivers/hook-io.ts';
+import type { SessionRecord } from '../drivers/driver.ts';
+import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../files/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import type { Hand } from '../journal/state.ts';
@@ -51,7 +50,7 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   }
 
   /** The host's event can be a moment ahead of its own session file. */
-  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<TurnRecord | undefined> {
+  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<SessionRecord | undefined> {
     const until = clock() + lagMs;
     for (;;) {
       const record = await turnRecord(at);
@@ -132,18 +131,13 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   };
 }
 
-async function turnRecord(at: TurnPlace | undefined): Promise<TurnRecord | undefined> {
+async function turnRecord(at: TurnPlace | undefined): Promise<SessionRecord | undefined> {
   if (!at?.transcript) return undefined;
   const text = await readFrom(at.transcript, at.offset).catch(() => undefined);
-  return text === undefined ? undefined : hookIoOf(at.tool)?.readTurn(text);
+  return text === undefined ? undefined : driverOf(at.tool)?.readSession(text);
 }
 
 /** Where a turn began that the view does not know. */
-export function placeOf(hand: Hand | undefined, tool: Tool): TurnPlace | undefined {
+export function placeOf(hand: Hand | undefined, tool: string): TurnPlace | undefined {
   return hand && { tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
-}
-
-export async function sizeOf(path: string | undefined): Promise<number> {
-  if (!path) return 0;
-  return (await stat(path).catch(() => undefined))?.size ?? 0;
 }

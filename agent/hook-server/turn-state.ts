@@ -7,6 +7,8 @@ import type { BoundSession, StoredView, TurnPlace } from '../turns/view.ts';
 
 export interface TurnState {
   bound: BoundSession | undefined;
+  /** The coding agent of that session; undefined = no event of it yet. */
+  agent: string | undefined;
   /** A person's terminal, as far as we can see; undefined = not looked yet. */
   interactive: boolean | undefined;
   turnRuns: boolean;
@@ -46,6 +48,7 @@ export function restoreState(project: ProjectState, restored: StoredView | undef
   const offered = isViewed && restored?.offered !== undefined ? { text: restored.offered, at: now } : undefined;
   return {
     bound: restored?.bound,
+    agent: undefined,
     interactive: undefined,
     turnRuns: offered === undefined && ((restored?.turnRuns ?? false) || interrupted.length > 0),
     carried: interrupted.map(({ row }) => row.id),

@@ -1,6 +1,5 @@
 // What the turn runtime of a project needs from its surroundings, and what it offers them.
 
-import type { Tool } from '../../protocol/hook.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
@@ -59,9 +58,9 @@ export interface TurnsOptions {
   restored: StoredView | undefined;
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */
-  isInteractive(pid: number): Promise<boolean>;
+  isInteractive(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
-  nudge: ((pid: number) => Promise<boolean>) | undefined;
+  nudge: ((pid: number, agent: string) => Promise<boolean>) | undefined;
   /** An agent without hooks asks for messages by itself, and will have them. */
   isPolled(): boolean;
   holdPolicy: HoldPolicy;
@@ -72,7 +71,7 @@ export interface TurnsOptions {
 }
 
 export interface HookHost {
-  tool: Tool;
+  tool: string;
   /** The coding agent's process. */
   pid: number | undefined;
   /** The timeout of the installed hook: a held answer ends before it. */

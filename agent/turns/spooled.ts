@@ -1,8 +1,6 @@
 // What the fallback tells the daemon about work it did alone. Written to the spool, read by the daemon at its start and, after
 // it was too slow for a hook, while it runs.
 
-import type { Tool } from '../../protocol/hook.ts';
-
 interface Spooled {
   /** `projectKey()` */
   project: string;
@@ -16,7 +14,7 @@ export type SpoolRecord = Spooled &
         kind: 'handed';
         ids: string[];
         identities: string[];
-        tool: Tool;
+        tool: string;
         session: string;
         transcript: string | null;
         offset: number;

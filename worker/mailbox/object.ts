@@ -3,8 +3,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { ErrorBody } from '../../protocol/errors.ts';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import { parseMailboxName } from '../../protocol/ids.ts';
+import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import type {
   LetterAction,
   LettersAnswer,

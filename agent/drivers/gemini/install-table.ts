@@ -1,9 +1,9 @@
 // What is installed into Gemini CLI: one row per event, the command line of a row, and the MCP server. Pure.
 
-import type { HookEvent } from '../../../protocol/hook.ts';
+import { gemini } from './driver.ts';
 
 export interface HookRow {
-  event: HookEvent<'gemini'>;
+  event: string;
   /** Gemini CLI ends the hook after this long; it must stay below 2^31. */
   timeoutMs: number;
   /** Whether the daemon may keep the hook waiting; the launcher's own list of holding events must agree. */
@@ -12,24 +12,16 @@ export interface HookRow {
   matcher?: string;
 }
 
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+/** PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
+const matchers: Readonly<Record<string, string>> = { PreCompress: 'manual' };
 
-/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: of a list of tools only the empty one can be said there
- * (ANY forces a call in every answer, so that no turn would end; the CLI turns VALIDATED into AUTO, and the API takes no names with
- * AUTO), so the gate refuses the others. PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
-export const hookTable: readonly HookRow[] = [
-  { event: 'SessionStart', timeoutMs: minuteMs, mayHold: false },
-  { event: 'BeforeAgent', timeoutMs: minuteMs, mayHold: false },
-  { event: 'BeforeModel', timeoutMs: minuteMs, mayHold: false },
-  { event: 'BeforeTool', timeoutMs: dayMs, mayHold: true },
-  // Longer than what a policy may run after a tool, for which this hook can be kept waiting.
-  { event: 'AfterTool', timeoutMs: 3 * minuteMs, mayHold: false },
-  { event: 'AfterAgent', timeoutMs: dayMs, mayHold: true },
-  { event: 'PreCompress', timeoutMs: minuteMs, mayHold: false, matcher: 'manual' },
-  { event: 'Notification', timeoutMs: minuteMs, mayHold: false },
-  { event: 'SessionEnd', timeoutMs: minuteMs, mayHold: false },
-];
+export const hookTable: readonly HookRow[] = Object.entries(gemini.events).flatMap(([event, kind]): HookRow[] => {
+  const seconds = gemini.maxSeconds(event);
+  if (seconds === undefined) return [];
+  const matcher = matchers[event];
+  const mayHold = kind === 'gate' || kind === 'turnEnd';
+  return [{ event, timeoutMs: seconds * 1000, mayHold, ...(matcher === undefined ? {} : { matcher }) }];
+});
 
 /** Entries whose name starts so are ours, of whatever version. */
 export const ownNamePrefix = 'wa-sync-';

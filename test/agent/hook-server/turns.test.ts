@@ -103,7 +103,7 @@ afterEach(async () => {
 
 const happens = (event: TurnEvent, transcript?: string) =>
   turns.handle(
-    { event, session: 's', cwd: root, transcript },
+    { agent: 'gemini', event, session: 's', cwd: root, transcript },
     { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
   );
 const message = () => journal.project(p).messages.get(id);
