@@ -20,19 +20,21 @@ const rooms: readonly Room[] = [
 
   { files: 'worker/*', may: ['protocol/*', 'worker/mailbox/*'], why: 'never Node, never `agent/`' },
   {
-    files: 'worker/index.ts',
-    may: ['protocol/*', 'worker/mailbox/*', 'worker/telegram/platform.ts', 'package.json', 'hono', 'valibot'],
-    why: 'puts the Worker together',
+    files: 'worker/app.ts',
+    may: ['protocol/*', 'worker/mailbox/*', 'package.json', 'hono'],
+    why: 'the routes',
   },
+  { files: 'worker/requests.ts', may: ['protocol/*', 'valibot'], why: 'checks what is sent' },
+  { files: 'worker/platforms.ts', may: ['protocol/*', 'worker/telegram/platform.ts'], why: 'the list of platforms' },
   { files: 'worker/mailbox/*', may: ['protocol/*', 'worker/*'], why: 'knows no platform' },
   {
     files: 'worker/mailbox/object.ts',
-    may: ['protocol/*', 'worker/*', 'worker/telegram/platform.ts', 'cloudflare:workers'],
+    may: ['protocol/*', 'worker/*', 'cloudflare:workers'],
     why: 'the shell that puts the mailbox together',
   },
   {
     files: 'worker/telegram/*',
-    may: ['protocol/*', 'worker/{platform,env}.ts', 'valibot', 'grammy/types'],
+    may: ['protocol/*', 'worker/{digest,env,platform}.ts', 'valibot', 'grammy/types'],
     why: 'knows the seam, not the mailbox',
   },
 

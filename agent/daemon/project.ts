@@ -145,7 +145,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const catchUp = createCoalesced(async () => {
     await look();
     await viewFile.write();
-    attachments.fetch();
+    void attachments.fetch();
   });
 
   const served = servePolling(
