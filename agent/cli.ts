@@ -7,6 +7,7 @@ import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile } from './config-check.ts';
+import { allDrivers } from './drivers/registry.ts';
 import { describeError, exitCodeOf, exitCodes } from './errors.ts';
 import { version } from './version.ts';
 import { visible } from './visible.ts';
@@ -26,6 +27,8 @@ function createContext(): CommandContext {
     note: (line) => process.stderr.write(`${visible(line)}\n`),
   };
 }
+
+const agents = allDrivers().map(({ name }) => name);
 
 /** Each command is loaded when it is used: `wa-sync status` must not load a Markdown parser. */
 function createProgram(context: CommandContext, { hasDefault }: { hasDefault: boolean }): Command {
@@ -123,7 +126,8 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('test')
     .description('the verdict on a command, the rule and the policies behind it; runs nothing')
     .argument('<command>', 'the command line, or with --tool the arguments as JSON')
-    .option('--tool <name>', 'the tool, as the coding agent calls it', 'run_shell_command')
+    .option('--tool <name>', 'the tool, as the coding agent calls it (default: its shell)')
+    .addOption(new Option('--agent <name>', 'which coding agent').choices(agents).default(agents[0]))
     .addOption(new Option('--mode <mode>', 'the mode to judge in').choices(['off', 'risky', 'all']).default('risky'))
     .option('--json', 'one JSON object', false)
     .action(async (command, options) =>
@@ -134,7 +138,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('hooks')
     .description('the hooks in a coding agent')
     .addArgument(hooksAction())
-    .option('--agent <name>', 'which coding agent: gemini', 'gemini')
+    .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
     .addOption(
       new Option(
         '--scope <scope>',
@@ -145,7 +149,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .option('--json', 'one JSON object (list)', false)
     .action(async (action, options) => {
       const { hooksCommand, installDirs } = await import('./commands/hooks.ts');
-      await hooksCommand({ action, ...options }, { dirs: installDirs(context), out: context.out });
+      await hooksCommand({ action, ...options }, { dirs: installDirs(context, options.agent), out: context.out });
     });
 
   program
@@ -162,8 +166,11 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
         .default('sim'),
     )
     .addOption(
-      new Option('--agent <name>', 'echo: a scripted agent; gemini: install the hooks; none: files only')
-        .choices(['none', 'echo', 'gemini'])
+      new Option(
+        '--agent <name>',
+        `echo: a scripted agent; ${agents.join(' or ')}: install the hooks; none: files only`,
+      )
+        .choices(['none', 'echo', ...agents])
         .default('echo'),
     )
     .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit', false)

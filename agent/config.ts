@@ -38,7 +38,7 @@ export interface Config {
   readonly nudge: 'tmux' | undefined;
   /** The owner's own words for how a sprint's task is chosen and done. */
   readonly sprintText: string | undefined;
-  /** `WA_MAILBOX_DIR`: each project's files lie in a folder of their own in here instead of in `<project>/.gemini`. Read by the daemon alone. */
+  /** `WA_MAILBOX_DIR`: each project's files lie in a folder of their own in here instead of in `mailboxFolder` of the project. Read by the daemon alone. */
   readonly mailboxDir: string | undefined;
 }
 

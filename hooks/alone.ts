@@ -8,13 +8,12 @@ import { findServed } from '../agent/files/served.ts';
 import { readSigner, type Signer } from '../agent/files/signing.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
 import type { HookNote, InboxEntry, OutboxEntry } from '../protocol/files.ts';
-import type { Tool } from '../protocol/hook.ts';
 import { projectKey } from '../protocol/ids.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
 
 export interface Alone {
-  tool: Tool;
+  tool: string;
   call: HookCall;
   config: Config;
   key: string;
@@ -31,7 +30,7 @@ export interface Alone {
 export async function lookAround(
   config: Config,
   call: HookCall,
-  tool: Tool,
+  tool: string,
 ): Promise<Alone | { key: string; place?: undefined } | undefined> {
   const served = await findServed(call.cwd, config);
   if (!served) return undefined;

@@ -1,6 +1,6 @@
 // The end of a turn without a daemon: what the agent answered goes into the outbox file, under the id that the daemon would give it.
 
-import { hookIoOf } from '../agent/drivers/hook-io.ts';
+import { driverOf } from '../agent/drivers/registry.ts';
 import { answerId } from '../agent/files/answer-id.ts';
 import { appendUnsent } from '../agent/files/append.ts';
 import { ensureMailbox } from '../agent/files/location.ts';
@@ -25,7 +25,7 @@ export async function tellAnswer(
   const { tool, call, now, place } = alone;
   const { transcript } = call;
   const text = transcript && (await readFrom(transcript, 0, undefined, maxTailBytes).catch(() => undefined));
-  const record = text ? hookIoOf(tool)?.readTurn(text) : undefined;
+  const record = text ? driverOf(tool)?.readSession(text) : undefined;
   const failed = said === undefined && (record?.answer === undefined || record.error !== undefined);
   const carried = await carriedIn(alone, inbox);
   if (failed && record?.cancelled && carried.length === 0) return;

@@ -4,8 +4,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { kindOf, mayHold } from '../agent/drivers/registry.ts';
 import { hookWorld } from '../agent/paths.ts';
-import { hookJson, isHookEvent, isTool, mayHold, slownessOf, type Tool } from '../protocol/hook.ts';
+import { hookJson, slownessOf } from '../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
@@ -14,7 +15,6 @@ import { actOnFiles } from './without-daemon.ts';
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
 const turnEndDeadlineMs = 5_000;
-const turnEnds = ['AfterAgent', 'Stop'];
 
 const [tool = '', event = '', time = '60', socketTried = '0', parent, ...dirs] = process.argv.slice(2);
 const world = hookWorld({ env: process.env, platform: process.platform, home: homedir() }, dirs);
@@ -32,8 +32,8 @@ function finish(answer: string): void {
   process.exit(0);
 }
 
-function deadlineOf(name: string): number {
-  if (turnEnds.includes(name)) return turnEndDeadlineMs;
+function deadline(): number {
+  if (kindOf(tool, event) === 'turnEnd') return turnEndDeadlineMs;
   return slow * (socketTried === '1' ? aloneAfterSocketMs : aloneMs);
 }
 
@@ -43,23 +43,23 @@ function giveUp(): void {
 }
 
 function startClock(): NodeJS.Timeout {
-  return setTimeout(giveUp, deadlineOf(event)).unref();
+  return setTimeout(giveUp, deadline()).unref();
 }
 
 let clock = startClock();
 
-async function run(knownTool: Tool): Promise<string> {
+async function run(): Promise<string> {
   const stdin = await readStdin();
   if (socketTried === '0') {
     const endClock = () => clearTimeout(clock);
     // Who holds the answer may take hours.
-    if (mayHold(knownTool, event)) endClock();
-    const answer = await askSocket(world, { tool: knownTool, event, maxSeconds, slow, stdin, pid, onKept: endClock });
+    if (mayHold(tool, event)) endClock();
+    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid, onKept: endClock });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();
   }
-  const answer = await actOnFiles(world, { tool: knownTool, event, stdin });
+  const answer = await actOnFiles(world, { tool, event, stdin });
   await startDaemon(world, dirs, __dirname);
   return hookJson(answer);
 }
@@ -78,5 +78,5 @@ async function readStdin(): Promise<Buffer> {
 
 process.on('uncaughtException', giveUp);
 process.on('unhandledRejection', giveUp);
-if (isTool(tool) && isHookEvent(tool, event)) run(tool).then(finish, giveUp);
+if (kindOf(tool, event) !== undefined) run().then(finish, giveUp);
 else giveUp();

@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookIoOf } from '../agent/drivers/hook-io.ts';
+import { driverOf } from '../agent/drivers/registry.ts';
 import { configFiles, directories, type PathsInput } from '../agent/paths.ts';
-import { emptyAnswer, gateFileName, type Tool, wayOut } from '../protocol/hook.ts';
+import { emptyAnswer, gateFileName, wayOut } from '../protocol/hook.ts';
 
 const closedText = `Approvals are on and the daemon of wa-sync does not run, so nobody could approve this. Start it with \`wa-sync start\`. ${wayOut}`;
 
@@ -29,7 +29,7 @@ export function lastAnswer(world: PathsInput, tool: string, event: string): stri
 /** For a project of ours. Its own mode decides, on when it cannot be read; where nobody ever set one, whether any gate is closed. */
 export function answerGate(
   world: PathsInput,
-  { tool, event, key, config }: { tool: Tool; event: string; key: string; config: string },
+  { tool, event, key, config }: { tool: string; event: string; key: string; config: string },
 ): object {
   let closed: boolean;
   try {
@@ -37,5 +37,5 @@ export function answerGate(
   } catch (cause) {
     closed = (cause as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(gatePath(world, tool, event));
   }
-  return (closed && hookIoOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
+  return (closed && driverOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
 }

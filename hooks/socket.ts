@@ -2,8 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isGate, mayHold } from '../agent/drivers/registry.ts';
 import { directories, type PathsInput } from '../agent/paths.ts';
-import { gateFileName, hookHeaders, isGate, mayHold, socketFileName, type Tool } from '../protocol/hook.ts';
+import { gateFileName, hookHeaders, socketFileName } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
 
 /** A held answer is kept alive; who is silent for so long is gone. */
@@ -12,7 +13,7 @@ const heldSilenceMs = 3 * hookLimits.keepAliveMs;
 const openGateSilenceMs = 3_000;
 
 export interface SocketCall {
-  tool: Tool;
+  tool: string;
   event: string;
   maxSeconds: string;
   /** See `hookHeaders.slowness`. */

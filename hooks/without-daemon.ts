@@ -3,7 +3,7 @@
 
 import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
-import { hookIoOf } from '../agent/drivers/hook-io.ts';
+import { driverOf, isGate } from '../agent/drivers/registry.ts';
 import { readMailbox } from '../agent/files/read.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
 import type { PathsInput } from '../agent/paths.ts';
@@ -11,7 +11,6 @@ import { decide } from '../agent/turns/rules.ts';
 import { stopOf } from '../agent/turns/stop.ts';
 import type { StopView, WaitingMessage } from '../agent/turns/view.ts';
 import type { InboxEntry } from '../protocol/files.ts';
-import { isGate, type Tool } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import { type Alone, lookAround, noteNow, update } from './alone.ts';
 import { tellAnswer } from './answer.ts';
@@ -19,7 +18,7 @@ import { answerGate, lastAnswer } from './gate.ts';
 import { answerWith } from './hand-over.ts';
 
 export interface FallbackCall {
-  tool: Tool;
+  tool: string;
   event: string;
   stdin: Buffer;
 }
@@ -29,7 +28,7 @@ const ownEvents: ReadonlySet<string> = new Set(['turnStart', 'toolEnd', 'gate', 
 
 /** The tool's own answer; `{}` whenever something is missing. */
 export async function actOnFiles(world: PathsInput, { tool, event, stdin }: FallbackCall): Promise<object> {
-  const io = hookIoOf(tool);
+  const io = driverOf(tool);
   const call = io?.readCall(event, parseJson(stdin));
   if (!call && isGate(tool, event)) return JSON.parse(lastAnswer(world, tool, event)) as object;
   if (!io || !call || !ownEvents.has(call.event.type)) return {};

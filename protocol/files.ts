@@ -1,6 +1,7 @@
 // The two files as other programs see them: entries, identity, merge winner. Pure; the hooks bundle it.
 
-import { isTool, type Tool } from './hook.ts';
+/** Where a project keeps the two files, its policy and its audit, whichever coding agent works there; all their names begin with `wa_`. */
+export const mailboxFolder = '.gemini';
 
 /** Fields that the contract fixes, the optional ones that we add, and whatever others wrote. */
 interface EntryBase {
@@ -23,20 +24,22 @@ interface EntryBase {
  * size of that file in bytes at that moment.
  */
 export interface HookNote {
-  tool: Tool;
+  /** The coding agent, by the name of its driver. */
+  tool: string;
   session: string;
   transcript: string | null;
   at: number;
 }
 
 const maxNoteUnits = 4_096;
+const toolForm = /^[a-z]{1,32}$/;
 
 /** Undefined = no hook of ours left one. */
 export function noteOf({ via }: { via?: unknown }): HookNote | undefined {
   if (typeof via !== 'object' || via === null) return undefined;
   const { tool, session, transcript, at } = via as Record<string, unknown>;
   const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= maxNoteUnits;
-  if (typeof tool !== 'string' || !isTool(tool) || !isText(session)) return undefined;
+  if (typeof tool !== 'string' || !toolForm.test(tool) || !isText(session)) return undefined;
   if (transcript !== null && !isText(transcript)) return undefined;
   return Number.isSafeInteger(at) && (at as number) >= 0 ? { tool, session, transcript, at: at as number } : undefined;
 }

@@ -1,6 +1,8 @@
-// What the turn rules see and say, in words of no particular coding agent. drivers/<tool>/hook-io translates. Pure.
+// What the turn rules see and say, in words of no particular coding agent. The driver of an agent translates. Pure.
 /** One run of a hook. Every field was checked by the driver; `undefined` = the host did not say. */
 export interface HookCall {
+  /** The coding agent, by the name of its driver. */
+  agent: string;
   session: string;
   /** Session file of the coding agent. */
   transcript: string | undefined;
@@ -15,8 +17,9 @@ export type TurnEvent =
   | { type: 'turnStart'; prompt: string }
   /** One request to the model; `texts` are its messages. */
   | { type: 'modelRequest'; texts: readonly string[] }
-  /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. */
-  | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined }
+  /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what
+   * it asks the person at the desk. */
+  | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined; asks?: string }
   /** `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read. */
   | { type: 'toolEnd'; tool: string; input: Record<string, unknown>; server?: string | undefined; result?: unknown }
   /**

@@ -1,6 +1,6 @@
 // `npm run chaos -- --seconds N --seed S [--only NAME] [--strand NAME] [--json]`: breaks every part of the built program while messages flow both
-// ways, then counts them by identity. Progress goes to stderr; the last line of stdout is the count. Exit 1 = lost, doubled, or a tool
-// that ran without the owner's yes.
+// ways, then counts them by identity. Progress goes to stderr; the last line of stdout is the count. Exit 1 = lost, doubled, a reaction
+// that promised more than had happened, or a tool that ran without the owner's yes.
 
 import { parseArgs } from 'node:util';
 import { runChaos, type Strand, strands } from './chaos/run.ts';
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const lab = await openLab(say);
   try {
     const result = await runChaos(lab, { seconds, seed, signal: ending.signal, only: values.only, strand });
-    const { verdict, approvals } = result;
+    const { verdict, approvals, phone } = result;
     for (const story of result.stories) write(story);
     for (const what of result.skipped) write(`skipped: ${what}`);
     // Where nothing is ever allowed, nothing runs without a yes either.
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     if (isDead) write('no approved call ever ran');
     const unasked = approvals.ranWithoutYes.length + approvals.runTwice.length;
     const doubled = verdict.duplicatedInbox.length + verdict.duplicatedPhoneUncut.length;
-    const isBad = verdict.lost.length + doubled + unasked > 0 || isDead;
+    const isBad = verdict.lost.length + doubled + phone.tooGood.length + unasked > 0 || isDead;
     if (isBad) write(`failed with --seed ${seed}`);
     const { lost, duplicatedInbox, duplicatedPhoneUncut, ...counts } = verdict;
     const line = {
@@ -51,6 +51,7 @@ async function main(): Promise<void> {
         ranWithoutYes: approvals.ranWithoutYes.length,
         runTwice: approvals.runTwice.length,
       },
+      phone: { checked: phone.checked, tooGood: phone.tooGood.length, late: phone.late.length },
       seed,
     };
     if (values.json) write(JSON.stringify(line));

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { allDrivers } from '../agent/drivers/registry.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { findCommand, phoneCommands } from '../protocol/commands.ts';
 import { errorCodes, isErrorCode } from '../protocol/errors.ts';
-import { hookEvents } from '../protocol/hook.ts';
 import { fileLimits, hookLimits, relayLimits } from '../protocol/limits.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -75,7 +75,7 @@ it('the error table of the protocol names only known codes', () => {
 });
 
 it('the event table of the protocol is the list that the code has', () => {
-  const rows = Object.entries(hookEvents).map(([tool, events]) => `| ${tool} | ${events.join(', ')} |`);
+  const rows = allDrivers().map(({ name, events }) => `| ${name} | ${Object.keys(events).join(', ')} |`);
   const page = read('protocol/README.md').split('\n');
   const heading = page.indexOf('| tool | events |');
   expect(page.slice(heading + 2, page.indexOf('', heading))).toEqual(rows);

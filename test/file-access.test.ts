@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 /** Each file outside of agent/files/ that asks the file system itself, with the place that it touches. */
 const others: Record<string, string> = {
   'agent/approvals/gate-files.ts': 'config and runtime directory',
-  'agent/approvals/surroundings.ts': 'where paths lead, without opening them',
+  'agent/approvals/danger/surroundings.ts': 'where paths lead, without opening them',
   'agent/binding.ts': 'where paths lead, without opening them',
   'agent/commands/demo.ts': 'a folder that it has made itself',
   'agent/commands/dev.ts': 'the folder of dev; watches the mailbox',
@@ -32,9 +32,8 @@ const others: Record<string, string> = {
   'agent/drivers/gemini/install-project.ts': 'removes a folder that it has made, without opening it',
   'agent/drivers/gemini/install.ts': 'our own package',
   'agent/drivers/gemini/nudge.ts': '/proc',
-  'agent/drivers/gemini/session-usage.ts': 'session file of the coding agent',
+  'agent/drivers/session-file.ts': 'session file of the coding agent',
   'agent/heavy/thread.ts': 'whether our own package is there',
-  'agent/hook-server/settlement.ts': 'session file of the coding agent',
   'agent/hook-server/socket.ts': 'runtime directory',
   'agent/journal/journal.ts': 'state directory',
   'agent/local-client.ts': 'runtime directory',

@@ -3,8 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import type { AfterCommand } from './judge.ts';
-import type { GateHost } from './questions.ts';
+import type { SessionFile } from '../drivers/session-file.ts';
+import type { AfterCommand } from './policy/judge.ts';
+import type { GateHost } from './question/questions.ts';
 import { type Ran, runCommand } from './run.ts';
 
 export type ToolEnd = HookCall & { event: Extract<TurnEvent, { type: 'toolEnd' }> };
@@ -17,7 +18,7 @@ export interface AfterToolOptions {
   /** One line per command that ended. */
   audit(line: { tool: string; session: string; what: string; text: string }): void;
   /** Gives a look at whether the turn was cancelled at the desk since, by the session file. The host tells no hook of it. */
-  watchCancel(transcript: string): Promise<() => Promise<boolean>>;
+  watchCancel(file: SessionFile): Promise<() => Promise<boolean>>;
   /** A note on the phone. Never rejects. */
   tell(key: string, text: string): Promise<void>;
   clock: () => number;
@@ -118,7 +119,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
   async function waitFor(
     ended: Promise<unknown>,
     result: Promise<string | undefined>,
-    { session, transcript }: ToolEnd,
+    { agent, session, transcript }: ToolEnd,
     limitMs: number,
   ): Promise<{ deny: string | undefined } | 'left'> {
     const hurried = deferred<void>();
@@ -127,7 +128,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     waits.add(wait);
     const timer = setTimeout(wait.hurry, limitMs);
     const isLong = transcript !== undefined && limitMs > cancelLookMs;
-    const isCancelled = !isLong ? undefined : await options.watchCancel(transcript);
+    const isCancelled = !isLong ? undefined : await options.watchCancel({ agent, path: transcript });
     const look = () =>
       isCancelled?.().then(
         (is) => is && wait.leave(),

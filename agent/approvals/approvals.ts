@@ -7,12 +7,12 @@ import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
-import { commandOf, jsonOf, type ToolCall } from './builtin.ts';
-import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './judge-now.ts';
+import { commandOf, jsonOf, type ToolCall, toolsOf } from './danger/call.ts';
 import { readMode } from './modes.ts';
-import type { Policies } from './policy.ts';
-import { approvalPrefix, readAction, verdictText } from './question.ts';
-import { limitQuestions } from './question-limit.ts';
+import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
+import type { Policies } from './policy/policy.ts';
+import { approvalPrefix, readAction, verdictText } from './question/question.ts';
+import { limitQuestions } from './question/question-limit.ts';
 import {
   auditWords,
   brokenText,
@@ -21,7 +21,7 @@ import {
   type GateHost,
   type Question,
   type QuestionsOptions,
-} from './questions.ts';
+} from './question/questions.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** Makes a git checkpoint of the folder; undefined = there is none to make. */
@@ -54,8 +54,8 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   const always = new Set<string>();
   await questions.closeInterrupted();
 
-  async function decide({ event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
-    const call: ToolCall = { tool: event.tool, server: event.server, input: event.input };
+  async function decide({ agent, event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
+    const call: ToolCall = { agent, tool: event.tool, server: event.server, input: event.input };
     const { judgement, policies, places } = await judgeNow(call, cwd, project.approvals.mode, options);
     const hash = hashOf(call);
     const { verdict, why, input } = judgement;
@@ -170,7 +170,8 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     }
     if (await questions.expireIfLate(question)) return 'Too late: the time for this was over. It was not run.';
     const command = text.trim();
-    const call = { ...question.call, input: { ...(question.judgement.input ?? question.call.input), command } };
+    const now = question.judgement.input ?? question.call.input;
+    const call = { ...question.call, input: toolsOf(question.call.agent).withCommand(now, command) };
     const { judgement, places } = await judgeNow(call, question.cwd, 'off', { ...options, policies: asWritten });
     if (judgement.verdict === 'deny' || judgement.verdict === 'stop') {
       return `Your policy forbids that command: ${sentence(judgement.why)} The question still waits.`;

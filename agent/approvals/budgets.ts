@@ -4,9 +4,10 @@
 import { createHash } from 'node:crypto';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { SessionFile } from '../drivers/session-file.ts';
 import type { ApprovalRecord, Usage } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
-import { type Budgets, budgetsOf, type Policies } from './policy.ts';
+import { type Budgets, budgetsOf, type Policies } from './policy/policy.ts';
 
 export interface BudgetingOptions {
   project: ProjectState;
@@ -14,7 +15,7 @@ export interface BudgetingOptions {
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
   /** Begins to count: the tokens that the session takes from now on. */
-  meterTokens(transcript: string): Promise<() => Promise<number>>;
+  meterTokens(file: SessionFile): Promise<() => Promise<number>>;
   clock: () => number;
 }
 
@@ -51,8 +52,10 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
   }
 
   /** The prompt does not wait for the size of a file. */
-  function begin({ session, transcript }: HookCall): void {
-    const meter = transcript ? options.meterTokens(transcript).catch(() => undefined) : Promise.resolve(undefined);
+  function begin({ agent, session, transcript }: HookCall): void {
+    const meter = transcript
+      ? options.meterTokens({ agent, path: transcript }).catch(() => undefined)
+      : Promise.resolve(undefined);
     running.set(session, { at: clock(), meter });
   }
 

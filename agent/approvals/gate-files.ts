@@ -4,8 +4,8 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
-import { gateFileName, gatesOf, hookJson, tools, wayOut } from '../../protocol/hook.ts';
-import { hookIoOf } from '../drivers/hook-io.ts';
+import { gateFileName, hookJson, wayOut } from '../../protocol/hook.ts';
+import { allDrivers } from '../drivers/registry.ts';
 import { fileUnusable, replaceFile, writeAtomic } from '../files/atomic.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { configFiles } from '../paths.ts';
@@ -37,11 +37,10 @@ export function createGates(dirs: { runtime: string; config: string }): Gates {
 
   async function write(dir: string): Promise<void> {
     if (closed()) await mkdir(dir, { recursive: true, mode: 0o700 });
-    for (const tool of tools) {
-      const io = hookIoOf(tool);
-      for (const event of io ? gatesOf(tool) : []) {
-        const path = join(dir, gateFileName(tool, event));
-        if (io && closed()) await replaceFile(path, `${hookJson(io.writeAnswer(event, { deny: closedText }))}\n`);
+    for (const { name, events, writeAnswer } of allDrivers()) {
+      for (const event of Object.keys(events).filter((each) => events[each] === 'gate')) {
+        const path = join(dir, gateFileName(name, event));
+        if (closed()) await replaceFile(path, `${hookJson(writeAnswer(event, { deny: closedText }))}\n`);
         else await rm(path, { force: true });
       }
     }

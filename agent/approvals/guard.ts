@@ -3,9 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { mailboxFolder } from '../../protocol/files.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { meterTokens, sizeOf, toolsSince, watchCancel } from '../drivers/session-file.ts';
 import { pathBelow } from '../files/below.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
@@ -15,16 +17,17 @@ import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
 import { type Approvals, createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
-import { commandOf, jsonOf, type Surroundings } from './builtin.ts';
-import { afterCommands } from './judge.ts';
-import type { JudgeOptions } from './judge-now.ts';
-import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy.ts';
-import { hideBy, type Shows } from './question.ts';
-import type { GateHost } from './questions.ts';
+import { jsonOf, toolsOf } from './danger/call.ts';
+import type { Surroundings } from './danger/rules.ts';
+import { afterCommands } from './policy/judge.ts';
+import type { JudgeOptions } from './policy/judge-now.ts';
+import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy/policy.ts';
+import { hideBy, type Shows } from './question/question.ts';
+import type { GateHost } from './question/questions.ts';
+import { headAndTail } from './question/visible.ts';
 import { makeCheckpoint } from './run.ts';
 import { createSwitches } from './switches.ts';
-import { createUngated, type RanTool, type ToolOfCall } from './ungated.ts';
-import { headAndTail } from './visible.ts';
+import { createUngated, type ToolOfCall } from './ungated.ts';
 
 export interface GuardOptions {
   project: ProjectState;
@@ -45,16 +48,8 @@ export interface GuardOptions {
   shows: Shows;
   onMode(mode: ApprovalMode): Promise<void>;
   /** Whether a process is a person's terminal. */
-  isInteractive(pid: number): Promise<boolean>;
-  /** Tokens that the session file says were used, from `offset` bytes on; undefined = it does not say. */
-  /** Begins to count: the tokens that the session takes from now on. */
-  meterTokens(transcript: string): Promise<() => Promise<number>>;
-  /** Gives a look at whether the running turn was cancelled at the desk since now, by the session file. */
-  watchCancel(transcript: string): Promise<() => Promise<boolean>>;
-  /** Tools that a session file says have run, from `offset` bytes on, and where it ended. Rejects when it cannot be read. */
-  toolsIn(transcript: string, offset: number): Promise<{ tools: RanTool[]; end: number }>;
-  sizeOf(transcript: string): Promise<number>;
-  /** What keeps the coding agent from running our hooks in this project, a sentence each. Never rejects. */
+  isInteractive(pid: number, agent: string): Promise<boolean>;
+  /** What keeps a coding agent from running our hooks in this project, a sentence each. Never rejects. */
   switches(): Promise<string[]>;
   clock: () => number;
   log: Log;
@@ -95,7 +90,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   async function policies(): Promise<Policies> {
     const paths = {
       user: join(options.configDir, userPolicyName),
-      project: await pathBelow(options.dir, '.gemini', projectPolicyName),
+      project: await pathBelow(options.dir, mailboxFolder, projectPolicyName),
     };
     const read = await readPolicies(paths);
     for (const problem of read.problems) {
@@ -118,7 +113,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   // Hidden before it is cut: half a secret is no pattern's.
   const auditText = async (text: string) => headAndTail(visible((await shows.hide(text)).text), shownChars);
   const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
-  const budgets: Budgeting = createBudgeting({ ...options, policies: policiesFor });
+  const budgets: Budgeting = createBudgeting({ ...options, meterTokens, policies: policiesFor });
   const approvals: Approvals = await createApprovals({
     project,
     record: options.record,
@@ -132,7 +127,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     },
     judgeLarge: options.judgeLarge,
     shows,
-    isAtDesk: async (pid) => pid !== undefined && (await options.isInteractive(pid)),
+    isAtDesk: async (pid, agent) => pid !== undefined && (await options.isInteractive(pid, agent)),
     checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
     audit({ text, before, ...decision }) {
       const given = Object.entries({ text, before }).flatMap(([key, value]) =>
@@ -150,12 +145,13 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     // A policy that was just broken must not switch a filter off.
     commands: async (call) => {
       const { user } = await policiesFor(call);
-      const { tool, server, input, result } = call.event;
-      return afterCommands({ tool, server, input }, userPolicy ?? user, result === undefined);
+      const { agent, event } = call;
+      const { tool, server, input, result } = event;
+      return afterCommands({ agent, tool, server, input }, userPolicy ?? user, result === undefined);
     },
     redact,
     audit: (line) => audit.write({ kind: 'after', ...line }),
-    watchCancel: options.watchCancel,
+    watchCancel,
     tell: (key, text) =>
       options
         .send({ key, class: 'answer', parts: [{ text, entities: [] }] })
@@ -168,7 +164,9 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       .catch((cause) => log('error', 'phone not told', { project: project.key, error: (cause as Error).message }));
   };
   const ungated = createUngated({
-    ...options,
+    sizeOf,
+    toolsSince,
+    clock,
     mode: () => approvals.mode(),
     tell: (key, textOf, call) =>
       void (call ? describe(call) : Promise.resolve('')).then((words) => note(key, textOf(words))),
@@ -178,13 +176,14 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   const stops = new Set<string>();
   let stopInFile: string | undefined;
 
-  function describe({ tool, server, input }: ToolOfCall): Promise<string> {
-    return auditText(commandOf({ tool, server, input }) ?? String(input.file_path ?? ''));
+  function describe({ agent, input }: Pick<ToolOfCall, 'agent' | 'input'>): Promise<string> {
+    const { command, file } = toolsOf(agent);
+    return auditText(command(input) ?? file(input) ?? '');
   }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
     const { tool, input } = call.event;
-    const text = describe(call.event);
+    const text = describe({ agent: call.agent, input });
     const line = { kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input) } as const;
     audit.write(text.then((words) => ({ ...line, text: words })));
     return after.run(call, host);
@@ -208,8 +207,8 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
         log('error', 'guard failed', { project: project.key, event: call.event.type, error: (cause as Error).message });
       }
     },
-    passes({ session, event }, { input }) {
-      if (event.type === 'gate') ungated.passed(session, { ...event, input: input ?? event.input });
+    passes({ agent, session, event }, { input }) {
+      if (event.type === 'gate') ungated.passed(session, { agent, ...event, input: input ?? event.input });
     },
     admit: (call) => budgets.admit(call),
     async runsAfter(call) {

@@ -3,34 +3,24 @@
 
 import { createHash } from 'node:crypto';
 import type { HookCall } from '../../protocol/turn-events.ts';
+import type { RanTool } from '../drivers/driver.ts';
+import type { SessionFile } from '../drivers/session-file.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { jsonOf } from './builtin.ts';
-
-/** A tool that the session file says has run. */
-export interface RanTool {
-  id: string;
-  tool: string;
-  input: Record<string, unknown>;
-  /** When its result was there, in epoch milliseconds. */
-  at: number;
-}
+import { jsonOf, type ToolCall, toolsOf } from './danger/call.ts';
 
 export interface UngatedOptions {
   mode(): ApprovalMode;
   /** Tells the phone; never rejects. `textOf` takes what a person reads of the call. */
   tell(key: string, textOf: (words: string) => string, call?: ToolOfCall): void;
   audit(line: { tool: string; session: string }, call: ToolOfCall): void;
-  sizeOf(transcript: string): Promise<number>;
+  sizeOf(path: string): Promise<number>;
   /** From `offset` on, and where the file ended then. */
-  toolsIn(transcript: string, offset: number): Promise<{ tools: RanTool[]; end: number }>;
+  toolsSince(file: SessionFile, offset: number): Promise<{ tools: RanTool[]; end: number }>;
   clock: () => number;
 }
 
-export interface ToolOfCall {
-  tool: string;
-  server?: string | undefined;
-  input: Record<string, unknown>;
-}
+/** The server of a call that only the session file tells of is not known. */
+export type ToolOfCall = Omit<ToolCall, 'server'> & Partial<Pick<ToolCall, 'server'>>;
 
 export interface Ungated {
   /** Every call of a hook, before anything is decided about it. */
@@ -52,7 +42,7 @@ interface Session {
   showsTools: boolean;
   /** Since when what the session file says counts. */
   since: number;
-  file: { transcript: string; offset: number } | undefined;
+  file: (SessionFile & { offset: number }) | undefined;
   /** Of the session file, told or counted. */
   known: Set<string>;
   /** In this turn. */
@@ -66,10 +56,6 @@ const maxSessions = 50;
 const maxPassed = 500;
 /** One by one in a turn; the rest is counted at its end. */
 const maxTold = 5;
-/** Runs an agent that makes requests and runs tools in the same session. */
-const agentTool = 'invoke_agent';
-/** Arguments that Gemini CLI itself writes into a call while it runs. */
-const addedByHost: Record<string, string> = { grep_search: 'context', search_file_content: 'context' };
 
 export function createUngated(options: UngatedOptions): Ungated {
   const { clock } = options;
@@ -121,7 +107,7 @@ export function createUngated(options: UngatedOptions): Ungated {
     const asked = same === -1 ? session.passed.findIndex((each) => each.tool === call.tool) : same;
     if (asked !== -1) session.passed.splice(asked, 1);
     if (same !== -1 || session.watched === 'no' || options.mode() === 'off') return;
-    if (session.watched === 'request' && call.tool === agentTool) return;
+    if (session.watched === 'request' && call.tool === toolsOf(call.agent).subAgent) return;
     tell(
       id,
       session,
@@ -133,14 +119,14 @@ export function createUngated(options: UngatedOptions): Ungated {
   }
 
   /** Nothing of this session runs now. */
-  function quiet(id: string, session: Session, { event, transcript }: HookCall): void {
+  function quiet(id: string, session: Session, { agent, event, transcript }: HookCall): void {
     const isBoundary = event.type !== 'modelRequest';
     if (options.mode() === 'off') {
       session.watched = 'no';
       session.file = undefined;
       return;
     }
-    read(id, session, transcript, session.showsTools);
+    read(id, session, transcript && { agent, path: transcript }, session.showsTools);
     if (isBoundary || session.watched === 'no') session.since = clock();
     if (isBoundary) {
       session.showsTools = false;
@@ -156,25 +142,26 @@ export function createUngated(options: UngatedOptions): Ungated {
   }
 
   /** `passes`: what is new in the file came by way of hooks. */
-  function read(id: string, session: Session, transcript: string | undefined, passes: boolean): void {
-    if (transcript === undefined) return;
+  function read(id: string, session: Session, now: SessionFile | undefined | '', passes: boolean): void {
+    if (!now) return;
+    const { agent, path } = now;
     const { since, watched } = session;
     session.reading = session.reading
       .then(async () => {
         const { file } = session;
-        const isNew = file?.transcript !== transcript;
+        const isNew = file?.path !== path;
         if (isNew || passes) {
-          session.file = { transcript, offset: await options.sizeOf(transcript) };
+          session.file = { agent, path, offset: await options.sizeOf(path) };
           return;
         }
-        if ((await options.sizeOf(transcript)) === file.offset) return;
-        const { tools, end } = await options.toolsIn(transcript, file.offset);
-        session.file = { transcript, offset: end };
+        if ((await options.sizeOf(path)) === file.offset) return;
+        const { tools, end } = await options.toolsSince({ agent, path }, file.offset);
+        session.file = { agent, path, offset: end };
         for (const ran of tools) {
           if (ran.at < since || session.known.has(ran.id) || session.showsTools) continue;
-          if (watched === 'request' && ran.tool === agentTool) continue;
+          if (watched === 'request' && ran.tool === toolsOf(agent).subAgent) continue;
           session.known.add(ran.id);
-          tell(id, session, ran, 'without being asked');
+          tell(id, session, { agent, ...ran }, 'without being asked');
         }
       })
       .catch(() => {});
@@ -190,13 +177,19 @@ export function createUngated(options: UngatedOptions): Ungated {
           return;
         case 'toolEnd':
           session.showsTools = true;
-          return ended(call.session, session, event);
+          return ended(call.session, session, { agent: call.agent, ...event });
         case 'turnStart':
         case 'turnEnd':
         case 'modelRequest':
           return quiet(call.session, session, call);
         case 'sessionEnd':
-          if (options.mode() !== 'off') read(call.session, session, call.transcript, session.showsTools);
+          if (options.mode() !== 'off')
+            read(
+              call.session,
+              session,
+              call.transcript && { agent: call.agent, path: call.transcript },
+              session.showsTools,
+            );
           return;
         default:
           return;
@@ -210,7 +203,7 @@ export function createUngated(options: UngatedOptions): Ungated {
     async look() {
       if (options.mode() === 'off') return;
       for (const [id, session] of sessions) {
-        if (session.watched !== 'no' && !session.showsTools) read(id, session, session.file?.transcript, false);
+        if (session.watched !== 'no' && !session.showsTools) read(id, session, session.file, false);
       }
       await Promise.all([...sessions.values()].map(({ reading }) => reading));
     },
@@ -218,12 +211,14 @@ export function createUngated(options: UngatedOptions): Ungated {
 }
 
 const whatToDo =
-  'Approvals are on, but Gemini CLI did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.';
+  'Approvals are on, but the coding agent did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.';
 
 /** Of tool, server and arguments, whatever the order of these. */
-function hashOf({ tool, server, input }: ToolOfCall): string {
+function hashOf({ agent, tool, server, input }: ToolOfCall): string {
+  const added = toolsOf(agent).addedByHost;
+  const isAdded = (name: string) => Object.hasOwn(added, tool) && added[tool]?.includes(name);
   const members = Object.entries(input)
-    .filter(([name]) => name !== addedByHost[tool])
+    .filter(([name]) => !isAdded(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
     .update(jsonOf([tool, server ?? null, members]) ?? 'nests too deep')

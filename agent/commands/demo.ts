@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { mailboxFolder } from '../../protocol/files.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
 import { type EchoAgent, startEchoAgent } from '../dev/echo-agent.ts';
 import { type Stack, startStack } from '../dev/stack.ts';
@@ -65,8 +66,8 @@ async function roundTrip(
 ): Promise<void> {
   const { sim } = stack;
   if (!sim) throw new WaError('internal', 'the demo runs on the simulator');
-  const inbox = join(projectDir, '.gemini', 'wa_inbox.json');
-  const outbox = join(projectDir, '.gemini', 'wa_outbox.json');
+  const inbox = join(projectDir, mailboxFolder, 'wa_inbox.json');
+  const outbox = join(projectDir, mailboxFolder, 'wa_outbox.json');
 
   await sim.say(question);
   hop('phone -> relay: the webhook is answered 200, so the text is committed');

@@ -10,7 +10,8 @@ import { type Stack, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
 import { type DevTelegram, deliveryLines, readTelegram } from '../dev/telegram-settings.ts';
 import { devPlace, devVariables, quoted, variablesText } from '../dev/variables.ts';
-import { installHooks } from '../drivers/gemini/install.ts';
+import { driverOf } from '../drivers/registry.ts';
+import { workstationOf } from '../drivers/workstations.ts';
 import { readBelow } from '../files/below.ts';
 import { acquireLock, type HeldLock } from '../files/lock.ts';
 import { fileLog } from '../log.ts';
@@ -22,7 +23,8 @@ export interface DevOptions {
   port: string;
   project: string;
   telegram: 'sim' | 'poll' | 'webhook';
-  agent: 'none' | 'echo' | 'gemini';
+  /** `none`, `echo`, or a coding agent whose hooks are installed. */
+  agent: string;
   takeWebhook: boolean;
 }
 
@@ -41,7 +43,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
-    if (options.agent === 'gemini') place = await installGemini(context, projectDir, devVariables(baseDir, runtimeDir));
+    place = await installAgent(options.agent, context, projectDir, devVariables(baseDir, runtimeDir));
     stack = await startStack({
       projectDir,
       baseDir,
@@ -60,7 +62,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
       poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });
     }
     for (const line of banner(options, stack, projectDir, telegram)) context.out(line);
-    if (place !== undefined) for (const line of geminiLines(stack, projectDir, place)) context.out(line);
+    if (place !== undefined) for (const line of agentLines(options.agent, stack, projectDir, place)) context.out(line);
     const echo =
       options.agent === 'echo'
         ? runEcho(context, stack, projectDir, join(baseDir, 'echo'), stopping.signal)
@@ -140,19 +142,22 @@ function mailboxOf(stack: Stack): string {
 
 function describeAgent(agent: DevOptions['agent']): string {
   if (agent === 'echo') return 'echo: answers each message; one that begins with "fail" fails';
-  if (agent === 'gemini') return 'Gemini CLI, started by you';
-  return 'none: read and write the two files yourself';
+  const driver = driverOf(agent);
+  return driver ? `${driver.title}, started by you` : 'none: read and write the two files yourself';
 }
 
-/** Gives where they are. Errors: those of `installHooks`. */
-async function installGemini(
+/** Gives where they are; undefined = for this agent none are installed. Errors: those of the installer. */
+async function installAgent(
+  agent: string,
   context: CommandContext,
   projectDir: string,
   variables: Record<string, string>,
-): Promise<string> {
+): Promise<string | undefined> {
+  const workstation = workstationOf(agent);
+  if (!workstation) return undefined;
   const { home, env, platform, distDir } = context;
   const dirs = {
-    home: env.GEMINI_CLI_HOME || home,
+    home: workstation.homeOf(env, home),
     dataDir: directories(context).data,
     projectDir,
     packageDir: distDir,
@@ -161,7 +166,7 @@ async function installGemini(
     directories: hookDirectories({ env: variables, platform, home }),
   };
   try {
-    return (await installHooks(dirs, 'project')).place;
+    return (await workstation.installer.install(dirs, 'project')).place;
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
     throw new WaError('settings_unreadable', cause.message, {
@@ -171,12 +176,12 @@ async function installGemini(
   }
 }
 
-function geminiLines(stack: Stack, projectDir: string, place: string): string[] {
+function agentLines(agent: string, stack: Stack, projectDir: string, place: string): string[] {
   const project = quoted(projectDir);
   return [
     `hooks      ${place} (remove them: wa-sync hooks uninstall --scope project --project ${project})`,
     'In another terminal:',
-    `  cd ${project} && ${variablesText(stack.env)} gemini`,
+    `  cd ${project} && ${variablesText(stack.env)} ${agent}`,
   ];
 }
 

@@ -3,22 +3,15 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
-import { hookSwitches } from '../drivers/gemini/hook-switches.ts';
-import {
-  type HookScope,
-  type HookStatus,
-  type InstallDirs,
-  installHooks,
-  listHooks,
-  uninstallHooks,
-} from '../drivers/gemini/install.ts';
+import type { HookScope, HookStatus, InstallDirs, Workstation } from '../drivers/driver.ts';
+import { installable, workstationOf } from '../drivers/workstations.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 
 export interface HooksArgs {
   action: 'install' | 'uninstall' | 'list';
-  /** Default gemini. */
+  /** Default: the first that can be installed. */
   agent?: string | undefined;
   /** Default: extension for `install`, every place for `uninstall`. */
   scope?: string | undefined;
@@ -33,9 +26,10 @@ export interface HooksContext {
   out: (line: string) => void;
 }
 
-export function installDirs({ env, platform, home, cwd, distDir }: CommandContext): InstallDirs {
+/** Errors: `bad_arguments` for an agent whose hooks cannot be installed. */
+export function installDirs({ env, platform, home, cwd, distDir }: CommandContext, agent?: string): InstallDirs {
   return {
-    home: env.GEMINI_CLI_HOME || home,
+    home: workstationFor(agent).homeOf(env, home),
     dataDir: directories({ env, platform, home }).data,
     projectDir: cwd,
     packageDir: distDir,
@@ -46,11 +40,21 @@ export function installDirs({ env, platform, home, cwd, distDir }: CommandContex
   };
 }
 
+function workstationFor(agent = installable()[0] ?? ''): Workstation {
+  const found = workstationOf(agent);
+  if (found) return found;
+  throw new WaError('bad_arguments', `No hooks can be installed for the agent "${agent}"`, {
+    hint: `Use ${installable()
+      .map((name) => `\`--agent ${name}\``)
+      .join(' or ')}.`,
+  });
+}
+
 /** What is wrong with the hooks that are installed, for somebody who asked for something else. Never throws. */
 export async function installedTroubles(context: CommandContext): Promise<string[]> {
   try {
-    const found = await listHooks(installDirs(context));
-    const all = found.filter(({ installed }) => installed);
+    const found = installable().map((agent) => workstationFor(agent).installer.list(installDirs(context, agent)));
+    const all = (await Promise.all(found)).flat().filter(({ installed }) => installed);
     const isServed = all.some(({ served }) => served === 'these');
     return all.flatMap((status) => {
       // Those of `wa-sync dev`, or of the real daemon while `dev` is asked.
@@ -65,11 +69,7 @@ export async function installedTroubles(context: CommandContext): Promise<string
 
 /** Errors: `bad_arguments`, and those of the installer. */
 export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksContext): Promise<void> {
-  if (args.agent !== undefined && args.agent !== 'gemini') {
-    throw new WaError('bad_arguments', `No hooks can be installed for the agent "${args.agent}"`, {
-      hint: 'Use `--agent gemini`.',
-    });
-  }
+  const { installer, verify } = workstationFor(args.agent);
   const scope = hookScope(args.scope);
   const dirs = { ...given, projectDir: resolve(args.project ?? given.projectDir) };
   switch (args.action) {
@@ -83,32 +83,30 @@ export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksC
           },
         );
       }
-      const before = await listHooks(dirs);
-      const status = await installHooks(dirs, scope ?? 'extension');
+      const before = await installer.list(dirs);
+      const status = await installer.install(dirs, scope ?? 'extension');
       const wasThere = before.some((each) => isDeepStrictEqual(each, status));
       print(
         args,
         out,
         status,
-        wasThere ? [`already installed  ${status.place}`] : [`installed  ${status.place}`, ...restart],
+        wasThere ? [`already installed  ${status.place}`] : [`installed  ${status.place}`, ...installer.afterInstall],
       );
       return;
     }
     case 'uninstall': {
-      const removed = await uninstallHooks(dirs, scope);
+      const removed = await installer.uninstall(dirs, scope);
       const lines = removed.map((place) => `removed  ${place}`);
       print(args, out, { removed }, lines.length > 0 ? lines : ['nothing was installed']);
       return;
     }
     case 'list': {
-      const all = await listHooks(dirs);
-      const switches = await hookSwitches(dirs.projectDir, dirs.home);
+      const all = await installer.list(dirs);
+      const switches = await verify(dirs.projectDir, dirs.home);
       print(args, out, all, [...all.flatMap(describe), ...switches.map((what) => `⚠ ${what}`)]);
     }
   }
 }
-
-const restart = ['Gemini CLI reads its hooks at start: restart a session that is open.'];
 
 function print(args: HooksArgs, out: HooksContext['out'], value: unknown, lines: string[]): void {
   for (const line of args.json ? [JSON.stringify(value)] : lines) out(line);

@@ -2,10 +2,11 @@
 
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
-import { commandOf, type ToolCall } from '../approvals/builtin.ts';
-import { judgeNow } from '../approvals/judge-now.ts';
-import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy.ts';
-import { knownPlaces } from '../approvals/surroundings.ts';
+import { mailboxFolder } from '../../protocol/files.ts';
+import { commandOf, type ToolCall, toolsOf } from '../approvals/danger/call.ts';
+import { knownPlaces } from '../approvals/danger/surroundings.ts';
+import { judgeNow } from '../approvals/policy/judge-now.ts';
+import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy/policy.ts';
 import { pathBelow } from '../files/below.ts';
 import { findServed } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
@@ -16,7 +17,10 @@ import type { CommandContext } from './context.ts';
 export interface PolicyTest {
   /** A command line, or the arguments of `tool` as JSON. */
   command: string;
-  tool: string;
+  /** Default: the tool that runs a command line. */
+  tool?: string | undefined;
+  /** The coding agent that would call it. */
+  agent: string;
   mode: ApprovalMode;
   json: boolean;
 }
@@ -34,14 +38,14 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
   const served = await findServed(context.cwd, config);
   const files = {
     user: join(config.dirs.config, userPolicyName),
-    project: await pathBelow(served?.binding.dir ?? context.cwd, '.gemini', projectPolicyName),
+    project: await pathBelow(served?.binding.dir ?? context.cwd, mailboxFolder, projectPolicyName),
   };
   const redact = createRedactor({
     own: config.relay ? [config.relay.token] : [],
     kinds: config.redact,
     patterns: config.redact.patterns,
   });
-  const call: ToolCall = { tool: test.tool, server: serverOf(test.tool), input: inputOf(test) };
+  const call = callOf(test);
   const { judgement, policies } = await judgeNow(call, context.cwd, test.mode, {
     policies: () => readPolicies(files),
     fixed: {
@@ -73,13 +77,14 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
   );
 }
 
-/** As Gemini CLI names the tool of a server. */
-function serverOf(tool: string): string | undefined {
-  return /^mcp_([^_]+)_/.exec(tool)?.[1];
+function callOf({ agent, command, tool: named }: PolicyTest): ToolCall {
+  const { shell, serverOf, withCommand } = toolsOf(agent);
+  const tool = named ?? shell;
+  const input = tool === shell ? withCommand({}, command) : inputOf(command, tool);
+  return { agent, tool, server: serverOf(tool), input };
 }
 
-function inputOf({ command, tool }: PolicyTest): Record<string, unknown> {
-  if (tool === shellTool) return { command };
+function inputOf(command: string, tool: string): Record<string, unknown> {
   let input: unknown;
   try {
     input = JSON.parse(command);
@@ -91,5 +96,3 @@ function inputOf({ command, tool }: PolicyTest): Record<string, unknown> {
     hint: `Give them as one, for example wa-sync policy test --tool write_file '{"file_path":"a.txt","content":""}'.`,
   });
 }
-
-const shellTool = 'run_shell_command';

@@ -10,6 +10,7 @@ import { createGates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import type { Binding, Config } from '../config.ts';
 import { refuseDoubles } from '../config-check.ts';
+import { driverOf } from '../drivers/registry.ts';
 import { pruneAnswers } from '../files/answers.ts';
 import { acquireLock } from '../files/lock.ts';
 import { retireOthers } from '../files/served.ts';
@@ -47,7 +48,7 @@ export interface DaemonOptions {
   /** How long a refresh waits for the lock of an inbox file. */
   inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
-  isInteractive?(pid: number): Promise<boolean>;
+  isInteractive?(pid: number, agent: string): Promise<boolean>;
 }
 
 export interface Daemon {
@@ -102,7 +103,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log,
       outages: createOutages({ log, clock }),
       isAlive,
-      isInteractive: options.isInteractive ?? isInteractive,
+      isInteractive:
+        options.isInteractive ??
+        ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
     };
     const projects: RunningProject[] = [];
     undo.push(() => Promise.all(projects.map((project) => project.stop())));

@@ -1,12 +1,11 @@
 // One hook call through the parts of its project: budgets, turn rules, approvals. Decides nothing; keeps the deadline of
 // events that never hold, and a gate closed when nobody could judge.
 
-import { isGate, mayHold } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
 import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import { closedText, type Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
-import { hookIoOf } from '../drivers/hook-io.ts';
+import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
 import type { HookRun } from '../hook-server/app.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
@@ -29,9 +28,9 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
   /** Undefined = a payload that nobody can read. */
   async function answer(run: HookRun): Promise<object | undefined> {
     const { tool, event, payload, pid, maxSeconds, slowness, isGone } = run;
-    const io = hookIoOf(tool);
-    const call = io?.readCall(event, payload);
-    if (!io || !call) return undefined;
+    const driver = driverOf(tool);
+    const call = driver?.readCall(event, payload);
+    if (!driver || !call) return undefined;
     const binding = await findBinding(call.cwd, bindings);
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
@@ -63,12 +62,12 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const host = isHeld ? withAgent(caller) : caller;
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
-      if (refused?.deny !== undefined) return io.writeAnswer(event, refused);
+      if (refused?.deny !== undefined) return driver.writeAnswer(event, refused);
       // The turn rules go first. Only a gate must not begin before they have spoken: it asks a person.
       const beside = isGate(tool, event) ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await beside;
-      if (isHeld && host.isGone()) return io.writeAnswer(event, (await beside) ?? {});
+      if (isHeld && host.isGone()) return driver.writeAnswer(event, (await beside) ?? {});
       const turn: TurnAnswer = await deadline.within(
         turns.handle(call, host).catch((cause) => {
           // A full disk takes the messages from this answer, and not what keeps a result from the model.
@@ -77,15 +76,15 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
           return {};
         }),
       );
-      if (turn.deny !== undefined || turn.halt !== undefined) return io.writeAnswer(event, turn);
+      if (turn.deny !== undefined || turn.halt !== undefined) return driver.writeAnswer(event, turn);
       const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));
       // An abort that came while the owner was asked refuses the tool and ends the turn as well.
       const ended: TurnAnswer = more.deny !== undefined && isGate(tool, event) ? await turns.handle(call, host) : {};
-      if (ended.halt !== undefined) return io.writeAnswer(event, ended);
+      if (ended.halt !== undefined) return driver.writeAnswer(event, ended);
       const context = [turn.context, more.context].filter((text) => text !== undefined).join('\n\n');
       const said: TurnAnswer = { ...turn, ...more, ...(context === '' ? {} : { context }) };
       if (said.deny === undefined && said.halt === undefined) guard.passes(call, said);
-      return io.writeAnswer(event, said);
+      return driver.writeAnswer(event, said);
     } finally {
       deadline.clear();
     }
@@ -100,7 +99,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
       log('error', 'hook failed', { tool, event, error: (cause as Error).message });
     }
     const closed = isGate(tool, event) && gates.closed();
-    return (closed && hookIoOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
+    return (closed && driverOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { mailboxFolder } from '../../protocol/files.ts';
 import type { Binding, Config } from '../config.ts';
 import { readAnswer } from '../files/answers.ts';
 import type { Signer } from '../files/signing.ts';
@@ -146,7 +147,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     client,
     async folders() {
       const dir = join(place.dir, 'wa_files');
-      const beside = { dir, shownDir: place.inProject ? '.gemini/wa_files' : dir };
+      const beside = { dir, shownDir: place.inProject ? `${mailboxFolder}/wa_files` : dir };
       const readable = await parts.readableFolder();
       return readable === undefined ? [beside] : [{ dir: readable, shownDir: readable }, beside];
     },

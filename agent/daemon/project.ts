@@ -5,12 +5,11 @@ import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
-import type { JudgeOptions } from '../approvals/judge-now.ts';
-import type { Shows } from '../approvals/question.ts';
+import type { JudgeOptions } from '../approvals/policy/judge-now.ts';
+import type { Shows } from '../approvals/question/question.ts';
 import type { Binding } from '../config.ts';
-import { nudgeInTmux } from '../drivers/gemini/nudge.ts';
-import { receivedFilesFolder } from '../drivers/gemini/received-files.ts';
-import { newSummaries } from '../drivers/gemini/session-compression.ts';
+import { newCompressions } from '../drivers/session-file.ts';
+import { filesFolder, workstationOf } from '../drivers/workstations.ts';
 import { tidyMailbox } from '../files/location.ts';
 import { createSigner } from '../files/signing.ts';
 import type { Redacted } from '../format/redact.ts';
@@ -41,7 +40,7 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'> {
   /** The gates for the time without a daemon, and the mode that outlives the state directory. */
   gates: Pick<Gates, 'set' | 'kept'>;
   isAlive(pid: number): boolean;
-  isInteractive(pid: number): Promise<boolean>;
+  isInteractive(pid: number, agent: string): Promise<boolean>;
 }
 
 export interface RunningProject {
@@ -68,7 +67,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const files = stateFiles(config.dirs.state);
   const signer = createSigner(deps.signingKey, key);
   /** The session file that a hook named last. */
-  let transcript = project.turn?.place?.transcript;
+  let session: { agent: string | undefined; path: string | undefined } = {
+    agent: project.turn?.place?.tool,
+    path: project.turn?.place?.transcript,
+  };
   let relayOffsetMs = 0;
   let pull: Pull | undefined;
   let polling: Polling | undefined;
@@ -91,7 +93,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       binding,
       mailbox,
       signer,
-      readableFolder: () => receivedFilesFolder(binding.dir, transcript, homedir()),
+      readableFolder: () => filesFolder(session, binding.dir, homedir()),
       relayOffsetMs: () => relayOffsetMs,
       onReceipts: () => pull?.nudge(),
       onStopped: (ids) => turns.stoppedAlone(ids),
@@ -109,14 +111,16 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     onReceipts: () => pull?.nudge(),
     activity: progress,
     tell: telling.tell,
-    compressions: ({ transcript, offset }) => (transcript ? newSummaries(transcript, offset) : Promise.resolve([])),
+    compressions: async ({ tool, transcript, offset }) =>
+      transcript ? newCompressions({ agent: tool, path: transcript }, offset) : [],
     async told(isFresh) {
       if (isFresh) await outbox.scan();
       return outbox.toldAlone();
     },
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
-    nudge: config.nudge === 'tmux' ? nudgeInTmux : undefined,
+    nudge:
+      config.nudge === 'tmux' ? async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid)) ?? false : undefined,
     isPolled: () => polling?.isActive() ?? false,
     holdPolicy: config.hold,
     sprintText: config.sprintText,
@@ -217,7 +221,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     turns: {
       ...turns,
       handle(call, host) {
-        transcript = call.transcript ?? transcript;
+        if (call.transcript) session = { agent: call.agent, path: call.transcript };
         return turns.handle(call, host);
       },
     },

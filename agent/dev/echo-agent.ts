@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InboxEntry } from '../../protocol/files.ts';
-import { modeOf } from '../../protocol/hook.ts';
+import { modeOf } from '../drivers/registry.ts';
 
 export interface EchoAgentOptions {
   launcher: string;
@@ -14,6 +14,8 @@ export interface EchoAgentOptions {
   /** Holds its session file. */
   workDir: string;
   env: Record<string, string | undefined>;
+  /** Told of each line of the session file before it is written. */
+  writes?(type: string, text: string): void;
 }
 
 export interface EchoTurn {
@@ -67,6 +69,7 @@ export async function startEchoAgent(options: EchoAgentOptions): Promise<EchoAge
   });
 
   async function record(type: string, content: unknown): Promise<void> {
+    options.writes?.(type, JSON.stringify(content));
     const line = { id: randomUUID(), timestamp: new Date().toISOString(), type, content };
     await appendFile(sessionFile, `${JSON.stringify(line)}\n`);
   }

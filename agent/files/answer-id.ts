@@ -2,14 +2,13 @@
 // same id, so that the relay, which drops a key that it knows, sends one answer once. Pure.
 
 import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
-import type { Tool } from '../../protocol/hook.ts';
 import { sha256Hex } from '../crypto.ts';
 import type { Signer } from './signing.ts';
 
 const form = /^resp_[0-9a-f]{32}$/;
 
-/** `run` names the end of one turn in a session, see `runOf` of the drivers. */
-export function answerId(tool: Tool, session: string, run: string): string {
+/** `run` names the end of one turn in a session, see `turnEnd` in `TurnEvent`. */
+export function answerId(tool: string, session: string, run: string): string {
   return `resp_${sha256Hex(JSON.stringify([tool, session, run])).slice(0, 32)}`;
 }
 

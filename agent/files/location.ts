@@ -3,6 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { mailboxFolder } from '../../protocol/files.ts';
 import { appendBelow, makeFolderBelow, pathBelow, readBelow } from './below.ts';
 import { findGitFolder } from './git-folder.ts';
 import { sweepTemporary } from './sweep.ts';
@@ -22,7 +23,7 @@ export async function locateMailbox(options: {
 }): Promise<MailboxPlace> {
   const { projectDir, override } = options;
   const inProject = override === undefined;
-  const dir = await (inProject ? pathBelow(projectDir, '.gemini') : pathBelow(override));
+  const dir = await (inProject ? pathBelow(projectDir, mailboxFolder) : pathBelow(override));
   return { dir, inbox: join(dir, 'wa_inbox.json'), outbox: join(dir, 'wa_outbox.json'), inProject };
 }
 
@@ -55,7 +56,9 @@ export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: 
  * Also for a project in a sub-folder of the repository, and for the names that a write has for a moment. The project's
  * policy is its own file, to be committed.
  */
-const excludedPatterns = ['**/.gemini/wa_*', '!**/.gemini/wa_policy.json', '**/.gemini/.wa-tmp-*'];
+const excludedPatterns = ['wa_*', '!wa_policy.json', '.wa-tmp-*'].map((name) =>
+  name.replace(/^!?/, (mark) => `${mark}**/${mailboxFolder}/`),
+);
 
 /** More than a person writes. */
 const maxExcludeBytes = 1024 * 1024;

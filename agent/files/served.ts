@@ -13,7 +13,7 @@ import { locateMailbox, type MailboxPlace } from './location.ts';
 interface BoundFolder {
   /** By its real path. */
   dir: string;
-  /** Null = `.gemini` of the project. */
+  /** Null = `mailboxFolder` of the project. */
   mailboxDir: string | null;
   /** When this folder was first served with this mailbox folder. */
   at: number;

@@ -2,10 +2,10 @@
 // no end there goes out as plain text, or is asked and denied as if nothing were known of it.
 
 import type { TextMode } from '../../protocol/polling.ts';
-import { jsonOf } from '../approvals/builtin.ts';
-import type { JudgeOptions } from '../approvals/judge-now.ts';
-import { hideBy, type Shows, showHere } from '../approvals/question.ts';
-import { unjudged } from '../approvals/unjudged.ts';
+import { jsonOf } from '../approvals/danger/call.ts';
+import type { JudgeOptions } from '../approvals/policy/judge-now.ts';
+import { unjudged } from '../approvals/policy/unjudged.ts';
+import { hideBy, type Shows, showHere } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
 import { type Typesetter, typesetHere } from '../sync/render.ts';

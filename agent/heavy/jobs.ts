@@ -2,8 +2,8 @@
 
 import type { TextMode } from '../../protocol/polling.ts';
 import type { TextPart } from '../../protocol/relay-api.ts';
-import type { JudgedTask, JudgeTask } from '../approvals/judge-now.ts';
-import type { Hidden, Shown, Unshown } from '../approvals/question.ts';
+import type { JudgedTask, JudgeTask } from '../approvals/policy/judge-now.ts';
+import type { Hidden, Shown, Unshown } from '../approvals/question/question.ts';
 import type { RedactionOptions } from '../format/redact.ts';
 
 export interface HeavyData {

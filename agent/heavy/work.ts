@@ -1,8 +1,8 @@
 // The worker thread's side: does one job after the other with tools of its own, made from what can be cloned. An entry point.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { judgeHere } from '../approvals/judge-now.ts';
-import { hideBy, questionPart } from '../approvals/question.ts';
+import { judgeHere } from '../approvals/policy/judge-now.ts';
+import { hideBy, questionPart } from '../approvals/question/question.ts';
 import { createRedactor } from '../format/redact.ts';
 import { renderText } from '../sync/render.ts';
 import type { HeavyData, Job, JobResult } from './jobs.ts';

@@ -4,25 +4,16 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import {
-  emptyAnswer,
-  hookHeaders,
-  hookJson,
-  isGate,
-  isHookEvent,
-  isTool,
-  isToolEnd,
-  mayHold,
-  slownessOf,
-  type Tool,
-} from '../../protocol/hook.ts';
+import { emptyAnswer, hookHeaders, hookJson, slownessOf } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
+import { kindOf } from '../drivers/registry.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
 import { keptAlive } from './keep-alive.ts';
 
 export interface HookRun {
-  tool: Tool;
+  /** The coding agent, by the name of its driver. */
+  tool: string;
   event: string;
   /** Undefined = no JSON; only a gate is asked with it, which must not open for what nobody can read. */
   payload: unknown;
@@ -58,7 +49,7 @@ const steerArgs = { stop: /^$/, sprint: /^\d{0,5}$/, away: /^(on|off)?$/ } as co
 
 export type SteerAction = keyof typeof steerArgs;
 
-/** What Gemini CLI gives a hook that names no timeout. */
+/** Of a hook that names no timeout. */
 const defaultMaxSeconds = 60;
 
 export function createHookApp(options: HookAppOptions): Hono {
@@ -67,10 +58,11 @@ export function createHookApp(options: HookAppOptions): Hono {
 
   app.post('/hook/:tool/:event', async (context) => {
     const { tool, event } = context.req.param();
-    if (!isTool(tool) || !isHookEvent(tool, event)) return nothing(context);
+    const kind = kindOf(tool, event);
+    if (kind === undefined) return nothing(context);
     const body = await readBody(context);
-    const payload = parseJson(body) ?? (isToolEnd(tool, event) ? completeMembers(body) : undefined);
-    const gate = isGate(tool, event);
+    const payload = parseJson(body) ?? (kind === 'toolEnd' ? completeMembers(body) : undefined);
+    const gate = kind === 'gate';
     if (payload === undefined && !gate) return nothing(context);
     const launcher = pidOf(context, hookHeaders.launcherPid);
     let isLeft = false;
@@ -93,7 +85,7 @@ export function createHookApp(options: HookAppOptions): Hono {
     const { twinOf, text } = twins.run(`${tool} ${event} `, body, isGone, run);
     if (twinOf && !gate) return nothing(context);
     twinOf?.gone.push(isGone);
-    const now = mayHold(tool, event) ? undefined : await Promise.race([text, held]);
+    const now = gate || kind === 'turnEnd' ? undefined : await Promise.race([text, held]);
     if (now !== undefined) return answer(context, now);
     const stream = keptAlive(
       text.then((json) => `${json}\n`),

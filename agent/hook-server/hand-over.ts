@@ -1,7 +1,6 @@
 // Hands messages to the coding agent: the file first, as every reader of it does, then the journal, then the answer; taken back when
 // nobody is there to read it.
 
-import type { Tool } from '../../protocol/hook.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { editsIn } from '../journal/state.ts';
 import type { WaitingMessage } from '../turns/view.ts';
@@ -13,7 +12,7 @@ import type { HookHost } from './turn-types.ts';
 export type HandOver = (
   messages: readonly WaitingMessage[],
   session: string,
-  place: { tool: Tool; transcript: string | undefined; offset: number },
+  place: { tool: string; transcript: string | undefined; offset: number },
   host: HookHost,
 ) => Promise<boolean>;
 

@@ -2,11 +2,11 @@
 
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { HookCall } from '../../protocol/turn-events.ts';
+import { sizeOf } from '../drivers/session-file.ts';
 import { type Continuation, nextPrompt } from '../turns/after-turn.ts';
 import type { HandOver } from './hand-over.ts';
 import type { Held, Holding } from './holding.ts';
 import type { Runtime } from './runtime.ts';
-import { sizeOf } from './settlement.ts';
 import { isBusy } from './turn-state.ts';
 import type { HookHost } from './turn-types.ts';
 
@@ -73,9 +73,9 @@ export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runt
   }
 
   async function rouse(): Promise<boolean> {
-    const pid = state.bound?.pid;
-    if (!options.nudge || pid === undefined || !isIdle()) return false;
-    const typed = await options.nudge(pid).catch(() => false);
+    const { agent, bound } = state;
+    if (!options.nudge || bound?.pid === undefined || agent === undefined || !isIdle()) return false;
+    const typed = await options.nudge(bound.pid, agent).catch(() => false);
     log('info', 'terminal nudged', { project: p, typed });
     return typed;
   }

@@ -1,6 +1,7 @@
 // What every part of the turn runtime of one project shares: its surroundings, its state, and the view that the rules get.
 
 import { randomBytes } from 'node:crypto';
+import { driverOf } from '../drivers/registry.ts';
 import type { TurnView, WaitingMessage } from '../turns/view.ts';
 import { currentStop } from './steering.ts';
 import { restoreState, type TurnState, toStoredTurn } from './turn-state.ts';
@@ -41,6 +42,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       degraded: false,
       offered: state.offered?.text,
       continuations: state.continuations,
+      maxContinuations: state.agent === undefined ? undefined : driverOf(state.agent)?.maxContinuations,
       stop: currentStop(project, inbox.foreignStop()),
       sprint: project.sprint,
       sprintText: options.sprintText,

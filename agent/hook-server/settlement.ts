@@ -1,8 +1,8 @@
 // What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
 
-import { stat } from 'node:fs/promises';
 import { fileLimits } from '../../protocol/limits.ts';
-import { hookIoOf, type TurnRecord } from '../drivers/hook-io.ts';
+import type { SessionRecord } from '../drivers/driver.ts';
+import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../files/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
@@ -51,7 +51,7 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   }
 
   /** The host's event can be a moment ahead of its own session file. */
-  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<TurnRecord | undefined> {
+  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<SessionRecord | undefined> {
     const until = clock() + lagMs;
     for (;;) {
       const record = await turnRecord(at);
@@ -132,13 +132,8 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   };
 }
 
-async function turnRecord(at: TurnPlace | undefined): Promise<TurnRecord | undefined> {
+async function turnRecord(at: TurnPlace | undefined): Promise<SessionRecord | undefined> {
   if (!at?.transcript) return undefined;
   const text = await readFrom(at.transcript, at.offset, at.until).catch(() => undefined);
-  return text === undefined ? undefined : hookIoOf(at.tool)?.readTurn(text);
-}
-
-export async function sizeOf(path: string | undefined): Promise<number> {
-  if (!path) return 0;
-  return (await stat(path).catch(() => undefined))?.size ?? 0;
+  return text === undefined ? undefined : driverOf(at.tool)?.readSession(text);
 }

@@ -7,6 +7,8 @@ import type { BoundSession, TurnPlace } from '../turns/view.ts';
 
 export interface TurnState {
   bound: BoundSession | undefined;
+  /** The coding agent of that session; undefined = no event of it yet. */
+  agent: string | undefined;
   /** A person's terminal, as far as we can see; undefined = not looked yet. */
   interactive: boolean | undefined;
   turnRuns: boolean;
@@ -41,6 +43,7 @@ export function restoreState(project: ProjectState, now: number): TurnState {
   const offered = turn?.offered === undefined ? undefined : { text: turn.offered, at: now };
   return {
     bound: turn?.bound && { id: turn.bound.id, pid: turn.bound.pid },
+    agent: undefined,
     interactive: undefined,
     turnRuns: offered === undefined && ((turn?.runs ?? false) || given.length > 0),
     carried: given.map(({ id }) => id),

@@ -1,7 +1,6 @@
 // What the turn runtime of a project needs from its surroundings, and what it offers them.
 
 import type { HookNote } from '../../protocol/files.ts';
-import type { Tool } from '../../protocol/hook.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { StoredTurn } from '../journal/records.ts';
@@ -66,9 +65,9 @@ export interface TurnsOptions {
   told(isFresh: boolean): Promise<readonly ToldEnd[]>;
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */
-  isInteractive(pid: number): Promise<boolean>;
+  isInteractive(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
-  nudge: ((pid: number) => Promise<boolean>) | undefined;
+  nudge: ((pid: number, agent: string) => Promise<boolean>) | undefined;
   /** An agent without hooks asks for messages by itself, and will have them. */
   isPolled(): boolean;
   holdPolicy: HoldPolicy;
@@ -86,7 +85,7 @@ export interface ToldEnd {
 }
 
 export interface HookHost {
-  tool: Tool;
+  tool: string;
   /** The coding agent's process. */
   pid: number | undefined;
   /** The timeout of the installed hook: a held answer ends before it. */

@@ -2,6 +2,7 @@
 // out what the rules decide. A held hook waits outside the queue, a gate never enters it.
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { sizeOf } from '../drivers/session-file.ts';
 import { deskNews, sessionContext } from '../turns/desk.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import type { TurnPlace } from '../turns/view.ts';
@@ -12,7 +13,7 @@ import { createHeldTurn } from './held-turn.ts';
 import { createHolding, type Held } from './holding.ts';
 import { createQueue } from './queue.ts';
 import { createRuntime, noneWaiting } from './runtime.ts';
-import { createSettlement, sizeOf } from './settlement.ts';
+import { createSettlement } from './settlement.ts';
 import { createSprintRecord } from './sprint-record.ts';
 import { createSteering, currentStop } from './steering.ts';
 import { isBusy } from './turn-state.ts';
@@ -76,8 +77,9 @@ export function createTurns(options: TurnsOptions): Turns {
     return true;
   }
 
-  async function noteEvent({ event }: HookCall, { pid }: HookHost): Promise<void> {
-    state.interactive ??= pid !== undefined && (await options.isInteractive(pid));
+  async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
+    state.agent = agent;
+    state.interactive ??= pid !== undefined && (await options.isInteractive(pid, agent));
     state.lastEventAt = clock();
     if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd') state.modelSeen = true;
     if (event.type !== 'toolEnd') return;

@@ -66,7 +66,7 @@ export function createWatchdog(
   }
 
   function openPlace(): TurnPlace {
-    return state.place ?? { tool: 'gemini', transcript: undefined, offset: 0 };
+    return state.place ?? { tool: state.agent ?? '', transcript: undefined, offset: 0 };
   }
 
   return check;

@@ -1,6 +1,5 @@
 // The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
 
-import type { Tool } from '../../protocol/hook.ts';
 import type { KeyEnd, Row } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
@@ -47,7 +46,7 @@ export interface StoredTurn {
   bound?: { id: string; pid?: number | undefined } | undefined;
   runs: boolean;
   /** Where the running, or the offered, turn begins in the session file. */
-  place?: { tool: Tool; transcript: string | undefined; offset: number } | undefined;
+  place?: { tool: string; transcript: string | undefined; offset: number } | undefined;
   /** The next prompt that we gave, until the host starts it. */
   offered?: string | undefined;
   /** Its end is told under this id, and still to be settled. */
@@ -79,7 +78,7 @@ export type ProjectRecord = InProject &
         t: 'handed';
         ids: string[];
         edits?: number[];
-        tool: Tool;
+        tool: string;
         session: string;
         transcript: string | null;
         offset: number;

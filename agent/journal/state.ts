@@ -1,6 +1,5 @@
 // What the journal's lines add up to, and what is asked of it. Nobody but `apply` changes it; without I/O or clock.
 
-import type { Tool } from '../../protocol/hook.ts';
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
@@ -11,7 +10,7 @@ import { type ApprovalState, emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
 
 export interface Hand {
-  tool: Tool;
+  tool: string;
   session: string;
   transcript: string | null;
   offset: number;

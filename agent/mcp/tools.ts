@@ -7,7 +7,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { type AckResult, pollingTools, textModes } from '../../protocol/polling.ts';
 import type { DaemonCalls } from './daemon-calls.ts';
 
-/** Below the ten minutes that Gemini CLI gives a tool call in all. */
+/** Below the ten minutes that a coding agent gives a tool call in all. */
 const maxPollSeconds = 540;
 /** What the Markdown parser takes in one piece; some 15 messages on the phone. */
 const maxTextChars = 60_000;

@@ -33,7 +33,7 @@ export interface AttachmentsOptions {
 
 export interface FilesFolder {
   dir: string;
-  /** How the coding agent names it, e.g. `.gemini/wa_files`. */
+  /** How the coding agent names it, by its path in the project. */
   shownDir: string;
 }
 

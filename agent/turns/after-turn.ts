@@ -10,9 +10,6 @@ import { afterTask, nextTask, type SprintStep } from './sprint.ts';
 import { stopText } from './stop.ts';
 import type { TurnOutcome, TurnView, WaitingMessage } from './view.ts';
 
-/** The host's budget of turns for one prompt; the one that uses it up is dropped without a word, and the next works. */
-const hostTurnBudget = 100;
-
 export interface Continuation {
   /** The next prompt, word for word. */
   text: string;
@@ -46,7 +43,10 @@ export function afterTurn(outcome: TurnOutcome, view: TurnView, nonce: string): 
     warns: step?.warns ?? false,
     stopped,
   };
-  const budgetSkip = outcome.lost && view.continuations > 0 && view.continuations % hostTurnBudget === 0;
+  // The one beyond the host's limit is dropped without a word, and the next works.
+  const { continuations, maxContinuations } = view;
+  const budgetSkip =
+    outcome.lost && maxContinuations !== undefined && continuations > 0 && continuations % (maxContinuations + 1) === 0;
   // Somebody pressed Esc: whatever we answer now is lost as well, and the keyboard is wanted.
   if (outcome.cancelled || (outcome.lost && !budgetSkip)) return { ...base, next: undefined, holds: false };
   const next = nextPrompt({ ...view, sprint }, nonce);
@@ -61,7 +61,7 @@ function stepOf(outcome: TurnOutcome, view: TurnView): SprintStep | undefined {
   if (stop) return over(stop.type === 'abort' ? 'aborted' : 'stopped');
   if (outcome.cancelled || outcome.lost) return over('stopped');
   if (outcome.failed) return over('error');
-  return afterTask(sprint, outcome, view.now, view.continuations);
+  return afterTask(sprint, outcome, view);
 }
 
 /** What the agent could go on with now; undefined = nothing. Also asked while a hook is held. */

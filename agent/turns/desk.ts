@@ -13,7 +13,7 @@ export const sessionContext = [
 /** A line for the phone: a dialog that waits at the desk, a question of the agent; undefined = nothing to tell. */
 export function deskNews(event: TurnEvent): string | undefined {
   if (event.type === 'notice') return event.text === '' ? undefined : event.text;
-  return event.type === 'gate' && event.tool === 'ask_user' ? questionsOf(event.input) : undefined;
+  return event.type === 'gate' && event.asks !== undefined ? `The agent asks at the desk:\n${event.asks}` : undefined;
 }
 
 /** How a message will be picked up that nothing gives to the agent now. */
@@ -26,22 +26,4 @@ export function pickUpText(desk: { isOpen: boolean; isAway: boolean; policy: Hol
   // That turn will wait for the phone, and nothing else is to be said.
   if (policy === 'always' || isAway) return waits;
   return `${waits} /away, or /wa:away typed there before you leave, lets it listen.`;
-}
-
-/** The dialog itself can be answered at the desk only. */
-function questionsOf({ questions }: Record<string, unknown>): string | undefined {
-  if (!Array.isArray(questions)) return undefined;
-  const texts = questions.flatMap((each: unknown) => {
-    const { question, options } = (typeof each === 'object' && each !== null ? each : {}) as Record<string, unknown>;
-    if (typeof question !== 'string') return [];
-    const labels = Array.isArray(options)
-      ? options.flatMap((option: unknown) =>
-          typeof option === 'object' && option !== null && 'label' in option && typeof option.label === 'string'
-            ? [`- ${option.label}`]
-            : [],
-        )
-      : [];
-    return [[question, ...labels].join('\n')];
-  });
-  return texts.length === 0 ? undefined : `The agent asks at the desk:\n${texts.join('\n')}`;
 }

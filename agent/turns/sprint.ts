@@ -2,13 +2,13 @@
 
 import { durationText } from '../../protocol/duration.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
-import type { TurnOutcome } from './view.ts';
+import type { TurnOutcome, TurnView } from './view.ts';
 
 export const sprintLimits = {
   defaultTasks: 5,
   maxTasks: 50,
-  /** Continuations since the last prompt of a person; Gemini CLI drops the 100th without a word. */
-  continuations: 90,
+  /** Share of the continuations that the host takes in a row: the rest is room for messages of the phone and the last turn. */
+  continuations: 0.91,
   /** Share of the context window. */
   warnAt: 0.8,
   endAt: 0.95,
@@ -63,8 +63,15 @@ export interface SprintStep {
   warns: boolean;
 }
 
+/** `maxContinuations` undefined = the host has no limit. */
+export type SprintMoment = Pick<TurnView, 'now' | 'continuations' | 'maxContinuations'>;
+
 /** What the turn that ended does to the sprint. A STOP and a failed turn are the caller's. */
-export function afterTask(sprint: Sprint, outcome: TurnOutcome, now: number, continuations: number): SprintStep {
+export function afterTask(
+  sprint: Sprint,
+  outcome: TurnOutcome,
+  { now, continuations, maxContinuations = Number.POSITIVE_INFINITY }: SprintMoment,
+): SprintStep {
   const marker = markerOf(outcome.answer ?? '');
   if (sprint.turn === 'final') return { sprint, end: sprint.ending ?? 'maxTasks', warns: false };
   const isTask = sprint.turn === 'task';
@@ -83,7 +90,7 @@ export function afterTask(sprint: Sprint, outcome: TurnOutcome, now: number, con
     if (next.idleTurns >= 2) return over('noProgress');
   }
   const ending: SprintEnd | undefined =
-    next.done >= next.tasks || continuations >= sprintLimits.continuations
+    next.done >= next.tasks || continuations >= Math.floor(maxContinuations * sprintLimits.continuations)
       ? 'maxTasks'
       : next.untilAt !== undefined && now >= next.untilAt
         ? 'timeout'

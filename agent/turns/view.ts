@@ -2,7 +2,6 @@
 // the rules do not see the difference.
 
 import type { InboxEntry } from '../../protocol/files.ts';
-import type { Tool } from '../../protocol/hook.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { HoldView } from './hold.ts';
 
@@ -72,6 +71,8 @@ export interface TurnView {
   offered: string | undefined;
   /** Turns that we started since the last prompt of a person. */
   continuations: number;
+  /** As many of them the host takes in a row; it drops the next. Absent = no limit. */
+  maxContinuations?: number | undefined;
   stop: StopView | undefined;
   sprint: Sprint | undefined;
   /** The owner's own words for a sprint's tasks. */
@@ -83,7 +84,7 @@ export interface TurnView {
 
 /** Where the running turn began, for proof and for its answer. */
 export interface TurnPlace {
-  tool: Tool;
+  tool: string;
   /** The coding agent's session file, and its size in bytes when the turn began. */
   transcript: string | undefined;
   offset: number;

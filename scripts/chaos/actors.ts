@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type EchoAgent, startEchoAgent } from '../../agent/dev/echo-agent.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
+import type { Ladder } from './ladder.ts';
 import { type Ledger, tokensIn } from './ledger.ts';
 import { createPhone, type Phone } from './phone.ts';
 import type { Random } from './random.ts';
@@ -35,13 +36,14 @@ export interface Actors {
 export interface ActorParts {
   stage: Stage;
   ledger: Ledger;
+  ladder: Ladder;
   random: Random;
 }
 
 /** Our rename may follow theirs within this time; then theirs never happened, and the program can see it. */
 const confirmAfterMs = 150;
 
-export function createActors({ stage, ledger, random }: ActorParts): Actors {
+export function createActors({ stage, ledger, ladder, random }: ActorParts): Actors {
   const paces = { phone: random.fork(), agent: random.fork(), foreign: random.fork() };
   const phone = createPhone({ stage, ledger, random: paces.phone });
   let running = false;
@@ -74,6 +76,7 @@ export function createActors({ stage, ledger, random }: ActorParts): Actors {
         // Not on the disk that is filled: the session file is the host's business.
         workDir: join(stage.lab.baseDir, 'sessions'),
         env: stage.env,
+        writes: ladder.writes,
       });
       // More than once when the end of the turn is answered with the next prompt.
       await agent.turn(`Go on with ${name}.`, (prompt) => {

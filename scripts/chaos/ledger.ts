@@ -22,6 +22,8 @@ export interface Ledger {
   taken(token: string, span: Span): void;
   /** The owner corrected it: whoever sees the new words need not see the old ones. */
   replaced(token: string, by: string): void;
+  /** What it replaced. */
+  earlier(token: string): string[];
   excuse(token: string, why: string): void;
   waive(token: string, why: string): void;
   /** The turn of this answer is over. */
@@ -106,6 +108,8 @@ export function createLedger(clock: () => number): Ledger {
       find(token).replacedBy = find(by);
       add(token, `replaced by ${by}`);
     },
+    earlier: (token) =>
+      [...items.values()].filter(({ replacedBy }) => replacedBy?.token === token).map((item) => item.token),
     excuse(token, why) {
       find(token).excused = true;
       add(token, why);

@@ -7,6 +7,7 @@ import { type Actors, createActors, entriesOf } from './actors.ts';
 import { createApprover } from './approvals/approver.ts';
 import { type ApprovalVerdict, createCallLedger } from './approvals/calls.ts';
 import { faults } from './faults.ts';
+import { createLadder, judgePhone, ladderLines, type PhoneVerdict, type Watched } from './ladder.ts';
 import { createLedger, type Ledger, tokensIn } from './ledger.ts';
 import { createRandom } from './random.ts';
 import { openStage, readJournal, type Stage } from './stage.ts';
@@ -18,6 +19,7 @@ export interface ChaosResult {
   faults: number;
   verdict: Verdict;
   approvals: ApprovalVerdict;
+  phone: PhoneVerdict;
   /** The histories of what went wrong. */
   stories: string[];
   skipped: string[];
@@ -32,6 +34,8 @@ const drainMs = 480_000;
 /** A turn without a message of ours also ends one that a killed hook left open. */
 const idleTurnEveryMs = 10_000;
 const shortPauseMs = 5_000;
+/** In peace the phone shows what happened within this time, those apart that the chat's rate makes wait. */
+const shownWithinMs = 60_000;
 
 export interface ChaosOptions {
   seconds: number;
@@ -58,7 +62,8 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
   const stage = await openStage(lab, (what) => ledger.mark(what), witness);
   try {
     const random = createRandom(options.seed);
-    const actors = createActors({ stage, ledger, random: random.fork() });
+    const ladder = createLadder(() => performance.now());
+    const actors = createActors({ stage, ledger, ladder, random: random.fork() });
     const chosen = faults.filter(({ name }) => options.only === undefined || name.includes(options.only));
     if (chosen.length === 0) throw new Error(`no fault is named like "${options.only}"`);
     await stage.daemon.up();
@@ -92,18 +97,26 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
     await Promise.all([actors.finish(), approver.finish()]);
     await heal(stage);
     await drain(stage, ledger, actors, options.signal);
+    const watch = () => ladder.watched(stage.sim.messages(stage.sim.ownerId), stage.sim.reactions, ledger.earlier);
+    await waitForLadder(stage, watch, options.signal);
+    const phone = judgePhone(watch());
     const verdict = ledger.verdict(await endState(stage));
     const wrong = [...verdict.lost, ...verdict.duplicatedInbox, ...verdict.duplicatedPhoneUncut];
     const stories = await Promise.all(wrong.map((token) => storyOf(stage, ledger, witness, token)));
     const approvals = calls.verdict();
     const unasked = [...approvals.ranWithoutYes, ...approvals.runTwice];
     stories.push(...unasked.map((call) => [`--- ${call}`, ...calls.story(call, ledger.marks())].join('\n')));
+    const misshown = watch().filter(({ name }) => phone.tooGood.includes(name) || phone.late.includes(name));
+    for (const message of misshown) {
+      stories.push([await storyOf(stage, ledger, witness, message.name), ...ladderLines(message)].join('\n'));
+    }
     if (wrong.length > 0) stories.push(await relayStory(stage));
     return {
       cycles,
       faults: done,
       verdict,
       approvals,
+      phone,
       stories,
       skipped: stage.disk.small ? [] : ['full disk (needs root and mount)'],
     };
@@ -167,6 +180,20 @@ async function drain(stage: Stage, ledger: Ledger, actors: Actors, signal: Abort
       idleSince = performance.now();
     }
     await delay(500);
+  }
+}
+
+/** Until every message shows what happened to it, or none has changed for as long as one may take. */
+async function waitForLadder(stage: Stage, watch: () => Watched[], signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + drainMs;
+  let seen = -1;
+  let changedAt = performance.now();
+  while (performance.now() < deadline && !signal.aborted && judgePhone(watch()).late.length > 0) {
+    if (await isPaused(stage)) await passPauses(stage);
+    if (stage.sim.reactions.length !== seen) changedAt = performance.now();
+    seen = stage.sim.reactions.length;
+    if (performance.now() - changedAt > shownWithinMs) return;
+    await delay(250);
   }
 }
 

@@ -1,6 +1,7 @@
 // Who sits at a terminal, by what `ps` says on macOS: a headless run must never be held.
 
 import { expect, it } from 'vitest';
+import { gemini } from '../../agent/drivers/gemini/driver.ts';
 import { isTerminalLine } from '../../agent/terminal.ts';
 
 it.each([
@@ -14,5 +15,5 @@ it.each([
   ['ttys001  node /opt/homebrew/bin/gemini --acp', false],
   ['', false],
 ])('of "%s" a terminal of a person: %s', (line, isTerminal) => {
-  expect(isTerminalLine(line)).toBe(isTerminal);
+  expect(isTerminalLine(line, gemini.isHeadless)).toBe(isTerminal);
 });

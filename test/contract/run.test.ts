@@ -1,17 +1,16 @@
 // What the id of an answer is made of, for every driver: unique per end of a turn, and the same for whoever reads the payload.
 
 import { describe, expect, it } from 'vitest';
-import { hookIoOf } from '../../agent/drivers/hook-io.ts';
+import { allDrivers } from '../../agent/drivers/registry.ts';
 import { answerId } from '../../agent/files/answer-id.ts';
-import { tools } from '../../protocol/hook.ts';
 import { recordedHooks } from '../fuzz/recorded.ts';
 
-const ends = { gemini: 'AfterAgent', claude: 'Stop', codex: 'Stop' } as const;
-
-describe.each(tools.filter((tool) => hookIoOf(tool)))('the end of a turn of %s', (tool) => {
-  const recorded = recordedHooks.filter(({ name }) => name.split('.')[0] === ends[tool]);
+describe.each(allDrivers())('the end of a turn of $name', ({ name: tool, events, readCall }) => {
+  const ends = Object.keys(events).filter((event) => events[event] === 'turnEnd');
+  const eventOf = (file: string) => file.split('.')[0] ?? '';
+  const recorded = recordedHooks.filter(({ name }) => ends.includes(eventOf(name)));
   const read = (payload: unknown) => {
-    const call = hookIoOf(tool)?.readCall(ends[tool], payload);
+    const call = readCall(ends[0] ?? '', payload);
     if (call?.event.type !== 'turnEnd') throw new Error('no end of a turn');
     return { session: call.session, run: call.event.run ?? '' };
   };

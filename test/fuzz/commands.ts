@@ -6,10 +6,10 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { ToolCall } from '../../agent/approvals/builtin.ts';
-import { judgeNow } from '../../agent/approvals/judge-now.ts';
-import { readPolicies } from '../../agent/approvals/policy.ts';
-import { knownPlaces } from '../../agent/approvals/surroundings.ts';
+import type { ToolCall } from '../../agent/approvals/danger/call.ts';
+import { knownPlaces } from '../../agent/approvals/danger/surroundings.ts';
+import { judgeNow } from '../../agent/approvals/policy/judge-now.ts';
+import { readPolicies } from '../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../agent/format/redact.ts';
 import type { ApprovalMode } from '../../agent/journal/approvals.ts';
 import { directories } from '../../agent/paths.ts';
@@ -109,16 +109,26 @@ interface Asked {
   isDanger: boolean;
 }
 
-const shell = (command: string): ToolCall => ({ tool: 'run_shell_command', server: undefined, input: { command } });
+const shell = (command: string): ToolCall => ({
+  agent: 'gemini',
+  tool: 'run_shell_command',
+  server: undefined,
+  input: { command },
+});
 const callWith = (words: string): fc.Arbitrary<ToolCall> =>
   fc.constantFrom<ToolCall>(
-    { tool: 'write_file', server: undefined, input: { file_path: 'src/a.sh', content: words } },
-    { tool: 'write_file', server: undefined, input: { file_path: words, content: 'a' } },
-    { tool: 'replace', server: undefined, input: { file_path: '.env', old_string: words, new_string: words } },
-    { tool: 'web_fetch', server: undefined, input: { prompt: words } },
-    { tool: 'mcp_sh_run', server: 'sh', input: { args: words.split(' ') } },
-    { tool: 'mcp_sh_run', server: 'sh', input: { steps: [{ run: words }, { code: words }] } },
-    { tool: words, server: words, input: { [words]: words } },
+    { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: 'src/a.sh', content: words } },
+    { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: words, content: 'a' } },
+    {
+      agent: 'gemini',
+      tool: 'replace',
+      server: undefined,
+      input: { file_path: '.env', old_string: words, new_string: words },
+    },
+    { agent: 'gemini', tool: 'web_fetch', server: undefined, input: { prompt: words } },
+    { agent: 'gemini', tool: 'mcp_sh_run', server: 'sh', input: { args: words.split(' ') } },
+    { agent: 'gemini', tool: 'mcp_sh_run', server: 'sh', input: { steps: [{ run: words }, { code: words }] } },
+    { agent: 'gemini', tool: words, server: words, input: { [words]: words } },
   );
 
 const input = fc.oneof<fc.MaybeWeightedArbitrary<Asked>[]>(

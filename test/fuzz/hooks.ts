@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { allDrivers } from '../../agent/drivers/registry.ts';
 import { rememberBound } from '../../agent/files/served.ts';
-import { hookEvents, tools } from '../../protocol/hook.ts';
 import { run } from '../hooks/launcher-run.ts';
 import { anyBytes, anyJson, mutated } from './any-json.ts';
 import { recordedHooks } from './recorded.ts';
@@ -34,8 +34,10 @@ const args: fc.Arbitrary<string[]> = fc.oneof(
   {
     weight: 9,
     arbitrary: fc
-      .constantFrom(...tools)
-      .chain((tool) => fc.tuple(fc.constant(tool), fc.constantFrom<string>(...hookEvents[tool]), fc.constant('5'))),
+      .constantFrom(...allDrivers())
+      .chain(({ name, events }) =>
+        fc.tuple(fc.constant(name), fc.constantFrom<string>(...Object.keys(events)), fc.constant('5')),
+      ),
   },
   // A command line cannot hold a NUL.
   {

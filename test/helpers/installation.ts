@@ -4,7 +4,7 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
-import type { InstallDirs } from '../../agent/drivers/gemini/install.ts';
+import type { InstallDirs } from '../../agent/drivers/driver.ts';
 import { hookGroup, hookTable } from '../../agent/drivers/gemini/install-table.ts';
 import { type TemporaryHome, temporaryHome } from './home.ts';
 

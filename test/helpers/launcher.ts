@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { modeOf } from '../../protocol/hook.ts';
+import { modeOf } from '../../agent/drivers/registry.ts';
 import { dist } from './stack.ts';
 
 export interface AgentProcess {

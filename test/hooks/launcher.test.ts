@@ -5,7 +5,8 @@ import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { createConnection, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hookEvents, hookHeaders, tools } from '../../protocol/hook.ts';
+import { allDrivers } from '../../agent/drivers/registry.ts';
+import { hookHeaders } from '../../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../../protocol/limits.ts';
 import {
   type Bench,
@@ -61,7 +62,7 @@ it('a hook that is not held has given up before the time that was promised to it
 
 it('the launcher names no tool and no event', async () => {
   const text = await readFile(launcherFile, 'utf8');
-  const names = [...tools, ...Object.values(hookEvents).flat()];
+  const names = allDrivers().flatMap(({ name, events }) => [name, ...Object.keys(events)]);
   expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { hookIoOf } from '../../agent/drivers/hook-io.ts';
+import { allDrivers, driverOf } from '../../agent/drivers/registry.ts';
 import { rememberBound } from '../../agent/files/served.ts';
 import { createHookApp } from '../../agent/hook-server/app.ts';
 import { holdNotice } from '../../agent/turns/hold.ts';
@@ -11,15 +11,17 @@ import { abortText } from '../../agent/turns/stop.ts';
 import type { TurnView, WaitingMessage } from '../../agent/turns/view.ts';
 import { actOnFiles } from '../../hooks/without-daemon.ts';
 import { isoSeconds } from '../../protocol/files.ts';
-import { hookEvents, hookJson, type Tool, tools } from '../../protocol/hook.ts';
+import { hookJson } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
 import { anyBytes, anyJson, mutated } from '../fuzz/any-json.ts';
 import { recordedHooks } from '../fuzz/recorded.ts';
 import { quickFolder, runs } from './runs.ts';
 
 const call = fc
-  .constantFrom(...tools)
-  .chain((tool) => fc.record({ tool: fc.constant<Tool>(tool), event: fc.constantFrom<string>(...hookEvents[tool]) }));
+  .constantFrom(...allDrivers())
+  .chain(({ name, events }) =>
+    fc.record({ tool: fc.constant(name), event: fc.constantFrom<string>(...Object.keys(events)) }),
+  );
 
 let root = '';
 let project = '';
@@ -109,7 +111,7 @@ const view: fc.Arbitrary<TurnView> = fc.record({
 it('reads any payload of any event, and the rules answer what no host can misread, with every message whole', () => {
   fc.assert(
     fc.property(call, payload, view, ({ tool, event }, value, seen) => {
-      const io = hookIoOf(tool);
+      const io = driverOf(tool);
       const read = io?.readCall(event, inProject(value));
       if (!io || !read) return;
       const decision = decide(read, seen, 'cafe0123');
@@ -139,7 +141,7 @@ it('reads any session file, from any place in it', () => {
   fc.assert(
     fc.property(lines, fc.nat(), (all, from) => {
       const text = all.join('\n');
-      const record = hookIoOf('gemini')?.readTurn(text.slice(from % (text.length + 1)));
+      const record = driverOf('gemini')?.readSession(text.slice(from % (text.length + 1)));
       expect(record?.prompts.every((prompt) => typeof prompt === 'string')).toBe(true);
     }),
     { numRuns: runs(1_000) },

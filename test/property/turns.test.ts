@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { hookIoOf } from '../../agent/drivers/hook-io.ts';
+import { driverOf } from '../../agent/drivers/registry.ts';
 import type { HookHost } from '../../agent/hook-server/turn-types.ts';
 import { createTurns } from '../../agent/hook-server/turns.ts';
 import { apply } from '../../agent/journal/apply.ts';
@@ -95,7 +95,8 @@ function createWorld() {
   /** How often the model read each message. */
   const given = new Map<string, number>();
   const host: HookHost = { tool: 'gemini', pid: 7, maxMs: 86_400_000, isGone: () => !alive };
-  const call = (event: TurnEvent) => turns.handle({ session: 's', transcript: undefined, cwd: '/p', event }, host);
+  const call = (event: TurnEvent) =>
+    turns.handle({ agent: 'gemini', session: 's', transcript: undefined, cwd: '/p', event }, host);
 
   async function hook(event: TurnEvent): Promise<TurnAnswer> {
     const answer = await call(event);
@@ -104,7 +105,7 @@ function createWorld() {
   }
 
   function expectReadable(event: TurnEvent, answer: TurnAnswer): void {
-    const written = hookIoOf('gemini')?.writeAnswer(eventNames[event.type] ?? '', answer) as Record<string, unknown>;
+    const written = driverOf('gemini')?.writeAnswer(eventNames[event.type] ?? '', answer) as Record<string, unknown>;
     if (event.type !== 'turnEnd' && event.type !== 'gate') expect(written.decision).toBeUndefined();
     if (event.type === 'turnEnd' && written.decision !== undefined) {
       expect(written).toMatchObject({ decision: 'block', reason: expect.stringMatching(/\S/) });

@@ -6,8 +6,7 @@ import type { OutboxItem, PollAnswer, PollRequest } from '../../protocol/relay-a
 import type { Core } from '../../worker/mailbox/core.ts';
 import { createCounters } from '../../worker/mailbox/counters.ts';
 import type { MailboxLogic } from '../../worker/mailbox/mailbox.ts';
-import { createMailbox, watchdogMs } from '../../worker/mailbox/mailbox.ts';
-import { createReactionQueue } from '../../worker/mailbox/reactions.ts';
+import { createMailbox } from '../../worker/mailbox/mailbox.ts';
 import { createRecentAnswers } from '../../worker/mailbox/retry-button.ts';
 import { openStorage } from '../../worker/mailbox/schema.ts';
 import type { PollSocket, Waiter } from '../../worker/mailbox/waiters.ts';
@@ -23,7 +22,7 @@ export const daemon = { id: 'daemon-one', startedAt: startAt };
 export interface ScriptedPlatform extends Platform {
   readonly calls: OutboundCall[];
   /** Outcomes of the next calls; then every call is sent with a rising ref. */
-  readonly script: (SendOutcome | (() => SendOutcome))[];
+  readonly script: (SendOutcome | (() => SendOutcome | Promise<SendOutcome>))[];
 }
 
 export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): ScriptedPlatform {
@@ -79,7 +78,9 @@ export interface Bench {
   clock: { now: number };
   /** When the alarm is set to; null = not. */
   alarmAt(): number | null;
-  /** Forgets what was in memory, as hibernation does. */
+  /** Each time that it was set, which costs a row: when, and from what to what. */
+  readonly alarms: readonly { now: number; from: number | null; to: number }[];
+  /** Forgets what was in memory, as hibernation does, and what was under way, as a crash does. */
   restart(): void;
   /** One phone message; returns what the mailbox did with it. */
   say(text: string, extra?: Partial<InboundEvent & { kind: 'message' }>): string;
@@ -90,8 +91,10 @@ export interface Bench {
   post(...items: (Partial<OutboxItem> & { key: string })[]): ReturnType<MailboxLogic['post']>['items'];
   /** Lets alarms fire, moving the clock to each, until nothing is due before `untilAt`. */
   runUntil(untilAt: number): Promise<void>;
-  /** One alarm now. */
+  /** One alarm now, and all that may be sent now. */
   wake(): Promise<void>;
+  /** What may be sent now is sent. */
+  rest(): Promise<void>;
 }
 
 export function createBench(
@@ -104,67 +107,89 @@ export function createBench(
   let ids = 0;
   let updates = 0;
   let alarmAt: number | null = null;
+  const alarms: { now: number; from: number | null; to: number }[] = [];
+  let timer: { at: number; work: () => void } | null = null;
+  let life = 0;
   const sockets: { project: number; socket: PollSocket; waiter: Waiter | null }[] = [];
-  let core: Core = {
-    sql,
-    epoch: openStorage(sql, () => options.epoch ?? epoch),
-    chatId: options.chatId ?? mailbox,
-    platform,
-    counters: createCounters(),
-    reactions: createReactionQueue(platform.capabilities.reactions),
-    recentAnswers: createRecentAnswers(),
-    messageTtlMs: options.messageTtlMs ?? relayLimits.messageTtlMs,
-    clock: () => clock.now,
-    randomId: () => {
-      ids += 1;
-      return `id-${ids}`;
-    },
-  };
+  const counters = createCounters();
+  const storedEpoch = openStorage(sql, () => options.epoch ?? epoch);
 
-  const start = () =>
-    createMailbox({
+  /** Of an object that is gone nothing goes on. */
+  function inLife<T>(work: () => Promise<T>): Promise<T> {
+    const mine = life;
+    return new Promise((resolve, reject) => {
+      work().then(
+        (value) => mine === life && resolve(value),
+        (error) => mine === life && reject(error),
+      );
+    });
+  }
+
+  const start = () => {
+    life += 1;
+    timer = null;
+    const mine = life;
+    core = {
+      sql,
+      epoch: storedEpoch,
+      chatId: options.chatId ?? mailbox,
+      platform: {
+        ...platform,
+        call: (call) => inLife(() => platform.call(call)),
+        ownName: () => inLife(() => platform.ownName()),
+      },
+      counters,
+      recentAnswers: createRecentAnswers(),
+      messageTtlMs: options.messageTtlMs ?? relayLimits.messageTtlMs,
+      clock: () => clock.now,
+      randomId: () => {
+        ids += 1;
+        return `id-${ids}`;
+      },
+    };
+    return createMailbox({
       core,
       alarm: {
-        ensure: (atMs) => {
-          if (alarmAt === null || atMs < alarmAt) alarmAt = atMs;
+        get setAt() {
+          return alarmAt;
         },
-        guard: () => {
-          alarmAt = Math.min(alarmAt ?? Number.POSITIVE_INFINITY, clock.now + watchdogMs);
+        set(atMs) {
+          alarms.push({ now: clock.now, from: alarmAt, to: atMs });
+          alarmAt = atMs;
         },
-        soon: () => {
-          alarmAt = clock.now;
+        soon: (work) => queueMicrotask(() => mine === life && work()),
+        after(ms, work) {
+          timer = { at: clock.now + ms, work };
         },
+        failed: () => {},
       },
       sockets: {
         parked: (project) =>
           sockets.filter((entry) => entry.project === project && entry.waiter !== null).map((entry) => entry.socket),
       },
     });
+  };
 
   async function wake(): Promise<void> {
     alarmAt = null;
-    bench.logic.tick();
-    await bench.logic.send();
-    alarmAt = Math.min(bench.logic.nextWakeAt(), bench.logic.nextReactionAt() ?? Number.POSITIVE_INFINITY);
+    await bench.logic.alarm();
+    await bench.logic.rest();
   }
 
+  let core!: Core;
   const logic = start();
-  // As the object does when it starts.
-  alarmAt = logic.nextWakeAt();
 
   const bench: Bench = {
     sql,
-    core,
+    get core() {
+      return core;
+    },
     platform,
     logic,
     clock,
     alarmAt: () => alarmAt,
+    alarms,
     restart() {
-      core = {
-        ...core,
-        reactions: createReactionQueue(platform.capabilities.reactions),
-        recentAnswers: createRecentAnswers(),
-      };
       bench.logic = start();
     },
     say(text, extra = {}) {
@@ -232,12 +257,21 @@ export function createBench(
         items: items.map((item) => ({ class: 'answer', parts: [{ text: item.key, entities: [] }], ...item })),
       }).items,
     async runUntil(untilAt) {
-      while (alarmAt !== null && alarmAt <= untilAt) {
-        clock.now = Math.max(clock.now, alarmAt);
-        await wake();
+      await bench.logic.rest();
+      for (;;) {
+        const dueAt = Math.min(alarmAt ?? Number.POSITIVE_INFINITY, timer?.at ?? Number.POSITIVE_INFINITY);
+        if (dueAt > untilAt) break;
+        clock.now = Math.max(clock.now, dueAt);
+        if (timer?.at === dueAt) {
+          const { work } = timer;
+          timer = null;
+          work();
+          await bench.logic.rest();
+        } else await wake();
       }
       clock.now = Math.max(clock.now, untilAt);
     },
+    rest: () => bench.logic.rest(),
     wake,
   };
   return bench;

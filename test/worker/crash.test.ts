@@ -9,7 +9,7 @@ import type { EmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import type { ApiCall, TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { startTelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
-import { watchdogMs } from '../../worker/mailbox/mailbox.ts';
+import { watchdogMs } from '../../worker/mailbox/alarm.ts';
 
 describe('a relay that is killed while a call of the Bot API is under way', () => {
   const token = 'agent-token-of-a-test';

@@ -99,7 +99,8 @@ describe('a workstation that does not poll', () => {
     bench.open();
     bench.say('hello');
     bench.poll({ after: 1 });
-    expect(bench.logic.nextTickAt()).toBeGreaterThan(startAt + relayLimits.offlineAfterMs);
+    await bench.rest();
+    expect(bench.alarmAt()).toBeGreaterThan(startAt + relayLimits.offlineAfterMs);
   });
 });
 

@@ -24,7 +24,8 @@ describe('the outcome of a posted key', () => {
       kind: 'outcome',
       outcome: { key: 'answer-1', state: 'sent', ref: '101' },
     };
-    const answer = { epoch, now: startAt, rows: [row], controls: [], cursor: 0 };
+    const phone = expect.objectContaining({ maxText: 4096 });
+    const answer = { epoch, now: startAt, rows: [row], controls: [], cursor: 0, phone };
     expect(socket.frame()).toEqual({ head: '200', body: answer });
     expect(bench.poll()).toEqual(answer);
     expect(bench.poll({ after: 1 })).toEqual({ ...answer, rows: [], cursor: 1 });
@@ -96,7 +97,7 @@ describe('the outcome of a posted key', () => {
       bench.sql.exec('ALTER TABLE log RENAME TO elsewhere');
       return call(request);
     };
-    await expect(bench.wake()).rejects.toThrow('no such table: log');
+    await bench.wake();
     bench.platform.call = call;
     bench.sql.exec('ALTER TABLE elsewhere RENAME TO log');
     bench.restart();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { messageId } from '../../protocol/ids.ts';
+import { relayLimits } from '../../protocol/limits.ts';
 import type { ReportedState } from '../../protocol/receipts.ts';
 import type { OutboundCall } from '../../worker/platform.ts';
 import { createBench, epoch, mailbox, scriptedPlatform, startAt, textsOf } from './bench.ts';
@@ -62,6 +63,55 @@ describe('the ladder of a message on the phone', () => {
     await bench.wake();
     const refs = bench.platform.calls.flatMap((call) => (call.kind === 'react' ? [Number(call.ref)] : []));
     expect(refs).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
+  });
+
+  it('is found again behind pages of messages that show theirs, all of them, newest first', async () => {
+    const bench = reactingBench();
+    const count = 500;
+    bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
+    for (let n = 0; n < 400; n += 1) bench.say('unshown');
+    await bench.rest();
+    // The younger ones show theirs, as if the older ones had been forgotten.
+    for (let n = 400; n < count; n += 1) bench.say('shown');
+    await bench.runUntil(startAt + 60_000 + 100_000);
+    const before = bench.platform.calls.length;
+    const refs = () => bench.platform.calls.flatMap((call) => (call.kind === 'react' ? [Number(call.ref)] : []));
+    expect(Math.min(...refs())).toBeGreaterThan(390);
+    bench.restart();
+    await bench.runUntil(startAt + 600_000);
+    const rest = refs().slice(before);
+    expect(rest).toEqual([...rest].sort((a, b) => b - a));
+    expect(new Set(refs()).size).toBe(count);
+    expect(refs()).toHaveLength(count);
+  });
+
+  it('of a message deep below is found by a fresh object when its turn ended long after those of the others', async () => {
+    const bench = reactingBench();
+    for (let n = 0; n < 100; n += 1) bench.say('work');
+    await bench.runUntil(startAt + 300_000);
+    bench.poll({
+      after: 100,
+      receipts: [...Array(100).keys()].slice(1).map((index) => receipt(index + 1, 'answered')),
+    });
+    await bench.runUntil(startAt + 600_000);
+    bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
+    bench.poll({ after: 100, receipts: [receipt(1, 'answered')] });
+    await bench.rest();
+    bench.restart();
+    await bench.runUntil(startAt + 900_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'done', 'done']);
+  });
+
+  it('of a letter that its owner has dropped is found by a fresh object', async () => {
+    const bench = reactingBench();
+    bench.say('work');
+    await bench.runUntil(startAt + 10_000);
+    bench.poll({ after: 1 });
+    bench.clock.now += relayLimits.takeoverAfterMs;
+    bench.logic.actOnLetter(0, idOf(1), 'drop');
+    bench.restart();
+    await bench.runUntil(bench.clock.now + 10_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'failed']);
   });
 
   it('waits behind everything that people read and leaves it a token', async () => {

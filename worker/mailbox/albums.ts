@@ -60,9 +60,8 @@ export function readAlbumSeq(sql: Sql, project: number, album: string): number |
   return sql.exec<AlbumRow>('SELECT * FROM album WHERE project = ? AND album = ?', project, album)[0]?.seq;
 }
 
-/** Opens or prolongs; returns when it closes. */
-export function holdAlbum(sql: Sql, project: number, album: string, seq: number, nowMs: number): number {
-  const closesAt = nowMs + relayLimits.albumGatherMs;
+/** Opens or prolongs. */
+export function holdAlbum(sql: Sql, project: number, album: string, seq: number, nowMs: number): void {
   cacheOf(sql).albumOpen = true;
   sql.exec(
     `INSERT INTO album (project, album, seq, closes_at, open) VALUES (?, ?, ?, ?, 1)
@@ -70,9 +69,8 @@ export function holdAlbum(sql: Sql, project: number, album: string, seq: number,
     project,
     album,
     seq,
-    closesAt,
+    nowMs + relayLimits.albumGatherMs,
   );
-  return closesAt;
 }
 
 /** Nothing at or above this seq may be handed out. Closes what is due: no part may join a row that was handed out, whatever the clock says next. */

@@ -1,6 +1,7 @@
 // What the object remembers of its storage while it is in memory, so that a message costs few rows read. Never ahead of the
 // storage: a transaction that is undone takes the memory with it.
 
+import type { LogRow } from './log.ts';
 import type { ProjectRow } from './projects.ts';
 import type { Sql } from './store.ts';
 
@@ -15,7 +16,12 @@ export interface Cache {
   albumOpen: boolean | null;
   /** Project -> the oldest message above `from` that waits; null = none. */
   oldest: Map<number, { from: number; waiting: Waiting | null }>;
+  /** The messages whose reaction on the phone is not the one of their state, the last that changed at the end; null = not read yet. */
+  reactions: Map<string, ReactingRow> | null;
 }
+
+/** What the reaction on a message follows from. */
+export type ReactingRow = Pick<LogRow, 'project' | 'seq' | 'kind' | 'ref' | 'state' | 'shown'>;
 
 /** What deadlines need of a waiting message. */
 export interface Waiting {
@@ -28,7 +34,14 @@ const caches = new WeakMap<Sql, Cache>();
 export function cacheOf(sql: Sql): Cache {
   const known = caches.get(sql);
   if (known) return known;
-  const fresh: Cache = { projects: null, highest: new Map(), meta: new Map(), albumOpen: null, oldest: new Map() };
+  const fresh: Cache = {
+    projects: null,
+    highest: new Map(),
+    meta: new Map(),
+    albumOpen: null,
+    oldest: new Map(),
+    reactions: null,
+  };
   caches.set(sql, fresh);
   return fresh;
 }

@@ -120,9 +120,8 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
     );
   }
   const sends = tellTooLarge(core, event, seq, nowMs);
-  const isHeld = album !== undefined && part?.kind !== 'late';
-  const wakeAt = isHeld ? holdAlbum(core.sql, project, album, seq, nowMs) : expiresAt;
-  return stored(project, { wakeAt, sends, counted: true });
+  if (album !== undefined && part?.kind !== 'late') holdAlbum(core.sql, project, album, seq, nowMs);
+  return stored(project, { sends, counted: true });
 }
 
 /** What a question of the daemon wanted an answer for; STOP stays STOP. */

@@ -9,7 +9,8 @@ import { countOutbound, dropDead, outboundLetters, requeueDead } from './letters
 import type { LogRow, NewRow } from './log.ts';
 import { appendRow, findByRef, highestSeq, readRow } from './log.ts';
 import type { ProjectRow } from './projects.ts';
-import { readProject } from './projects.ts';
+import { readProject, saveProject } from './projects.ts';
+import { noReaction, noteState } from './reactions.ts';
 import { hasRoom } from './room.ts';
 import { previewOf } from './words.ts';
 
@@ -89,22 +90,20 @@ export function actOnLetter(
     appendAgain(core, project, row, nowMs);
   }
   // What the workstation still has is over: it is not handed out again, whatever a later report says.
-  if (row.state === null) end(core, row, action === 'retry' ? 'lost' : 'refused', nowMs);
+  const state = row.state ?? (action === 'retry' ? 'lost' : 'refused');
   // The new row owns the reaction of the phone message.
-  const shown = action === 'retry' ? ", shown = 'none'" : '';
-  core.sql.exec(`UPDATE log SET letter_done = 1${shown} WHERE project = ? AND seq = ?`, number, row.seq);
-  core.reactions.note(number, row.seq);
-  return action === 'retry' ? 'retried' : 'dropped';
-}
-
-function end(core: Core, row: LogRow, state: 'lost' | 'refused', nowMs: number): void {
+  const shown = action === 'retry' ? noReaction : row.shown;
   core.sql.exec(
-    'UPDATE log SET state = ?, state_at = ? WHERE project = ? AND seq = ?',
+    'UPDATE log SET letter_done = 1, state = ?, state_at = coalesce(state_at, ?), shown = ? WHERE project = ? AND seq = ?',
     state,
     nowMs,
-    row.project,
+    shown,
+    number,
     row.seq,
   );
+  noteState(core, { ...row, state, shown });
+  if (row.state === null) saveProject(core, project);
+  return action === 'retry' ? 'retried' : 'dropped';
 }
 
 /** The same message with its present text, its files and its quote, as if it had just been sent. */

@@ -8,6 +8,7 @@ import { supersedes } from '../../protocol/receipts.ts';
 import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import type { ProjectRow } from './projects.ts';
+import { noteState } from './reactions.ts';
 import type { Sql } from './store.ts';
 
 export type LogRow = {
@@ -85,7 +86,7 @@ export function appendRow(core: Core, project: number, seq: number, row: NewRow,
   if (row.kind !== 'message') return;
   const oldest = cache.oldest.get(project);
   if (oldest?.waiting === null) oldest.waiting = { stored_at: nowMs, expires_at: row.expiresAt };
-  core.reactions.note(project, seq);
+  noteState(core, { project, seq, kind, ref, state: null, shown: null });
 }
 
 /** How many of the newest controls are compared: a person taps few buttons at once. */
@@ -211,7 +212,7 @@ export function expireRow(core: Core, row: LogRow, nowMs: number): void {
   );
   cacheOf(core.sql).oldest.delete(row.project);
   core.counters.add('expired');
-  core.reactions.note(row.project, row.seq);
+  noteState(core, { ...row, state: 'expired' });
 }
 
 /** Applies what moves a row up the ladder and returns it; receipts for other storages, projects or unknown rows are dropped. */
@@ -238,7 +239,7 @@ export function applyReceipts(
     );
     // Only what is above the cursor can wait.
     if (row.seq > project.cursor) cacheOf(core.sql).oldest.delete(row.project);
-    core.reactions.note(row.project, row.seq);
+    noteState(core, { ...row, state: receipt.state });
     if (row.kind === 'message') moved.push({ row, state: receipt.state });
   }
   return moved;

@@ -13,6 +13,7 @@ import type {
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
 import type { Accepted } from './accepted.ts';
+import type { Due, Run } from './alarm.ts';
 import { closeAlbums, nextAlbumCloseAt } from './albums.ts';
 import { withForgetting } from './cache.ts';
 import type { Core } from './core.ts';
@@ -31,27 +32,18 @@ import { findFile } from './phone-files.ts';
 import { createPolls } from './polls.ts';
 import type { ProjectRow } from './projects.ts';
 import { readProject } from './projects.ts';
+import { isReactionDue } from './reactions.ts';
 import type { MailboxMetrics } from './report.ts';
 import { readMetrics, readStatus } from './report.ts';
 import { clean, nextCleaningAt } from './retention.ts';
+import type { AlarmDevice } from './runs.ts';
+import { createRuns } from './runs.ts';
 import { createSender } from './sender.ts';
 import type { PollSocket, PollSockets } from './waiters.ts';
 
-interface AlarmClock {
-  /** Sets the alarm unless an earlier one is set. Must take effect with the writes around it. */
-  ensure(atMs: number): void;
-  /** Sets it for the case that the object dies during a call; taken back when the calls are over. */
-  guard(): void;
-  /** Something may be sent now: must call `send` after the current call, and, when it is durable, set an alarm for the case that it never gets there. */
-  soon(durable: boolean): void;
-}
-
-/** When a call of the platform is taken for lost with the object that made it; longer than any call. */
-export const watchdogMs = 45_000;
-
 export interface MailboxParts {
   core: Core;
-  alarm: AlarmClock;
+  alarm: AlarmDevice;
   sockets: PollSockets;
 }
 
@@ -62,16 +54,10 @@ export interface MailboxLogic {
   poll(socket: PollSocket, request: PollRequest): void;
   pollGone(project: number): void;
   post(request: OutboxRequest): OutboxAnswer;
-  /** What time does: to be called by the alarm, before `send`. */
-  tick(): void;
-  /** Sends what may go. Only one call at a time. */
-  send(): Promise<void>;
-  /** When `tick` is needed next. */
-  nextTickAt(): number;
-  /** When the alarm is needed next, be it for `tick` or for `send`; reactions apart, which a fresh object finds again. */
-  nextWakeAt(): number;
-  /** When `send` has a reaction to show; null = none waits. */
-  nextReactionAt(): number | null;
+  /** The alarm has come. Never rejects. */
+  alarm(): Promise<void>;
+  /** Resolves when nothing is being sent. */
+  rest(): Promise<void>;
   status(): MailboxStatus;
   /** Raises `not_found`. */
   findFile(project: number, id: string): PhoneFile;
@@ -84,10 +70,13 @@ export interface MailboxLogic {
 
 export function createMailbox({ core: given, alarm, sockets }: MailboxParts): MailboxLogic {
   const core: Core = { ...given, sql: withForgetting(given.sql) };
-  const sender = createSender(core, () => alarm.guard());
-  const polls = createPolls(core, sockets, (durable) => alarm.soon(durable));
+  const runs = createRuns({ device: alarm, clock: core.clock, due, tick, send });
+  const sender = createSender(core, runs.guard);
+  const polls = createPolls(core, sockets, runs.soon);
   const flood = createFlood(core);
   let nameWanted = false;
+  /** A parked poll has just been answered; until the run that follows is over its workstation counts as there. */
+  let answered = false;
 
   const isAway = (row: ProjectRow): boolean => isAwaySince(polls.presentAt(row), core.clock());
 
@@ -113,67 +102,83 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     const accepted = acceptEvent(core, inboxParts, event, nowMs);
     if (accepted.kind === 'duplicate') return accepted.kind;
     if (accepted.kind === 'full') {
-      alarm.soon(true);
+      runs.soon(true);
       return accepted.kind;
     }
     const told = accepted.counted && flood.count(accepted.project, nowMs);
     if (wantsName(event, nowMs)) nameWanted = true;
-    if (accepted.wakeAt !== null) alarm.ensure(accepted.wakeAt);
-    const wasParked = polls.isParked(accepted.project);
-    polls.notify(accepted.project);
-    const reacts = core.platform.capabilities.reactions && accepted.counted;
-    const sends = told || accepted.sends;
-    if (sends || nameWanted || reacts) alarm.soon(sends);
     // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
-    if (!(wasParked && reacts)) alarm.ensure(nextTickAt());
+    answered ||= polls.isParked(accepted.project);
+    polls.notify(accepted.project);
+    const sends = told || accepted.sends;
+    if (sends || nameWanted || isReactionDue(core)) runs.soon(sends);
     return accepted.kind;
   }
 
-  function nextTickAt(): number {
-    return earliest(nextCleaningAt(core.sql), nextAlbumCloseAt(core.sql), nextDeadlineAt(core.sql, polls.presentAt));
+  function due(run: Run): Due {
+    return {
+      tickAt: earliest(
+        nextCleaningAt(core.sql),
+        nextAlbumCloseAt(core.sql),
+        nextDeadlineAt(core.sql, run !== 'none' && answered ? () => Number.POSITIVE_INFINITY : polls.presentAt),
+      ),
+      sendAt: run === 'none' ? sender.nextAt() : null,
+      reactionAt: run === 'none' ? sender.nextReactionAt() : null,
+    };
   }
 
+  function tick(): void {
+    core.counters.add('alarms');
+    const nowMs = core.clock();
+    for (const project of closeAlbums(core.sql, nowMs)) polls.notify(project);
+    meetDeadlines(core, polls.presentAt, nowMs);
+    if (nextCleaningAt(core.sql) <= nowMs) clean(core, nowMs);
+  }
+
+  async function send(): Promise<void> {
+    if (nameWanted) {
+      nameWanted = false;
+      await learnOwnName(core);
+    }
+    await sender.run(polls.notify);
+  }
+
+  /** What happens to the mailbox may change what is due. */
+  function planned<A extends unknown[], T>(event: (...args: A) => T): (...args: A) => T {
+    return (...args) => {
+      answered = false;
+      try {
+        return event(...args);
+      } finally {
+        runs.plan();
+      }
+    };
+  }
+
+  const documents = createDocuments(core, sender);
+  runs.plan();
   return {
-    accept(events) {
+    accept: planned((events) => {
       const kinds = events.map(accept);
       return (['full', 'stored'] as const).find((kind) => kinds.includes(kind)) ?? 'duplicate';
-    },
-    poll: (socket, request) => polls.poll(socket, request),
-    pollGone(project) {
-      polls.gone(project);
-      alarm.ensure(nextTickAt());
-    },
-    post(request) {
-      const nowMs = core.clock();
-      const { answer, added } = acceptItems(core, request, nowMs);
+    }),
+    poll: planned(polls.poll),
+    pollGone: planned(polls.gone),
+    post: planned((request) => {
+      const { answer, added } = acceptItems(core, request, core.clock());
       if (!added) return answer;
-      alarm.soon(true);
+      runs.soon(true);
       // What a newer edit overtook has its outcome.
       polls.notify(request.project);
       return answer;
-    },
-    tick() {
-      core.counters.add('alarms');
-      const nowMs = core.clock();
-      for (const project of closeAlbums(core.sql, nowMs)) polls.notify(project);
-      meetDeadlines(core, polls.presentAt, nowMs);
-      if (nextCleaningAt(core.sql) <= nowMs) clean(core, nowMs);
-    },
-    async send() {
-      if (nameWanted) {
-        nameWanted = false;
-        await learnOwnName(core);
-      }
-      await sender.run(polls.notify);
-    },
-    nextTickAt,
-    nextReactionAt: sender.nextReactionAt,
-    nextWakeAt: () => earliest(nextTickAt(), sender.nextAt()),
+    }),
+    alarm: runs.alarm,
+    rest: runs.rest,
     status: () => readStatus(core, sender.pause(), isAway),
     findFile: (project, id) => findFile(core, project, id),
-    documents: createDocuments(core, sender),
+    documents: { begin: planned(documents.begin), end: planned(documents.end) },
     letters: (project) => ({ letters: listLetters(core, project, isAwayNow(project)) }),
-    actOnLetter(project, id, action) {
+    actOnLetter: planned((project, id, action) => {
       const nowMs = core.clock();
       const away = isAwayNow(project);
       const result = core.sql.transaction(() => actOnLetter(core, project, id, action, away, nowMs));
@@ -183,11 +188,10 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
         });
       }
       if (result === 'full') throw new WaError('mailbox_full', letterAnswers.full, { retryAfterMs: 60_000 });
-      alarm.soon(true);
-      alarm.ensure(nextTickAt());
+      runs.soon(true);
       polls.notify(project);
       return { letters: listLetters(core, project, away) };
-    },
+    }),
     metrics: () => readMetrics(core),
   };
 }

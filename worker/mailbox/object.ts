@@ -3,8 +3,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { ErrorBody } from '../../protocol/errors.ts';
 import { errorBody, WaError } from '../../protocol/errors.ts';
-import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import { parseMailboxName } from '../../protocol/ids.ts';
+import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import type {
   LetterAction,
   LettersAnswer,
@@ -18,15 +18,16 @@ import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
 import type { Accepted } from './accepted.ts';
+import { alarmRetryMs } from './alarm.ts';
 import { createCounters } from './counters.ts';
 import type { DocumentRequest, DocumentStart } from './documents.ts';
 import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './durable-sockets.ts';
 import { durableSql } from './durable-sql.ts';
 import type { MailboxLogic } from './mailbox.ts';
-import { createMailbox, watchdogMs } from './mailbox.ts';
-import { createReactionQueue } from './reactions.ts';
+import { createMailbox } from './mailbox.ts';
 import type { MailboxMetrics } from './report.ts';
 import { createRecentAnswers } from './retry-button.ts';
+import type { AlarmDevice } from './runs.ts';
 import { getMeta, openStorage, setMeta } from './schema.ts';
 import type { Sql } from './store.ts';
 import { answerFrame } from './waiters.ts';
@@ -34,28 +35,18 @@ import { answerFrame } from './waiters.ts';
 /** Errors lose their fields on the way out of an object, so they travel as data. */
 export type ObjectAnswer<T> = { ok: true; value: T } | ({ ok: false } & ErrorBody);
 
-/** When storage fails in the alarm, nothing may throw: the platform gives up after some tries. */
-const alarmRetryMs = 30_000;
-/** Well below the ten idle seconds after which an object hibernates. */
-const reactionTimerMs = 2_000;
-
 export class Mailbox extends DurableObject<RelayVariables> {
   readonly #counters = createCounters();
-  #logic: MailboxLogic | WaError;
+  #logic: MailboxLogic | WaError = new WaError('internal', 'the mailbox has not started');
   #alarmAt: number | null = null;
-  /** The last watchdog; it is set while `#alarmAt` is the same. */
-  #watchdogAt: number | null = null;
-  #sending: Promise<void> | null = null;
-  #sendAgain = false;
-  #reactionTimer: ReturnType<typeof setTimeout> | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(ctx: DurableObjectState, env: RelayVariables) {
     super(ctx, env);
     this.#counters.add('wakes');
-    this.#logic = this.#start();
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm();
-      if (!(this.#logic instanceof WaError)) this.#ensureAlarm(this.#logic.nextWakeAt());
+      this.#logic = this.#start();
     });
   }
 
@@ -117,53 +108,9 @@ export class Mailbox extends DurableObject<RelayVariables> {
   override async alarm(): Promise<void> {
     this.#alarmAt = null;
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
-    if (this.#logic instanceof WaError) {
-      // A storage of another version is left alone, its alarm included.
-      if (this.#logic.retryable) this.#ensureAlarm(Date.now() + alarmRetryMs);
-      return;
-    }
-    try {
-      this.#logic.tick();
-    } catch (error) {
-      this.#failed(error);
-      return;
-    }
-    // A call that hangs must not hold up the next alarm; the watchdog of its run is set again.
-    const hangs = this.#sending !== null;
-    if (hangs) {
-      this.#guard();
-      this.#ensureAlarm(this.#logic.nextTickAt());
-    }
-    const sent = this.#send();
-    if (!hangs) await sent;
-  }
-
-  /** Sends after the current call; another wish meanwhile is one more round of the same run. */
-  #send(): Promise<void> {
-    this.#sendAgain = true;
-    this.#sending ??= this.#sendAll();
-    return this.#sending;
-  }
-
-  async #sendAll(): Promise<void> {
-    // Not inside the transaction that asked for it.
-    await null;
-    try {
-      while (this.#sendAgain && !(this.#logic instanceof WaError)) {
-        this.#sendAgain = false;
-        await this.#logic.send();
-        if (!this.#sendAgain) this.#rest(this.#logic);
-      }
-    } catch (error) {
-      this.#failed(error);
-    } finally {
-      this.#sending = null;
-    }
-  }
-
-  #failed(error: unknown): void {
-    console.error('alarm failed', error instanceof Error ? error.name : 'unknown');
-    this.#ensureAlarm(Date.now() + alarmRetryMs);
+    if (!(this.#logic instanceof WaError)) return this.#logic.alarm();
+    // A storage of another version is left alone, its alarm included.
+    if (this.#logic.retryable) this.#setAlarm(Date.now() + alarmRetryMs);
   }
 
   #start(): MailboxLogic | WaError {
@@ -184,20 +131,12 @@ export class Mailbox extends DurableObject<RelayVariables> {
           chatId,
           platform,
           counters: this.#counters,
-          reactions: createReactionQueue(platform.capabilities.reactions),
           recentAnswers: createRecentAnswers(),
           messageTtlMs: settings.messageTtlMs,
           clock: Date.now,
           randomId,
         },
-        alarm: {
-          ensure: (atMs) => this.#ensureAlarm(atMs),
-          guard: () => this.#guard(),
-          soon: (durable) => {
-            if (durable) this.#guard();
-            void this.#send();
-          },
-        },
+        alarm: this.#alarmDevice(),
         sockets: durableSockets(ctx),
       });
     } catch (error) {
@@ -216,45 +155,27 @@ export class Mailbox extends DurableObject<RelayVariables> {
     }
   }
 
-  #ensureAlarm(atMs: number): void {
-    const due = Math.max(atMs, Date.now());
-    if (this.#alarmAt === null || due < this.#alarmAt) this.#setAlarm(due);
-  }
-
-  /** A reaction that waits for its turn needs no alarm, which would cost two rows: the object stays awake that long. */
-  #rest(logic: MailboxLogic): void {
-    const reactionAt = logic.nextReactionAt();
-    const inMs = reactionAt === null ? null : Math.max(0, reactionAt - Date.now());
-    const isSoon = inMs !== null && inMs <= reactionTimerMs;
-    if (isSoon) {
-      clearTimeout(this.#reactionTimer);
-      this.#reactionTimer = setTimeout(() => void this.#send(), inMs);
-    }
-    this.#restAlarm(
-      Math.min(logic.nextWakeAt(), isSoon ? Number.POSITIVE_INFINITY : (reactionAt ?? Number.POSITIVE_INFINITY)),
-    );
-  }
-
-  /** Nothing is under way any more: a watchdog is taken back. An alarm that is merely early stays, as moving it costs as much. */
-  #restAlarm(atMs: number): void {
-    if (this.#alarmAt !== null && this.#alarmAt === this.#watchdogAt) this.#setAlarm(atMs);
-    else this.#ensureAlarm(atMs);
-  }
-
-  #guard(): void {
-    const due = Date.now() + watchdogMs;
-    if (this.#alarmAt !== null && this.#alarmAt <= due) return;
-    this.#watchdogAt = due;
-    this.#setAlarm(due);
+  #alarmDevice(): AlarmDevice {
+    const alarmAt = () => this.#alarmAt;
+    return {
+      get setAt() {
+        return alarmAt();
+      },
+      set: (atMs) => this.#setAlarm(atMs),
+      soon: (work) => queueMicrotask(work),
+      after: (ms, work) => {
+        if (this.#timer !== null) clearTimeout(this.#timer);
+        this.#timer = setTimeout(work, ms);
+      },
+      failed: (error) => console.error('alarm failed', error instanceof Error ? error.name : 'unknown'),
+    };
   }
 
   #setAlarm(atMs: number): void {
-    const due = Math.max(atMs, Date.now());
-    if (this.#alarmAt === due) return;
-    this.#alarmAt = due;
+    this.#alarmAt = atMs;
     this.#counters.add('rows_written');
     // Not awaited: it belongs to the transaction of the writes around it.
-    void this.ctx.storage.setAlarm(due);
+    void this.ctx.storage.setAlarm(atMs);
   }
 }
 

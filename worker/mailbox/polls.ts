@@ -12,6 +12,7 @@ import { applyReceipts, handOut, highestSeq } from './log.ts';
 import { endOutage } from './outages.ts';
 import type { ProjectRow } from './projects.ts';
 import { openProject, readProject, saveProject } from './projects.ts';
+import { isReactionDue } from './reactions.ts';
 import { getMeta, setMeta } from './schema.ts';
 import { judgePoll } from './takeover.ts';
 import type { PollSocket, PollSockets, Waiter } from './waiters.ts';
@@ -116,7 +117,7 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
     });
     if (frame.startsWith('parked')) socket.send(frame);
     else socket.finish(frame);
-    if (tells || !core.reactions.isEmpty()) sends(tells);
+    if (tells || isReactionDue(core)) sends(tells);
   }
 
   return {

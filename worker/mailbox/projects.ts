@@ -1,5 +1,6 @@
 // The row of a project: who polls it, how far they are, and its counts. The only place that writes the table.
 
+import type { Cache } from './cache.ts';
 import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import type { Counts } from './counters.ts';
@@ -16,6 +17,8 @@ export type ProjectRow = {
   cursor: number;
   /** Everything at or below is known to be expired or was below the cursor. */
   expired_to: number;
+  /** Every message at or below shows the reaction of its state on the phone, or is to show none. */
+  shown_to: number;
   /** Set while the phone knows that the workstation is away, with the cursor of that time. */
   away_told_at: number | null;
   away_cursor: number | null;
@@ -55,10 +58,11 @@ function known(sql: Sql): Map<number, ProjectRow> {
 /** Writes the row with the counts that have gathered. */
 export function saveProject(core: Core, row: ProjectRow): void {
   const counters = JSON.stringify(sumCounts(readCounts(row), core.counters.take()));
-  known(core.sql).set(row.project, { ...row, counters });
+  const shownTo = reactionsShownTo(cacheOf(core.sql), row);
+  known(core.sql).set(row.project, { ...row, shown_to: shownTo, counters });
   core.sql.exec(
     `UPDATE project SET daemon_id = ?, daemon_started_at = ?, last_seen_at = ?, present_until_at = ?, cursor = ?,
-     expired_to = ?, away_told_at = ?, away_cursor = ?,
+     expired_to = ?, shown_to = ?, away_told_at = ?, away_cursor = ?,
      expired_untold = ?, expired_told_at = ?, passed = ?, counters = ? WHERE project = ?`,
     row.daemon_id,
     row.daemon_started_at,
@@ -66,6 +70,7 @@ export function saveProject(core: Core, row: ProjectRow): void {
     row.present_until_at,
     row.cursor,
     row.expired_to,
+    shownTo,
     row.away_told_at,
     row.away_cursor,
     row.expired_untold,
@@ -74,6 +79,16 @@ export function saveProject(core: Core, row: ProjectRow): void {
     counters,
     row.project,
   );
+}
+
+/** Below the lowest message whose reaction is due; all of them when none is. */
+function reactionsShownTo({ reactions, highest }: Cache, row: ProjectRow): number {
+  if (reactions === null) return row.shown_to;
+  let shownTo = Math.max(row.cursor, row.shown_to, highest.get(row.project) ?? 0);
+  for (const { project, seq } of reactions.values()) {
+    if (project === row.project) shownTo = Math.min(shownTo, seq - 1);
+  }
+  return shownTo;
 }
 
 export function readCounts(row: ProjectRow): Counts {

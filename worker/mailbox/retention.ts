@@ -1,6 +1,7 @@
 // Deletion of what is over and has been kept long enough. Nothing above a cursor is deleted.
 
 import { relayLimits } from '../../protocol/limits.ts';
+import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import type { ProjectRow } from './projects.ts';
 import { readProjects, saveProject } from './projects.ts';
@@ -27,6 +28,8 @@ export function clean(core: Core, nowMs: number): void {
     sql.exec('DELETE FROM button WHERE at < ?', nowMs - relayLimits.outboxKeptMs);
     setMeta(sql, 'cleaned_at', String(nowMs));
   });
+  // Without the deleted ones.
+  cacheOf(sql).reactions = null;
 }
 
 type Passed = { at: number; cursor: number };

@@ -10,7 +10,7 @@ const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE project (
   project INTEGER PRIMARY KEY, daemon_id TEXT, daemon_started_at INTEGER, last_seen_at INTEGER, present_until_at INTEGER,
-  cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0,
+  cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0, shown_to INTEGER NOT NULL DEFAULT 0,
   away_told_at INTEGER, away_cursor INTEGER, expired_untold INTEGER NOT NULL DEFAULT 0, expired_told_at INTEGER,
   passed TEXT NOT NULL DEFAULT '[]', counters TEXT NOT NULL DEFAULT '{}');
 CREATE TABLE seen_a (key TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -21,7 +21,7 @@ import {
 } from './outbox-rows.ts';
 import { noteOutcome } from './outcomes.ts';
 import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
-import { noReaction } from './reactions.ts';
+import { isReactionDue, nextReaction, noReaction, settleReaction } from './reactions.ts';
 import { getMeta, setMeta } from './schema.ts';
 
 export interface Sender {
@@ -75,16 +75,16 @@ export function createSender(core: Core, guard: () => void): Sender {
   async function react(nowMs: number): Promise<boolean> {
     if (reactionRetry.at > nowMs) return false;
     if (waitMs(buckets, chatRates(), nowMs, reactionsLeave) > 0) return false;
-    const pending = core.reactions.next(sql);
+    const pending = nextReaction(core);
     if (pending === null) return false;
     takeTokens(chatRates(), nowMs);
     counters.add('calls');
-    const { ref, reaction } = pending;
-    const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref, reaction });
+    const { row, reaction } = pending;
+    const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref: row.ref, reaction });
     sql.transaction(() => {
       switch (outcome.kind) {
         case 'sent':
-          core.reactions.settle(sql, pending, reaction);
+          settleReaction(core, pending, reaction);
           break;
         case 'pause':
           pauseUntil(core, clock() + outcome.afterMs, outcome.code);
@@ -99,7 +99,7 @@ export function createSender(core: Core, guard: () => void): Sender {
           break;
         default:
           // The message is gone or takes no reactions.
-          core.reactions.settle(sql, pending, noReaction);
+          settleReaction(core, pending, noReaction);
       }
     });
     if (outcome.kind === 'sent') reactionRetry.failures = 0;
@@ -155,7 +155,7 @@ export function createSender(core: Core, guard: () => void): Sender {
     },
 
     nextReactionAt() {
-      if (core.reactions.isEmpty()) return null;
+      if (!isReactionDue(core)) return null;
       const nowMs = clock();
       const turnAt = nowMs + waitMs(buckets, chatRates(), nowMs, reactionsLeave);
       return Math.max(turnAt, reactionRetry.at, readPause(core)?.untilAt ?? 0);

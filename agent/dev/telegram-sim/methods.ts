@@ -30,6 +30,7 @@ const limits = {
   answerCharacters: 200,
   topicName: 128,
   commands: 100,
+  keptReactions: 50_000,
 } as const;
 
 const actions = new Set(
@@ -114,6 +115,10 @@ export function messageMethods(world: World, flood: FloodGate): Record<string, M
       const stored = findMessage(world, chatOf(params).id, numberParam(params, 'message_id'));
       if (!stored) throw badRequest('message to react not found');
       stored.reactions = reactions;
+      const { message, chat } = stored;
+      const emoji = reactions[0] ?? null;
+      world.reactions.push({ chatId: chat.id, messageId: message.message_id, emoji, at: performance.now() });
+      if (world.reactions.length > limits.keptReactions) world.reactions.shift();
       publish(world, stored);
       return true;
     },

@@ -11,13 +11,13 @@ import { createFailureScript } from './failures.ts';
 import { createFloodGate } from './flood.ts';
 import { type Method, messageMethods } from './methods.ts';
 import { type OwnerActions, ownerActions } from './owner.ts';
-import type { ApiCall, ApiFailure, SimChat, SimMessage } from './types.ts';
+import type { ApiCall, ApiFailure, PhoneReaction, SimChat, SimMessage } from './types.ts';
 import { updateMethods } from './update-methods.ts';
 import { createUpdateQueue } from './update-queue.ts';
 import { createWebhookSender } from './webhook.ts';
 import { createWorld, idFromClock, shown, type WorldOptions } from './world.ts';
 
-export type { ApiCall, ApiFailure, SimMessage } from './types.ts';
+export type { ApiCall, ApiFailure, PhoneReaction, SimMessage } from './types.ts';
 
 export interface TelegramSimOptions extends WorldOptions {
   /** On 127.0.0.1; 0 or absent = any free one. */
@@ -58,6 +58,8 @@ export interface TelegramSim extends OwnerActions {
   setWebhook(url: string, secret?: string): void;
   /** What the phone shows now, of all chats or of one. */
   messages(chatId?: number): SimMessage[];
+  /** The reactions that the bot put on messages, in order; of very many the last. */
+  readonly reactions: readonly PhoneReaction[];
   chats(): SimChat[];
   link(): LinkState;
   /** A getUpdates call is waiting. */
@@ -167,6 +169,7 @@ export async function startTelegramSim(options: TelegramSimOptions = {}): Promis
       return { status, ...(retryAfter !== undefined && { retryAfter }) };
     },
     setWebhook: (url, secret) => webhook.setTarget({ url, ...(secret && { secret }) }),
+    reactions: world.reactions,
     messages: (chatId) =>
       [...world.messages.entries()]
         .filter(([id]) => chatId === undefined || id === chatId)

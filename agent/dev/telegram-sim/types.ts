@@ -62,7 +62,19 @@ export interface SimMessage {
   /** Emoji that the bot put on it. */
   reactions: string[];
   replyTo?: number;
+  /** The parts of an album have the same one. */
+  album?: string;
   document?: SimFile;
+}
+
+/** The bot put it on a message. */
+export interface PhoneReaction {
+  chatId: number;
+  messageId: number;
+  /** Null = taken away. */
+  emoji: string | null;
+  /** `performance.now()` of this process. */
+  at: number;
 }
 
 export interface SimFile {

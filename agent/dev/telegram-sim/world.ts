@@ -5,7 +5,7 @@ import type { Message, MessageEntity, User } from 'grammy/types';
 import { createEventLog, type EventLog } from './events.ts';
 import { shownButtons } from './keyboard.ts';
 import { badRequest } from './refusal.ts';
-import type { Keyboard, SimChat, SimFile, SimMessage, StoredMessage, UploadedFile } from './types.ts';
+import type { Keyboard, PhoneReaction, SimChat, SimFile, SimMessage, StoredMessage, UploadedFile } from './types.ts';
 
 export interface World {
   bot: User;
@@ -15,6 +15,8 @@ export interface World {
   /** Chat id -> message id -> message, in the order of sending. */
   messages: Map<number, Map<number, StoredMessage>>;
   nextMessageId: number;
+  /** All that there were, in order. */
+  reactions: PhoneReaction[];
   files: Map<string, { file: SimFile; path: string; data: Uint8Array }>;
   /** Presses that the bot has not answered yet. */
   openPresses: Set<string>;
@@ -65,6 +67,7 @@ export function createWorld({ groups = [], privateTopics = false }: WorldOptions
     chats,
     messages: new Map(),
     nextMessageId: firstId,
+    reactions: [],
     files: new Map(),
     openPresses: new Set(),
     commands: [],
@@ -170,6 +173,7 @@ export function shown(stored: StoredMessage): SimMessage {
     buttons: shownButtons(message.reply_markup?.inline_keyboard),
     reactions: [...reactions],
     ...(message.reply_to_message && { replyTo: message.reply_to_message.message_id }),
+    ...(message.media_group_id !== undefined && { album: message.media_group_id }),
     ...(file && { document: file }),
   };
 }

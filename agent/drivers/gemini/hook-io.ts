@@ -3,6 +3,7 @@
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { runOf } from './run.ts';
+import { tools } from './tools.ts';
 
 /** What the CLI reports when a turn ended without one. */
 const noResponse = '[no response text]';
@@ -14,6 +15,7 @@ export function readCall(event: string, payload: unknown): HookCall | undefined 
   const { session_id: session, transcript_path: transcript, cwd } = fields;
   if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
   return {
+    agent: 'gemini',
     session,
     transcript: typeof transcript === 'string' && transcript !== '' ? transcript : undefined,
     cwd,
@@ -32,7 +34,7 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
     case 'BeforeTool':
-      return { type: 'gate', ...readTool(fields) };
+      return gate(fields);
     case 'AfterTool':
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'AfterAgent': {
@@ -50,6 +52,13 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     default:
       return { type: 'other' };
   }
+}
+
+function gate(fields: Record<string, unknown>): TurnEvent {
+  const call = readTool(fields);
+  const { question } = tools;
+  const asks = call.server === undefined && call.tool === question?.tool ? question.textOf(call.input) : undefined;
+  return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
 }
 
 function readTool(fields: Record<string, unknown>) {

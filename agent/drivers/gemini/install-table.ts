@@ -1,33 +1,25 @@
 // What is installed into Gemini CLI: one row per event, the command line of a row, and the MCP server. Pure.
 
-import { type HookEvent, modeOf } from '../../../protocol/hook.ts';
+import { modeOf } from '../registry.ts';
+import { gemini } from './driver.ts';
 
 export interface HookRow {
-  event: HookEvent<'gemini'>;
+  event: string;
   /** Gemini CLI ends the hook after this long; it must stay below 2^31. */
   timeoutMs: number;
   /** Only then, where the event says what caused it. */
   matcher?: string;
 }
 
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+/** PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
+const matchers: Readonly<Record<string, string>> = { PreCompress: 'manual' };
 
-/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: of a list of tools only the empty one can be said there
- * (ANY forces a call in every answer, so that no turn would end; the CLI turns VALIDATED into AUTO, and the API takes no names with
- * AUTO), so the gate refuses the others. PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
-export const hookTable: readonly HookRow[] = [
-  { event: 'SessionStart', timeoutMs: minuteMs },
-  { event: 'BeforeAgent', timeoutMs: minuteMs },
-  { event: 'BeforeModel', timeoutMs: minuteMs },
-  { event: 'BeforeTool', timeoutMs: dayMs },
-  // Longer than what a policy may run after a tool, for which this hook can be kept waiting.
-  { event: 'AfterTool', timeoutMs: 3 * minuteMs },
-  { event: 'AfterAgent', timeoutMs: dayMs },
-  { event: 'PreCompress', timeoutMs: minuteMs, matcher: 'manual' },
-  { event: 'Notification', timeoutMs: minuteMs },
-  { event: 'SessionEnd', timeoutMs: minuteMs },
-];
+export const hookTable: readonly HookRow[] = Object.keys(gemini.events).flatMap((event): HookRow[] => {
+  const seconds = gemini.maxSeconds(event);
+  if (seconds === undefined) return [];
+  const matcher = matchers[event];
+  return [{ event, timeoutMs: seconds * 1000, ...(matcher === undefined ? {} : { matcher }) }];
+});
 
 /** Entries whose name starts so are ours, of whatever version. */
 export const ownNamePrefix = 'wa-sync-';

@@ -6,6 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../../protocol/errors.ts';
 import { startRecordName } from '../../../protocol/hook.ts';
+import type { HookScope, HookStatus, InstallDirs } from '../driver.ts';
+import { gemini } from './driver.ts';
 import {
   extensionDir,
   installExtension,
@@ -31,23 +33,6 @@ import {
   programName,
 } from './install-table.ts';
 
-export interface InstallDirs {
-  /** Holds Gemini CLI's `.gemini`: `GEMINI_CLI_HOME` or the home folder. */
-  home: string;
-  /** Our data directory. */
-  dataDir: string;
-  /** Absolute; used by the scope `project` and by `list`. */
-  projectDir: string;
-  /** Holds the launcher, its client and its fallback of this version. */
-  packageDir: string;
-  version: string;
-  platform: NodeJS.Platform;
-  /** `hookDirectories`: what the hooks serve, whatever their environment says. */
-  directories: readonly string[];
-  /** Of the person who installs: a hook that finds no daemon starts it with what of it a daemon needs. Undefined = hooks start none. */
-  env?: Record<string, string | undefined>;
-}
-
 /** Of the installer's environment, for a daemon that a hook starts: no secret, and nothing that makes Node load something. */
 const daemonVariables = [
   'HOME',
@@ -69,29 +54,6 @@ const daemonVariables = [
   'LOCALAPPDATA',
   'TEMP',
 ];
-
-export type HookScope = 'extension' | 'project';
-
-/** One place where our hooks are, or could be. */
-export interface HookStatus {
-  agent: 'gemini';
-  scope: HookScope;
-  /** The extension's folder, or the settings file. */
-  place: string;
-  installed: boolean;
-  /** Of the launcher that the entries run. */
-  version: string | undefined;
-  launcher: string | undefined;
-  launcherExists: boolean;
-  /** What the entries serve; of one that serves something else, if there is one. */
-  directories: string[];
-  /** `these`: what this command would install. `older`: the environment decides. */
-  served: 'these' | 'other' | 'older';
-  /** Every event, and in the extension also server and skill, is there exactly as this version would install it. */
-  current: boolean;
-  /** Why nobody can tell whether something is installed there, and the repair. */
-  problem: string | undefined;
-}
 
 /** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
 export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise<HookStatus> {
@@ -274,7 +236,7 @@ function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntr
   });
   const byEvent = (a: OwnEntry, b: OwnEntry) => (a.event < b.event ? -1 : 1);
   return {
-    agent: 'gemini',
+    agent: gemini.name,
     scope,
     place,
     installed: own.length > 0,

@@ -4,9 +4,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judgeNow } from '../../../agent/approvals/judge-now.ts';
-import { readPolicies } from '../../../agent/approvals/policy.ts';
-import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
+import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
+import { judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
+import { readPolicies } from '../../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { directories } from '../../../agent/paths.ts';
 import { ordinaryCommands } from '../../../test/agent/approvals/ordinary-commands.ts';
@@ -36,7 +36,12 @@ export const gate: Part = {
     const took: number[] = [];
     for (const command of history()) {
       const startedAt = performance.now();
-      await judgeNow({ tool: 'run_shell_command', server: undefined, input: { command } }, cwd, 'risky', options);
+      await judgeNow(
+        { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } },
+        cwd,
+        'risky',
+        options,
+      );
       took.push(performance.now() - startedAt);
     }
     await rm(home, { recursive: true });

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { modeOf } from '../../../protocol/hook.ts';
+import { modeOf } from '../../../agent/drivers/registry.ts';
 import { onChange, readEntries } from '../inbox-file.ts';
 import { peakRssMb, startRunner } from '../processes.ts';
 import type { Part } from '../result.ts';

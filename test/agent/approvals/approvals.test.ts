@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
-import type { UserPolicy } from '../../../agent/approvals/policy.ts';
-import { actionOf, readAction, showHere } from '../../../agent/approvals/question.ts';
-import { maxOpenQuestions } from '../../../agent/approvals/question-limit.ts';
+import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
+import { actionOf, readAction, showHere } from '../../../agent/approvals/question/question.ts';
+import { maxOpenQuestions } from '../../../agent/approvals/question/question-limit.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
 import type { Control } from '../../../protocol/log.ts';
@@ -86,6 +86,7 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
     const before = world.items.length;
     const answer = approvals.gate(
       {
+        agent: 'gemini',
         session: 's',
         transcript: undefined,
         cwd: '/home/dev/shop',
@@ -376,6 +377,7 @@ describe('a flood of calls', () => {
     (command: string) =>
       approvals.gate(
         {
+          agent: 'gemini',
           session: 's',
           transcript: undefined,
           cwd: '/home/dev/shop',

@@ -3,7 +3,7 @@
 
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: of the shell */
 
-import type { BuiltinRule } from '../../../agent/approvals/builtin.ts';
+import type { BuiltinRule } from '../../../agent/approvals/danger/rules.ts';
 
 export const askedCommands: Readonly<Record<string, readonly (readonly [command: string, rule: BuiltinRule])[]>> = {
   'reaches the policy by a folder that is changed first': [

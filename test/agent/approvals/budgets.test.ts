@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBudgeting } from '../../../agent/approvals/budgets.ts';
-import type { Budgets } from '../../../agent/approvals/policy.ts';
+import type { Budgets } from '../../../agent/approvals/policy/policy.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject } from '../../../agent/journal/state.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
@@ -26,7 +26,7 @@ function create(budgets: Budgets) {
     },
     clock: () => world.now,
   });
-  const call = (event: TurnEvent) => ({ session: 's', transcript: '/t', cwd: '/', event });
+  const call = (event: TurnEvent) => ({ agent: 'gemini', session: 's', transcript: '/t', cwd: '/', event });
   return {
     world,
     project,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findDangers, type Surroundings } from '../../../agent/approvals/builtin.ts';
+import { findDangers } from '../../../agent/approvals/danger/dangers.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
 
 const world: Surroundings = {
   cwd: '/home/dev/shop',
@@ -9,9 +10,11 @@ const world: Surroundings = {
   secretsIn: (text) => (text.includes('sk-live-') ? 1 : 0),
 };
 const shell = (command: string) =>
-  findDangers({ tool: 'run_shell_command', server: undefined, input: { command } }, world).map(({ rule }) => rule);
+  findDangers({ agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } }, world).map(
+    ({ rule }) => rule,
+  );
 const call = (tool: string, input: Record<string, unknown>, server?: string) =>
-  findDangers({ tool, server, input }, world).map(({ rule }) => rule);
+  findDangers({ agent: 'gemini', tool, server, input }, world).map(({ rule }) => rule);
 
 describe('a shell command', () => {
   it.each([

@@ -4,11 +4,12 @@ import { mkdir, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findDangers, type Surroundings } from '../../../agent/approvals/builtin.ts';
-import { judge } from '../../../agent/approvals/judge.ts';
-import { judgeNow } from '../../../agent/approvals/judge-now.ts';
-import type { Policies } from '../../../agent/approvals/policy.ts';
-import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
+import { findDangers } from '../../../agent/approvals/danger/dangers.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
+import { judge } from '../../../agent/approvals/policy/judge.ts';
+import { judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
+import type { Policies } from '../../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { askedCommands } from './asked-commands.ts';
 import { ordinaryCommands } from './ordinary-commands.ts';
@@ -36,7 +37,12 @@ const none: Policies = {
   project: { rules: [] },
   problems: [],
 };
-const call = (command: string) => ({ tool: 'run_shell_command', server: undefined, input: { command } });
+const call = (command: string) => ({
+  agent: 'gemini',
+  tool: 'run_shell_command',
+  server: undefined,
+  input: { command },
+});
 const short = (command: string) => (command.length > 120 ? `${command.slice(0, 100)}… (${command.length})` : command);
 
 describe.each(Object.entries(askedCommands))('a command that %s', (_, commands) => {
@@ -83,7 +89,7 @@ describe('where links lead', () => {
 
 describe('the call of a tool that is no shell', () => {
   const rules = (tool: string, input: Record<string, unknown>, server?: string) =>
-    findDangers({ tool, server, input }, world).map(({ rule }) => rule);
+    findDangers({ agent: 'gemini', tool, server, input }, world).map(({ rule }) => rule);
   const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
 
   it.each([

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAudit, readAudit } from '../../../agent/approvals/audit.ts';
+import { lookAround } from '../../../agent/approvals/danger/surroundings.ts';
 import { createGates } from '../../../agent/approvals/gate-files.ts';
-import { judge } from '../../../agent/approvals/judge.ts';
-import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy.ts';
-import { lookAround } from '../../../agent/approvals/surroundings.ts';
+import { judge } from '../../../agent/approvals/policy/judge.ts';
+import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy/policy.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -253,7 +253,7 @@ describe('the policies', () => {
     expect(policies.problems).toEqual([]);
     const world = { cwd: dir, home: dir, own: [], resolved: new Map(), secretsIn: () => 0 };
     const verdictOf = (tool: string, server: string | undefined, input: object) =>
-      judge({ tool, server, input: { ...input } }, policies, 'risky', world).verdict;
+      judge({ agent: 'gemini', tool, server, input: { ...input } }, policies, 'risky', world).verdict;
     expect(verdictOf('write_file', undefined, { file_path: 'a', content: '' })).toBe('go');
     expect(verdictOf('mcp_github_create_issue', 'github', {})).toBe('ask');
     expect(verdictOf('run_shell_command', undefined, { command: 'npm publish' })).toBe('deny');
@@ -274,7 +274,7 @@ it('a path is followed through links as far as it exists', async () => {
   await mkdir(join(dir, 'real'));
   await symlink(join(dir, 'real'), join(dir, 'link'));
   const fixed = { home: dir, own: [join(dir, 'link')], secretsIn: () => 0 };
-  const call = { tool: 'write_file', server: undefined, input: { file_path: 'link/new/file.txt' } };
+  const call = { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: 'link/new/file.txt' } };
   const { resolved, own } = await lookAround(call, fixed, dir);
   expect([...resolved.values()]).toEqual([[join(dir, 'real', 'new', 'file.txt')]]);
   expect(own).toEqual([join(dir, 'link'), join(dir, 'real')]);

@@ -2,12 +2,12 @@
 // best of several rounds, since a busy machine only makes a round slower.
 
 import { describe, expect, it } from 'vitest';
-import type { Surroundings } from '../../../agent/approvals/builtin.ts';
-import { matchesGlob, matchesName } from '../../../agent/approvals/glob.ts';
-import { judge } from '../../../agent/approvals/judge.ts';
-import type { Policies } from '../../../agent/approvals/policy.ts';
-import { stringsIn } from '../../../agent/approvals/shell-programs.ts';
-import { knownPlaces } from '../../../agent/approvals/surroundings.ts';
+import { matchesGlob, matchesName } from '../../../agent/approvals/danger/glob.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { stringsIn } from '../../../agent/approvals/danger/shell-programs.ts';
+import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
+import { judge } from '../../../agent/approvals/policy/judge.ts';
+import type { Policies } from '../../../agent/approvals/policy/policy.ts';
 
 const home = '/home/dev';
 const dirs = {
@@ -145,7 +145,12 @@ describe('a command grows in time as in length', () => {
     ],
   ])('%j over and over', (part) => {
     expectLinear((size) => {
-      const call = { tool: 'run_shell_command', server: undefined, input: { command: `${repeated(part, size)}x` } };
+      const call = {
+        agent: 'gemini',
+        tool: 'run_shell_command',
+        server: undefined,
+        input: { command: `${repeated(part, size)}x` },
+      };
       return () => judge(call, none, 'risky', world);
     });
   });
@@ -159,7 +164,7 @@ describe('a word grows in time as in length', () => {
     ['a setting of git', (size: number) => `git -c ${'pager'.repeat(size)}`],
   ] as const)('%s', (_, make) => {
     expectLinear((size) => {
-      const call = { tool: 'run_shell_command', server: undefined, input: { command: make(size) } };
+      const call = { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command: make(size) } };
       return () => judge(call, none, 'risky', world);
     });
   });
@@ -186,7 +191,8 @@ describe('a pattern grows in time as in length', () => {
 
 it('the commands that stopped a daemon are judged', () => {
   const verdictOf = (command: string) =>
-    judge({ tool: 'run_shell_command', server: undefined, input: { command } }, none, 'risky', world).verdict;
+    judge({ agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } }, none, 'risky', world)
+      .verdict;
   expect(verdictOf(`cat .${'*'.repeat(26)}x`)).toBe('go');
   expect(verdictOf(`cat .${'*'.repeat(26)}env`)).toBe('ask');
   expect(verdictOf(`ls .${'*'.repeat(60_000)}x`)).toBe('ask');
@@ -199,6 +205,7 @@ it('a policy forbids a command however hard the rest of its line is to read', ()
     user: { ...none.user, rules: [{ match: { command: '*npm publish*' }, do: 'deny' }] },
   };
   const call = {
+    agent: 'gemini',
     tool: 'run_shell_command',
     server: undefined,
     input: { command: `npm publish; ls .${'*'.repeat(60_000)}x` },

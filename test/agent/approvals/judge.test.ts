@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Surroundings } from '../../../agent/approvals/builtin.ts';
-import { matchesGlob } from '../../../agent/approvals/glob.ts';
-import { afterCommands, judge } from '../../../agent/approvals/judge.ts';
-import type { Policies, ProjectPolicy, UserPolicy } from '../../../agent/approvals/policy.ts';
+import { matchesGlob } from '../../../agent/approvals/danger/glob.ts';
+import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { afterCommands, judge } from '../../../agent/approvals/policy/judge.ts';
+import type { Policies, ProjectPolicy, UserPolicy } from '../../../agent/approvals/policy/policy.ts';
 
 const world: Surroundings = {
   cwd: '/home/dev/shop',
@@ -16,7 +16,12 @@ const policies = (user: Partial<UserPolicy> = {}, project: Partial<ProjectPolicy
   project: { rules: [], ...project },
   problems: [],
 });
-const shell = (command: string) => ({ tool: 'run_shell_command', server: undefined, input: { command } });
+const shell = (command: string) => ({
+  agent: 'gemini',
+  tool: 'run_shell_command',
+  server: undefined,
+  input: { command },
+});
 const verdict = (command: string, policy: Policies, mode: 'off' | 'risky' | 'all' = 'all') =>
   judge(shell(command), policy, mode, world).verdict;
 
@@ -33,8 +38,10 @@ describe('a mode', () => {
 
   it('asks for no tool whose whole effect is to reach the owner, unless a rule finds something in it', () => {
     const all = (tool: string, server?: string, input = {}) =>
-      judge({ tool, server, input }, policies(), 'all', { ...world, secretsIn: (text) => (text === 'key' ? 1 : 0) })
-        .verdict;
+      judge({ agent: 'gemini', tool, server, input }, policies(), 'all', {
+        ...world,
+        secretsIn: (text) => (text === 'key' ? 1 : 0),
+      }).verdict;
     expect([all('ask_user'), all('mcp_wa-sync_telegram_send', 'wa-sync')]).toEqual(['go', 'go']);
     expect([all('mcp_x_telegram_send', 'x'), all('mcp_wa-sync_run', 'wa-sync'), all('telegram_send')]).toEqual([
       'ask',
@@ -57,7 +64,8 @@ describe("the user's policy", () => {
   it('allows a path by its pattern, but no way out of it', () => {
     const policy = policies({ rules: [{ tool: 'write_file', match: { file_path: 'src/*' }, do: 'allow' }] });
     const write = (file_path: string) =>
-      judge({ tool: 'write_file', server: undefined, input: { file_path } }, policy, 'all', world).verdict;
+      judge({ agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path } }, policy, 'all', world)
+        .verdict;
     expect(['src/a.ts', 'src/a..b/c.ts', 'src/../../other/x', 'src/..'].map(write)).toEqual(['go', 'go', 'ask', 'ask']);
   });
 
@@ -186,7 +194,7 @@ describe("the user's policy", () => {
     ]);
     const write = (pattern: string) =>
       judge(
-        { tool: 'write_file', server: undefined, input: { content: `a${'x'.repeat(70_000)}` } },
+        { agent: 'gemini', tool: 'write_file', server: undefined, input: { content: `a${'x'.repeat(70_000)}` } },
         policies({ rules: [{ match: { content: pattern }, do: 'deny' }] }),
         'off',
         world,
@@ -201,15 +209,16 @@ describe("the user's policy", () => {
         { tool: 'run_*', checkpoint: true },
       ],
     });
-    expect(afterCommands({ tool: 'write_file', server: undefined, input: {} }, policy.user, false)).toEqual([
-      { run: 'npm run format', result: 'append', readsResult: false },
-    ]);
+    expect(
+      afterCommands({ agent: 'gemini', tool: 'write_file', server: undefined, input: {} }, policy.user, false),
+    ).toEqual([{ run: 'npm run format', result: 'append', readsResult: false }]);
     expect(judge(shell('ls'), policy, 'off', world).checkpoint).toBe(true);
   });
 
   it('speaks of the tools of one MCP server', () => {
     const policy = policies({ rules: [{ server: 'git*', do: 'deny' }] });
-    const of = (server: string | undefined) => judge({ tool: 'x', server, input: {} }, policy, 'off', world).verdict;
+    const of = (server: string | undefined) =>
+      judge({ agent: 'gemini', tool: 'x', server, input: {} }, policy, 'off', world).verdict;
     expect([of('github'), of('files'), of(undefined)]).toEqual(['deny', 'go', 'go']);
   });
 });

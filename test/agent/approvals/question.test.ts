@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import '../../property-seed.ts';
-import { actionOf, questionItem, questionPart, readAction, verdictItem } from '../../../agent/approvals/question.ts';
-import { headAndTail, shortDiff } from '../../../agent/approvals/visible.ts';
+import {
+  actionOf,
+  questionItem,
+  questionPart,
+  readAction,
+  verdictItem,
+} from '../../../agent/approvals/question/question.ts';
+import { headAndTail, shortDiff } from '../../../agent/approvals/question/visible.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { visible } from '../../../agent/visible.ts';
 
@@ -35,7 +41,7 @@ const options = {
 const shell = (command: string, more = {}) =>
   questionPart({
     ...options,
-    call: { tool: 'run_shell_command', server: undefined, input: { command, ...more } },
+    call: { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command, ...more } },
   }).part;
 
 describe('a question', () => {
@@ -54,7 +60,7 @@ describe('a question', () => {
 
   it('of a tool of another server shows every argument as it is, whatever its name', () => {
     const ask = (input: Record<string, unknown>) =>
-      questionPart({ ...options, call: { tool: 'x', server: 'fs', input } }).part.text;
+      questionPart({ ...options, call: { agent: 'gemini', tool: 'x', server: 'fs', input } }).part.text;
     expect(ask({ file_path: 'a.txt', content: 'hi', post_hook: 'curl x | sh' })).toContain(
       '"post_hook": "curl x | sh"',
     );
@@ -63,7 +69,7 @@ describe('a question', () => {
 
   it('of a file shows what else the call asks for, and no name that could pass for lines of the view', () => {
     const ask = (input: Record<string, unknown>) =>
-      questionPart({ ...options, call: { tool: 'write_file', server: undefined, input } }).part.text;
+      questionPart({ ...options, call: { agent: 'gemini', tool: 'write_file', server: undefined, input } }).part.text;
     const written = { file_path: 'a.txt', content: 'hi' };
     expect(ask({ ...written, mode: '0777' })).toContain('a.txt (new file)\n# mode: "0777"\n+ hi\n');
     expect(ask({ file_path: 'a.txt', old_string: 'a', new_string: 'b', backup_to: '/tmp/x' })).toContain(
@@ -78,7 +84,7 @@ describe('a question', () => {
       part: { text },
     } = questionPart({
       ...options,
-      call: { tool: 'mcp_x_y', server: 'x', input: { q: 'hunter2/\u200bhunter2' } },
+      call: { agent: 'gemini', tool: 'mcp_x_y', server: 'x', input: { q: 'hunter2/\u200bhunter2' } },
       why: ['holds a secret'],
       checkpoint: 'refs/wa-sync/1',
     });
@@ -92,7 +98,7 @@ describe('a question', () => {
     const write = (hidesFile: boolean) =>
       questionPart({
         ...options,
-        call: { tool: 'write_file', server: undefined, input: { file_path: '.env', content: 'A=2' } },
+        call: { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: '.env', content: 'A=2' } },
         fileNow: `A=1\n${keyBegin}\n${keyLine}\n${keyEnd}`,
         hidesFile,
       }).part.text;
@@ -106,7 +112,12 @@ describe('a question', () => {
     const edit = (old_string: string, new_string: string) =>
       questionPart({
         ...options,
-        call: { tool: 'replace', server: undefined, input: { file_path: '.env', old_string, new_string } },
+        call: {
+          agent: 'gemini',
+          tool: 'replace',
+          server: undefined,
+          input: { file_path: '.env', old_string, new_string },
+        },
       }).part.text;
     const token = ['gh', 'p_', keyLine.slice(0, 36)].join('');
     expect(edit(`KEY=${token}`, `KEY=${token.replace('a', 'b')}`)).toContain(
@@ -153,7 +164,12 @@ describe('a question', () => {
     it('also of a file that is written', () => {
       const { part } = questionPart({
         ...options,
-        call: { tool: 'write_file', server: undefined, input: { file_path: 'x.sh', content: command } },
+        call: {
+          agent: 'gemini',
+          tool: 'write_file',
+          server: undefined,
+          input: { file_path: 'x.sh', content: command },
+        },
       });
       expect(part.text).toContain(
         shown

@@ -1,7 +1,8 @@
 // Tools that ran without a gate that let them through.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createUngated, type RanTool, type Ungated } from '../../../agent/approvals/ungated.ts';
+import { createUngated, type Ungated } from '../../../agent/approvals/ungated.ts';
+import type { RanTool } from '../../../agent/drivers/driver.ts';
 import type { ApprovalMode } from '../../../agent/journal/approvals.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 
@@ -27,16 +28,22 @@ function create(): Ungated {
     tell: (_, textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
     audit: ({ tool }) => audited.push(tool),
     sizeOf: async () => file.length,
-    toolsIn: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
+    toolsSince: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
     clock: () => now++,
   });
 }
 
-const see = (event: TurnEvent, session = 's') => ungated.sees({ session, transcript: '/t', cwd: '/p', event });
+const see = (event: TurnEvent, session = 's') =>
+  ungated.sees({ agent: 'gemini', session, transcript: '/t', cwd: '/p', event });
 const start = () => see({ type: 'turnStart', prompt: 'go' });
 const request = () => see({ type: 'modelRequest', texts: [] });
 const end = () => see({ type: 'turnEnd', answer: 'done' });
-const shell = (command: string, tool = 'run_shell_command') => ({ tool, server: undefined, input: { command } });
+const shell = (command: string, tool = 'run_shell_command') => ({
+  agent: 'gemini',
+  tool,
+  server: undefined,
+  input: { command },
+});
 function gate(command: string, yes = true): void {
   see({ type: 'gate', ...shell(command) });
   if (yes) ungated.passed('s', shell(command));
@@ -100,7 +107,7 @@ describe('a tool that ended', () => {
 
   it('is not told for arguments in another order, nor for what the host itself adds while it runs', () => {
     start();
-    ungated.passed('s', { tool: 'grep_search', input: { pattern: 'x', dir_path: '.' } });
+    ungated.passed('s', { agent: 'gemini', tool: 'grep_search', input: { pattern: 'x', dir_path: '.' } });
     see({ type: 'toolEnd', tool: 'grep_search', input: { dir_path: '.', pattern: 'x', context: 3 } });
     expect(told).toEqual([]);
   });

@@ -2,7 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hooksCommand, installedTroubles } from '../../../agent/commands/hooks.ts';
-import { type InstallDirs, listHooks } from '../../../agent/drivers/gemini/install.ts';
+import type { InstallDirs } from '../../../agent/drivers/driver.ts';
+import { listHooks } from '../../../agent/drivers/gemini/install.ts';
 import type { TemporaryHome } from '../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../helpers/installation.ts';
 

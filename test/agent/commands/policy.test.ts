@@ -26,7 +26,7 @@ async function test(command: string, more: Partial<PolicyTest> = {}): Promise<st
   const lines: string[] = [];
   const out = (line: string) => void lines.push(line);
   const context = { ...world, cwd: shop, distDir: '', loadConfig: () => loadConfig(world), out, note: out };
-  await policyTestCommand({ command, tool: 'run_shell_command', mode: 'risky', json: false, ...more }, context);
+  await policyTestCommand({ command, agent: 'gemini', mode: 'risky', json: false, ...more }, context);
   return lines;
 }
 const files = (user = 0, project = 0) =>

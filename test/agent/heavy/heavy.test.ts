@@ -1,7 +1,7 @@
 // Real worker threads, from the sources; test/e2e/large-inputs.test.ts has those of the built program.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { type JudgeTask, judgeHere } from '../../../agent/approvals/judge-now.ts';
+import { type JudgeTask, judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import { createRedactor, type RedactionOptions } from '../../../agent/format/redact.ts';
 import { createHeavy, type Heavy, inlineChars } from '../../../agent/heavy/heavy.ts';
 import { createThread } from '../../../agent/heavy/thread.ts';
@@ -37,7 +37,7 @@ afterEach(async () => {
 const large = `# Title\n\n**bold** our-own-token-0123456789 \`code\`\n\n${'- item with *words* and [a link](https://example.com)\n'.repeat(300)}`;
 const rule = (changes: object) => ({ do: 'deny' as const, tool: 'run_shell_command', ...changes });
 const taskOf = (command: string, changes: Partial<JudgeTask> = {}): JudgeTask => ({
-  call: { tool: 'run_shell_command', server: undefined, input: { command } },
+  call: { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } },
   cwd: '/',
   mode: 'risky',
   policies: { user: { rules: [] }, project: { rules: [] }, problems: [] } as unknown as JudgeTask['policies'],
@@ -119,7 +119,7 @@ describe('a call', () => {
   it('whose arguments nest too deep to be copied is asked', async () => {
     const heavy = heavyWith(redaction);
     const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
-    const call = { tool: 'write_file', server: undefined, input: { deep } };
+    const call = { agent: 'gemini', tool: 'write_file', server: undefined, input: { deep } };
     expect((await heavy.judgeLarge(taskOf('', { call })))?.judgement).toMatchObject({
       verdict: 'ask',
       rules: ['too-long'],

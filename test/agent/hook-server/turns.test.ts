@@ -107,7 +107,7 @@ function newTurns(): Turns {
 
 const happens = (event: TurnEvent, transcript?: string) =>
   turns.handle(
-    { event, session: 's', cwd: root, transcript },
+    { agent: 'gemini', event, session: 's', cwd: root, transcript },
     { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
   );
 const message = () => journal.project(p).messages.get(id);

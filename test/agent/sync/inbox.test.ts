@@ -124,7 +124,7 @@ describe('a message that stands read in the file', () => {
     await inbox.stop();
   });
 
-  it.each([undefined, {}, { ...note, tool: 'vim' }, { ...note, at: -1 }, { ...note, transcript: 1 }])(
+  it.each([undefined, {}, { ...note, tool: 'Vim 9' }, { ...note, at: -1 }, { ...note, transcript: 1 }])(
     'without one, as %j, was taken by another program',
     async (via) => {
       const inbox = await readBy(via);

@@ -84,7 +84,7 @@ describe('after a turn', () => {
   });
 
   it('the prompt that the host drops at its budget of turns is no Esc: it is given again', () => {
-    const dropped = view({ waiting: [waiting('x')], continuations: 100 });
+    const dropped = view({ waiting: [waiting('x')], continuations: 100, maxContinuations: 99 });
     expect(afterTurn(outcome({ lost: true, answer: undefined }), dropped, nonce).next?.text).toContain('\nx\n');
   });
 });

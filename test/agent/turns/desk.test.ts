@@ -34,8 +34,11 @@ it('hears of a compression that somebody asked for, and of none that may not hap
 });
 
 it('reads questions of any shape', () => {
-  const ask = (questions: unknown) =>
-    deskNews({ type: 'gate', tool: 'ask_user', server: undefined, input: { questions } });
+  const ask = (questions: unknown) => {
+    const payload = { session_id: 's', cwd: '/p', tool_name: 'ask_user', tool_input: { questions } };
+    const call = readCall('BeforeTool', payload);
+    return call && deskNews(call.event);
+  };
   for (const odd of [undefined, 'x', [], [null, 7, { question: 7 }]]) expect(ask(odd)).toBeUndefined();
   expect(ask([{ question: 'Go?', options: [null, { label: 3 }, { label: 'Yes' }] }])).toBe(
     'The agent asks at the desk:\nGo?\n- Yes',

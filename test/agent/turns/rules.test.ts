@@ -19,7 +19,7 @@ function waiting(id: string, text = 'Run the tests', changes: Partial<WaitingMes
 const view = (changes: Partial<TurnView> = {}) => turnView({ now, ...changes });
 
 function call(event: TurnEvent, session = 's1'): HookCall {
-  return { session, transcript: '/t.jsonl', cwd: '/p', event };
+  return { agent: 'gemini', session, transcript: '/t.jsonl', cwd: '/p', event };
 }
 
 const turnStart: TurnEvent = { type: 'turnStart', prompt: 'go on' };

@@ -22,7 +22,7 @@ function outcome(answer: string, changes: Partial<TurnOutcome> = {}): TurnOutcom
 }
 
 const step = (of: Sprint, answer: string, changes: Partial<TurnOutcome> = {}) =>
-  afterTask(of, outcome(answer, changes), now, 1);
+  afterTask(of, outcome(answer, changes), { now, continuations: 1 });
 
 describe('the last line of an answer', () => {
   it.each([
@@ -77,11 +77,11 @@ describe('a task turn', () => {
 
   it('is the last but one at a limit: tasks, time, context, turns of the host', () => {
     const ending = (of: Sprint, changes: Partial<TurnOutcome> = {}, continuations = 1) =>
-      afterTask(of, outcome('A', changes), now, continuations).sprint.ending;
+      afterTask(of, outcome('A', changes), { now, continuations, maxContinuations: 99 }).sprint.ending;
     expect(ending(sprint({ done: 2 }))).toBe('maxTasks');
     expect(ending(sprint({ untilAt: now }))).toBe('timeout');
     expect(ending(sprint(), { contextShare: sprintLimits.endAt })).toBe('context');
-    expect(ending(sprint(), {}, sprintLimits.continuations)).toBe('maxTasks');
+    expect(ending(sprint(), {}, 90)).toBe('maxTasks');
     expect(ending(sprint())).toBeUndefined();
   });
 

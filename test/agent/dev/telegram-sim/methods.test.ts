@@ -98,10 +98,21 @@ describe('the simulated Bot API', () => {
       });
     expect(await react('✅')).toEqual(recorded('400_reaction_invalid'));
     expect(await react('👍', '👀')).toEqual(refused('REACTIONS_TOO_MANY'));
+    const before = performance.now();
     expect((await react('👀')).body).toEqual({ ok: true, result: true });
     expect(sim.messages()[0]?.reactions).toEqual(['👀']);
+    const between = performance.now();
     expect((await react()).body).toEqual({ ok: true, result: true });
     expect(sim.messages()[0]?.reactions).toEqual([]);
+    const head = { chatId: owner, messageId: message_id, at: expect.any(Number) };
+    expect(sim.reactions).toEqual([
+      { ...head, emoji: '👀' },
+      { ...head, emoji: null },
+    ]);
+    expect(sim.reactions.map(({ at }) => [at >= before, at >= between])).toEqual([
+      [true, false],
+      [true, true],
+    ]);
   });
 
   it('creates topics only where there can be topics', async () => {

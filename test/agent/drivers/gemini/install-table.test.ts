@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type InstallDirs, installHooks } from '../../../../agent/drivers/gemini/install.ts';
+import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
+import { installHooks } from '../../../../agent/drivers/gemini/install.ts';
 import { hookEntry, hookTable, parseCommand } from '../../../../agent/drivers/gemini/install-table.ts';
-import { modeOf } from '../../../../protocol/hook.ts';
+import { modeOf } from '../../../../agent/drivers/registry.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
 

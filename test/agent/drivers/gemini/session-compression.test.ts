@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
-import { newSummaries } from '../../../../agent/drivers/gemini/session-compression.ts';
+import { newCompressions } from '../../../../agent/drivers/session-file.ts';
 
 const recorded = fileURLToPath(new URL('../../../fixtures/gemini-0.61.0/session.compressed.jsonl', import.meta.url));
 const summary = '<state_snapshot>all of it</state_snapshot>';
@@ -24,22 +24,24 @@ beforeEach(async () => {
 
 it('a turn in which the history was replaced by a summary has compressed', async () => {
   expect(offsets).toHaveLength(2);
-  expect(await newSummaries(path, offsets[0] ?? 0)).toEqual([summary]);
+  expect(await newCompressions({ agent: 'gemini', path }, offsets[0] ?? 0)).toEqual([summary]);
 });
 
 it('the same summary written again, after a resume or a cancelled turn, is no compression', async () => {
-  expect(await newSummaries(path, offsets[1] ?? 0)).toEqual([]);
+  expect(await newCompressions({ agent: 'gemini', path }, offsets[1] ?? 0)).toEqual([]);
 });
 
 it('a later compression is one more, and a line that is still being written none', async () => {
   const { size } = await stat(path);
   const again = lines.find((line) => line.includes(summary))?.replaceAll('all of it', 'more of it') ?? '';
   await appendFile(path, again.slice(0, -10));
-  expect(await newSummaries(path, size)).toEqual([]);
+  expect(await newCompressions({ agent: 'gemini', path }, size)).toEqual([]);
   await writeFile(path, `${lines.join('\n')}${again}\n`);
-  expect(await newSummaries(path, size)).toEqual(['<state_snapshot>more of it</state_snapshot>']);
+  expect(await newCompressions({ agent: 'gemini', path }, size)).toEqual([
+    '<state_snapshot>more of it</state_snapshot>',
+  ]);
 });
 
 it('a turn without one costs no look at what was before it', async () => {
-  expect(await newSummaries(path, (await readFile(path)).length)).toEqual([]);
+  expect(await newCompressions({ agent: 'gemini', path }, (await readFile(path)).length)).toEqual([]);
 });

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readTools } from '../../../../agent/drivers/gemini/session-tools.ts';
+import { readSession } from '../../../../agent/drivers/gemini/session-log.ts';
 
+const readTools = (text: string) => readSession(text).tools;
 const recorded = (name: string) =>
   readFileSync(join(import.meta.dirname, '..', '..', '..', 'fixtures', 'gemini-0.61.0', name), 'utf8');
 

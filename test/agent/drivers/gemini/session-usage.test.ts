@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { meterTokens } from '../../../../agent/drivers/gemini/session-usage.ts';
+import { meterTokens } from '../../../../agent/drivers/session-file.ts';
 
 const recorded = new URL('../../../fixtures/gemini-0.61.0/session.jsonl', import.meta.url);
 
@@ -23,15 +23,15 @@ it('the tokens of a recorded session are those of its messages, each counted onc
   }
   expect(totals.size).toBeGreaterThan(1);
   await writeFile(path, '');
-  const taken = await meterTokens(path);
+  const taken = await meterTokens({ agent: 'gemini', path });
   await appendFile(path, text);
   expect(await taken()).toBe([...totals.values()].reduce((a, b) => a + b, 0));
 });
 
 it('a turn is charged with what is written in it, also in several looks, and with nothing before', async () => {
-  const line = (id: string, total: number) => `${JSON.stringify({ id, tokens: { total } })}\n`;
+  const line = (id: string, total: number) => `${JSON.stringify({ id, type: 'gemini', tokens: { total } })}\n`;
   await writeFile(path, `${text}{"id":"begun before","tok`);
-  const taken = await meterTokens(path);
+  const taken = await meterTokens({ agent: 'gemini', path });
   expect(await taken()).toBe(0);
   await appendFile(path, `ens":{"total":7}}\n${line('a', 5)}`);
   expect(await taken()).toBe(5);

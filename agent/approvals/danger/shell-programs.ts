@@ -1,6 +1,7 @@
 // Programs whose arguments are a command or a script: what they would run. Pure.
 
-import { unescaped } from './shell-syntax.ts';
+import { agentOf } from './guarded.ts';
+import { unescaped } from './shell-marks.ts';
 
 /** Run the command that begins at one of their words; which one depends on their options, so each is tried. */
 const runners = new Set([
@@ -195,7 +196,9 @@ function callsIn(code: string): string[][] {
   const home = namesHome.test(code) ? ['~'] : [];
   const strings = [...stringsIn(code), ...home];
   // `run(['rm', '-rf', '/'])`
-  const lists = strings.flatMap((word, at) => (listed.test(word) ? [strings.slice(at, at + maxListed)] : []));
+  const lists = strings.flatMap((word, at) =>
+    listed.test(word) || agentOf(word) !== undefined ? [strings.slice(at, at + maxListed)] : [],
+  );
   return [
     ['open', ...strings],
     ...lists.slice(0, maxTried),
@@ -207,7 +210,7 @@ function callsIn(code: string): string[][] {
 /** What a program calls the home. */
 const namesHome = /\bhomedir\(|\bPath\.home\(|\bDir\.home\b|\benv(?:iron)?\W{1,3}HOME\b|\bENV\W{1,3}HOME\b/;
 /** Programs whose arguments may stand beside them, each as a string of its own. */
-const listed = /^(?:rm|shred|unlink|mv|cp|chmod|chown|git|find|dd|kill|pkill|killall|wa-sync|gemini|claude|codex)$/;
+const listed = /^(?:rm|shred|unlink|mv|cp|chmod|chown|git|find|dd|kill|pkill|killall|wa-sync)$/;
 const maxListed = 12;
 const maxStrings = 200;
 /** `qw(rm -rf x)`, `%x(rm -rf x)` */

@@ -1,39 +1,30 @@
 // What belongs to the guard itself or may hold secrets: the directories of wa-sync, the settings and hooks of every coding agent that we
 // know, names of secret files; and whether a path, also one with `*`, `?` or `[…]` in it, reaches one of them. Pure.
 
+import { mailboxFolder } from '../../../protocol/files.ts';
+import type { Footprint } from '../../drivers/driver.ts';
+import { ofFootprints } from '../../drivers/footprints.ts';
 import { hasGlob, matchesName } from './glob.ts';
 import { isAbove, normal } from './paths.ts';
 
-/** A folder of a coding agent, in a home or a project, and what in it decides whether the gate is asked. */
-const agents: readonly { agent: string; folder: string; names: readonly string[]; beside: readonly string[] }[] = [
-  {
-    agent: 'gemini',
-    folder: '.gemini',
-    names: [
-      ...['settings.json', 'extensions', 'hooks', 'policies', 'trusted_hooks.json', 'trustedFolders.json'],
-      ...['wa_inbox.json', 'wa_outbox.json', 'wa_policy.json', 'wa_audit.jsonl'],
-    ],
-    beside: ['/etc/gemini-cli/settings.json', '/etc/gemini-cli/system-defaults.json'],
-  },
-  {
-    agent: 'claude',
-    folder: '.claude',
-    names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
-    beside: ['/etc/claude-code/managed-settings.json'],
-  },
-  {
-    agent: 'codex',
-    folder: '.codex',
-    names: ['config.toml', 'hooks.json', 'hooks', 'rules'],
-    beside: ['/etc/codex/config.toml', '/etc/codex/requirements.toml'],
-  },
-];
+const mailbox = {
+  folder: mailboxFolder,
+  names: ['wa_inbox.json', 'wa_outbox.json', 'wa_policy.json', 'wa_audit.jsonl'],
+};
 
-export const agentNames = agents.map(({ agent }) => agent);
+/** Folders in a home or a project, and what in them decides whether the gate is asked. */
+const guardedFolders = ofFootprints((all): readonly Pick<Footprint, 'folder' | 'names'>[] => [...all, mailbox]);
+const homeFiles = ofFootprints((all) => all.flatMap((each) => each.homeFiles));
+const besideThem = ofFootprints((all) => all.flatMap((each) => each.beside));
+const byProgram = ofFootprints((all) => new Map(all.flatMap((each) => each.programs.map((name) => [name, each]))));
+
+/** The coding agent that a program is. */
+export function agentOf(program: string): Footprint | undefined {
+  return byProgram().get(program);
+}
 
 /** Files of ours whose names begin so, in the same folder. */
 const ownNames = /^(wa_|\.wa-tmp-)/;
-const homeFiles = ['.claude.json'];
 
 const secretName =
   /^(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|\.?credentials(\.\w+)?|oauth_creds\.json|\.vault-token|application_default_credentials\.json|credentials\.tfrc\.json|rclone\.conf|.*\.tfstate|\.(bash|zsh|python|psql|mysql)_history|secrets?\.(json|ya?ml|toml|env)|.*\.(pem|key|p12|pfx|keystore|jks))$/i;
@@ -83,15 +74,16 @@ function tellingGlob(pattern: string, name: string): boolean {
 /** It is, lies in, or may stand for something of the guard. */
 export function belongsToGuard(path: string, { own }: Place): boolean {
   if (own.some((dir) => reaches(path, normal(dir)))) return true;
-  if (agents.some(({ beside }) => beside.some((file) => reaches(path, file)))) return true;
+  if (besideThem().some((file) => reaches(path, file))) return true;
   const parts = path.toLowerCase().split('/');
+  const [homes, folders] = [homeFiles(), guardedFolders()];
   return parts.some((part, at) => {
-    if (homeFiles.some((name) => matches(part, name))) return true;
+    if (homes.some((name) => matches(part, name))) return true;
     const next = parts[at + 1];
     if (next === undefined) return false;
-    const found = agents.find(({ folder }) => matches(part, folder));
-    return (
-      found !== undefined && (ownNames.test(next) || found.names.some((name) => matches(next, name.toLowerCase())))
+    return folders.some(
+      ({ folder, names }) =>
+        matches(part, folder) && (ownNames.test(next) || names.some((name) => matches(next, name.toLowerCase()))),
     );
   });
 }
@@ -100,19 +92,24 @@ export function belongsToGuard(path: string, { own }: Place): boolean {
 export function standsAboveGuard(path: string, place: Place): boolean {
   const parts = path.split('/');
   const last = parts.at(-1) ?? '';
-  if (agents.some(({ folder }) => matches(last.toLowerCase(), folder))) return true;
+  if (isAgentFolder(last)) return true;
   return guardedRoots(place).some((root) => coveredBy(parts, root.split('/')));
+}
+
+/** The name of a coding agent's folder, or a pattern for one. */
+export function isAgentFolder(name: string): boolean {
+  return guardedFolders().some(({ folder }) => matches(name.toLowerCase(), folder));
 }
 
 /** What lies in a folder that is no project's, and always there. */
 export function standsAboveHomeGuard(path: string, { own, home }: Place): boolean {
-  const roots = [...own.map(normal), ...agents.map(({ folder }) => normal(`${home}/${folder}`))];
+  const roots = [...own.map(normal), ...guardedFolders().map(({ folder }) => normal(`${home}/${folder}`))];
   return roots.some((root) => coveredBy(path.split('/'), root.split('/')));
 }
 
 function guardedRoots({ own, home, cwd }: Place): string[] {
-  const folders = [home, cwd].flatMap((base) => agents.map(({ folder }) => normal(`${base}/${folder}`)));
-  return [...own.map(normal), ...folders, ...homeFiles.map((file) => normal(`${home}/${file}`))];
+  const folders = [home, cwd].flatMap((base) => guardedFolders().map(({ folder }) => normal(`${base}/${folder}`)));
+  return [...own.map(normal), ...folders, ...homeFiles().map((file) => normal(`${home}/${file}`))];
 }
 
 /** A name by which `find` or `**` below `start` would come upon something of the guard. */
@@ -122,9 +119,9 @@ export function mayFindGuard(start: string, patterns: readonly string[], place: 
   if (below.length === 0) return false;
   if (patterns.length === 0) return true;
   const names = [
-    ...agents.flatMap(({ folder, names: inIt }) => [folder, ...inIt]),
+    ...guardedFolders().flatMap(({ folder, names: inIt }) => [folder, ...inIt]),
     ...below.flatMap((root) => root.split('/').slice(start.split('/').length)),
-    ...homeFiles,
+    ...homeFiles(),
     ...(place.own.some((dir) => isAbove(start, dir)) ? ownFiles : []),
   ];
   return patterns.some((pattern) =>

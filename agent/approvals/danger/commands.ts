@@ -1,13 +1,14 @@
 // The built-in rules for one simple command of a shell. Pure.
 
-import type { Add, Surroundings } from './builtin.ts';
 import { namesFound, startsOf } from './file-roles.ts';
-import { hasGlob, matchesName } from './glob.ts';
-import { agentNames, mayFindGuard } from './guarded.ts';
+import { hasGlob } from './glob.ts';
+import { mayFindGuard } from './guarded.ts';
+import { lookAtAgents, lookAtOwn, lookAtProcesses } from './own-commands.ts';
 import { absolute, isAbove, normal } from './paths.ts';
+import type { Add, Surroundings } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
+import { marks } from './shell-marks.ts';
 import { readsStdin } from './shell-programs.ts';
-import { marks } from './shell-syntax.ts';
 import type { SimpleCommand } from './shell-words.ts';
 
 const diskDevice = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|r?disk)/;
@@ -149,107 +150,6 @@ function sourcesOf(from: SimpleCommand | undefined): SimpleCommand[] {
 /** `xargs` puts this mark behind what it runs. */
 function isFromXargs({ words, isInner }: SimpleCommand): boolean {
   return isInner && words.at(-1) === '{}';
-}
-
-/** Processes of the guard; `node` is also that of the daemon, a shell and perl those of the launcher. */
-function lookAtProcesses(program: string, rest: readonly string[], add: Add): void {
-  const names = rest.filter((word) => !word.startsWith('-'));
-  if (/^(pkill|killall|killall5|pgrep|skill)$/.test(program)) {
-    const ends = program !== 'pgrep';
-    const isOurs = names.some((name) => {
-      const letters = name.toLowerCase().replace(/[^a-z]/g, '');
-      if (isUnknown(name)) return ends;
-      if (/wa.?(sync|hook)|hook/i.test(name)) return true;
-      if (ends && reachesOurs(name)) return true;
-      return (
-        ends && (/^(node|nodejs|perl|sh|bash|dash|curl|gemini|claude|codex|wa)?$/.test(letters) || /^wa/.test(letters))
-      );
-    });
-    if (
-      isOurs ||
-      (ends && (names.length === 0 || rest.some((word) => /^-(u|U|G|g|P|t)$|^--(uid|euid|group)/.test(word))))
-    ) {
-      add('own', 'may end processes of the guard itself');
-    }
-  }
-  if (
-    program === 'fuser' &&
-    rest.some((word) => /^-\w*k|^--kill$/.test(word)) &&
-    names.some((word) => /^[/~.]/.test(word))
-  )
-    add('own', 'may end processes of the guard itself');
-  if (program === 'kill' && rest.some((word, at) => word === '-1' && at > 0))
-    add('own', 'ends every process of the user');
-  const isService = /^(systemctl|launchctl|service|sc|pm2|loginctl|schtasks)$/.test(program);
-  if (isService && rest.some((word) => /wa-sync|wa_sync|^wa[-_]?[*?[]|terminate-user|kill-user/i.test(word))) {
-    add('own', 'starts or stops wa-sync');
-  }
-}
-
-/** As the pattern of `pkill` finds them; a dot stands for any character. */
-function reachesOurs(pattern: string): boolean {
-  const glob = pattern
-    .replace(/^\^/, '')
-    .replace(/\$$/, '')
-    .replace(/\.[*+]/g, '*')
-    .replaceAll('.', '?');
-  if (/[()|\\]/.test(glob)) return false;
-  return ['node', 'perl', 'wa-sync.js', 'wa-hook-fallback.cjs'].some((name) => matchesName(`*${glob}*`, name));
-}
-
-/** Looks the processes up in one command and ends them in another. */
-export function lookAtEnded(commands: readonly SimpleCommand[], add: Add): void {
-  if (!commands.some(({ words: [name, first] }) => name === 'kill' && first !== '-0')) return;
-  const finds = commands.some(({ words: [name = '', ...rest] }) => {
-    const names = rest.filter((word) => !word.startsWith('-')).map((word) => word.replaceAll(/[[\]]/g, ''));
-    if (/^(pgrep|pidof)$/.test(name)) return names.some((word) => /^(node|perl|sh|bash|gemini|wa.*)$/.test(word));
-    return (
-      /^(e?grep|rg|awk)$/.test(name) &&
-      names.some((word) => /^\/?(wa|node|perl|gemini)\/?$|wa.?(sync|hook)/i.test(word))
-    );
-  });
-  if (finds) add('own', 'may end processes of the guard itself');
-}
-
-export const movesAgent =
-  /^(HOME|GEMINI_CLI_HOME|GEMINI_CONFIG_DIR|GEMINI_CLI_SYSTEM_(?:SETTINGS|DEFAULTS)_PATH|CLAUDE_CONFIG_DIR|CODEX_HOME|WA_\w+_DIR|XDG_\w+)=/;
-
-/** Extensions and hooks of a coding agent, and one that is started without them. */
-function lookAtAgents({ words: [program = '', ...rest], assigned }: SimpleCommand, add: Add): void {
-  const name = agentNames.find((agent) => new RegExp(`^${agent}(-cli|-code)?$`).test(program));
-  if (name === undefined) return;
-  const own = () => add('own', `changes or leaves out the hooks of ${name}`);
-  const verb = rest.findIndex((word) => /^(extensions?|hooks?|plugins?|config|features|settings)$/.test(word));
-  if (verb >= 0 && verb < 3 && !/^(list|ls|show|get|validate|--help)$/.test(rest[verb + 1] ?? '')) own();
-  if (assigned.some((word) => movesAgent.test(word))) own();
-  const leavesOut = {
-    gemini: /^(-[a-z]*e|--extensions?(=|$))/,
-    claude: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
-    codex: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
-  }[name];
-  if (leavesOut && rest.some((word) => leavesOut.test(word))) own();
-}
-
-/** What only shows, sends or starts is left alone: the model is told to use some of it. */
-function lookAtOwn(words: readonly string[], before: readonly string[], add: Add): void {
-  const has = (pattern: RegExp) => words.some((word) => pattern.test(word));
-  if (
-    has(/^(service|setup|rotate|uninstall)$/) ||
-    (has(/^hooks$/) && !has(/^list$/)) ||
-    (words[0] === 'dev' && has(/^(--agent=)?gemini$/))
-  )
-    add('own', 'changes the installation of wa-sync');
-  if (
-    (before.some((word) => /^(uninstall|un|remove|rm|unlink|r)$/.test(word)) ||
-      (before.some((word) => /^(install|i|add|update|up|upgrade)$/.test(word)) &&
-        [...before, ...words].some((word) => /^(-g|--global|global)$/.test(word)))) &&
-    /^(npm|pnpm|yarn|bun)$/.test(before[0] ?? '')
-  )
-    add('own', 'changes the installation of wa-sync');
-  const [verb = ''] = words.filter((word) => !word.startsWith('-'));
-  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb) || hasGlob(verb) || verb === '{}')
-    add('own', 'stops or steers wa-sync');
-  if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'sends or drops a letter of wa-sync');
 }
 
 /** With names it is as harmless as these, in the project and where nothing else lies. */

@@ -1,7 +1,7 @@
 // The verdict on a call that could not be judged in time: as strict as any rule that might have been about it. Pure, and quick for
 // every input: looks at names alone.
 
-import { matchesGlob } from './glob.ts';
+import { matchesGlob } from '../danger/glob.ts';
 import type { Judgement } from './judge.ts';
 import type { JudgeTask } from './judge-now.ts';
 import { onlyTools, type ProjectRule, type UserRule } from './policy.ts';

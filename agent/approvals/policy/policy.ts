@@ -1,13 +1,13 @@
-// The policy of the user (`policy.json` beside config.json) and of a project (`.gemini/wa_policy.json`, which can only
+// The policy of the user (`policy.json` beside config.json) and of a project (`wa_policy.json` beside its two files, which can only
 // tighten): schema and reading. Prose: docs/policy.md.
 
 import * as v from 'valibot';
-import type { WaError } from '../../protocol/errors.ts';
-import { readBelow } from '../files/below.ts';
-import { lineOfMistake } from '../files/json-line.ts';
-import { type RawFile, readLinked } from '../files/raw-file.ts';
-import { visible } from '../visible.ts';
-import { builtinRules, neverAllowed } from './builtin.ts';
+import type { WaError } from '../../../protocol/errors.ts';
+import { readBelow } from '../../files/below.ts';
+import { lineOfMistake } from '../../files/json-line.ts';
+import { type RawFile, readLinked } from '../../files/raw-file.ts';
+import { visible } from '../../visible.ts';
+import { builtinRules, neverAllowed } from '../danger/rules.ts';
 import { keyWords, policyMistake } from './policy-words.ts';
 
 /** An unknown key is a mistake: what it meant to forbid would be allowed. */

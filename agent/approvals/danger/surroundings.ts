@@ -3,9 +3,10 @@
 import { readlink, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readLinked } from '../files/raw-file.ts';
-import type { Directories } from '../paths.ts';
-import { maxPaths, pathsOf, type Surroundings, type ToolCall } from './builtin.ts';
+import { readLinked } from '../../files/raw-file.ts';
+import type { Directories } from '../../paths.ts';
+import { maxPaths, pathsOf, type ToolCall, toolsOf } from './call.ts';
+import type { Surroundings } from './rules.ts';
 
 const maxShownBytes = 200_000;
 
@@ -86,9 +87,10 @@ async function realPathOf(path: string, known: Map<string, Promise<string | unde
 }
 
 /** What a tool that writes a whole file would replace; undefined = nothing there, or nothing that can be shown. */
-export async function fileNow({ input }: ToolCall, cwd: string): Promise<string | undefined> {
-  if (typeof input.file_path !== 'string' || typeof input.content !== 'string') return undefined;
-  const path = resolve(cwd, input.file_path);
+export async function fileNow({ agent, input }: ToolCall, cwd: string): Promise<string | undefined> {
+  const write = toolsOf(agent).write(input);
+  if (!write) return undefined;
+  const path = resolve(cwd, write.file);
   const file = await readLinked(path, maxShownBytes).catch(() => undefined);
   return file && !file.oversized ? file.bytes.toString('utf8') : undefined;
 }

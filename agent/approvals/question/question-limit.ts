@@ -2,7 +2,7 @@
 // holds a hook, a call and a message.
 
 import { randomBytes } from 'node:crypto';
-import type { TurnAnswer } from '../../protocol/turn-events.ts';
+import type { TurnAnswer } from '../../../protocol/turn-events.ts';
 import type { Asked, Questions, QuestionsOptions } from './questions.ts';
 
 export const maxOpenQuestions = 50;

@@ -1,19 +1,12 @@
 // What a tool call may do: the strictest of mode, built-in rules, the user's policy and the project's. Pure.
 
-import { oneLine } from '../../protocol/lines.ts';
-import { pollingTools } from '../../protocol/polling.ts';
-import type { ApprovalMode } from '../journal/approvals.ts';
-import {
-  type BuiltinRule,
-  commandOf,
-  commandTexts,
-  type Finding,
-  findDangers,
-  neverAllowed,
-  type Surroundings,
-  type ToolCall,
-} from './builtin.ts';
-import { matchesGlob } from './glob.ts';
+import { oneLine } from '../../../protocol/lines.ts';
+import { pollingTools } from '../../../protocol/polling.ts';
+import type { ApprovalMode } from '../../journal/approvals.ts';
+import { commandOf, commandTexts, type ToolCall, toolsOf } from '../danger/call.ts';
+import { findDangers } from '../danger/dangers.ts';
+import { matchesGlob } from '../danger/glob.ts';
+import { type BuiltinRule, type Finding, neverAllowed, type Surroundings } from '../danger/rules.ts';
 import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
 
 export interface Judgement {
@@ -40,7 +33,7 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
   const before = matcherOf(call, world, first);
   const rewrite = policies.user.rules.find((rule) => rule.do === 'rewrite' && before.whole(rule));
   // Judged as what runs: a rewritten call is no way around the other rules.
-  const input = rewrite ? { ...call.input, ...rewrite.set } : undefined;
+  const input = rewrite ? rewritten(call, rewrite.set ?? {}) : undefined;
   const actual = input ? { ...call, input } : call;
   const refusedNow = input ? forbidden(actual, policies, world) : undefined;
   if (refusedNow) return { ...refusedNow, input };
@@ -67,6 +60,14 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
   tightenAsTold(tighten, decisive, userWords);
   tightenAsTold(tighten, asProjects(ofProject.find(({ do: what }) => what !== undefined)), projectWords);
   return judgement;
+}
+
+/** `command` in a policy is the command line of a shell tool, whatever its argument is called. */
+function rewritten(call: ToolCall, { command, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const input = { ...call.input, ...rest };
+  if (command === undefined) return input;
+  const isLine = typeof command === 'string' && commandOf(call) !== undefined;
+  return isLine ? toolsOf(call.agent).withCommand(input, command) : { ...input, command };
 }
 
 const nothing = { verdict: 'go', why: [], rules: [], input: undefined, checkpoint: false } as const;
@@ -125,8 +126,8 @@ function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Jud
 }
 
 /** Its whole effect is to reach the owner: a question at the desk, our own tools for messages. To ask about it asks twice. */
-function speaksToOwner({ tool, server }: ToolCall): boolean {
-  if (server === undefined) return tool === 'ask_user';
+function speaksToOwner({ agent, tool, server }: ToolCall): boolean {
+  if (server === undefined) return tool === toolsOf(agent).question?.tool;
   return server === ownServer && Object.values(pollingTools).some((name) => tool === name || tool.endsWith(`_${name}`));
 }
 
@@ -204,10 +205,11 @@ function ruleMatches(rule: UserRule, call: ToolCall, command: 'whole' | (() => s
   if (rule.tool !== undefined && !matchesGlob(rule.tool, call.tool)) return false;
   if (rule.server !== undefined && (call.server === undefined || !matchesGlob(rule.server, call.server))) return false;
   return Object.entries(rule.match ?? {}).every(([key, pattern]) => {
-    const value = call.input[key];
+    const line = key === 'command' ? commandOf(call) : undefined;
+    const isCommand = line !== undefined;
+    const value = line ?? call.input[key];
     if (value === undefined) return false;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const isCommand = key === 'command' && commandOf(call) !== undefined;
     if (isCommand && command !== 'whole') {
       if (text.length <= maxCompared && matchesGlob(pattern, text)) return true;
       // What nobody can read may be what the rule is about.

@@ -2,7 +2,7 @@
 // becomes `marks.unknown`. Bounded. Pure.
 
 import { bracesExpanded } from './paths.ts';
-import { marks, quote, type RawCommand, type Syntax, unquote } from './shell-syntax.ts';
+import { marks, quote, type RawCommand, type Syntax, unquote } from './shell-marks.ts';
 
 /** What a command may know while it is read. */
 export interface Known {

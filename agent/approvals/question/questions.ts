@@ -1,20 +1,20 @@
 // The questions that wait on the phone: asked in the journal before the phone sees them, settled once, by the first verdict.
 
 import { randomBytes } from 'node:crypto';
-import { durationText } from '../../protocol/duration.ts';
-import { wayOut } from '../../protocol/hook.ts';
-import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
-import type { TurnAnswer } from '../../protocol/turn-events.ts';
-import type { ApprovalRecord, Verdict } from '../journal/approvals.ts';
-import { maxTextOf, type ProjectState } from '../journal/state.ts';
-import type { Log } from '../log.ts';
-import { visible } from '../visible.ts';
-import { commandOf, jsonOf, type ToolCall } from './builtin.ts';
-import type { Judgement } from './judge.ts';
-import type { Places } from './judge-now.ts';
-import type { Policies } from './policy.ts';
+import { durationText } from '../../../protocol/duration.ts';
+import { wayOut } from '../../../protocol/hook.ts';
+import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
+import type { TurnAnswer } from '../../../protocol/turn-events.ts';
+import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
+import { maxTextOf, type ProjectState } from '../../journal/state.ts';
+import type { Log } from '../../log.ts';
+import { visible } from '../../visible.ts';
+import { commandOf, jsonOf, type ToolCall } from '../danger/call.ts';
+import { fileNow } from '../danger/surroundings.ts';
+import type { Judgement } from '../policy/judge.ts';
+import type { Places } from '../policy/judge-now.ts';
+import type { Policies } from '../policy/policy.ts';
 import { questionItem, questionKey, type Shows, verdictItem } from './question.ts';
-import { fileNow } from './surroundings.ts';
 
 export interface Decision {
   tool: string;
@@ -37,7 +37,7 @@ export interface QuestionsOptions {
   send(item: OutboxItem): Promise<void>;
   shows: Shows;
   /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
-  isAtDesk(pid: number | undefined): Promise<boolean>;
+  isAtDesk(pid: number | undefined, agent: string): Promise<boolean>;
   audit(decision: Decision): void;
   clock: () => number;
   log: Log;
@@ -165,7 +165,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
       await settle(question, 'withdrawn', { deny: 'Nobody waited for the answer any more.' });
       return;
     }
-    const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid));
+    const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid, question.call.agent));
     if (atDesk) await settle(question, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
     // Still open in the outbox: it never was on the phone.
     else if (project.openKeys.has(questionKey(question.id))) await settle(question, 'timeout', { deny: unreachedText });

@@ -1,11 +1,12 @@
 // A call judged as the machine is at this moment, and what is different when its answer comes: a link may lead elsewhere by
 // then, a policy may have become stricter. Reads the file system, changes nothing.
 
-import type { ApprovalMode } from '../journal/approvals.ts';
-import { jsonOf, type Surroundings, type ToolCall } from './builtin.ts';
+import type { ApprovalMode } from '../../journal/approvals.ts';
+import { jsonOf, type ToolCall } from '../danger/call.ts';
+import type { Surroundings } from '../danger/rules.ts';
+import { lookAround } from '../danger/surroundings.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Policies } from './policy.ts';
-import { lookAround } from './surroundings.ts';
 
 /** Where each path of a call leads, by the word that names it. */
 export type Places = Surroundings['resolved'];

@@ -2,8 +2,8 @@
 // what is more than the limits is not read, and said. A guard against mistakes, not against somebody who hides: what a program
 // computes is not seen. Pure.
 
-import { absolute, normal } from './paths.ts';
-import { expand, isUnknown, type Known, marked } from './shell-expand.ts';
+import { expand, type Known } from './shell-expand.ts';
+import { marks, type RawCommand, type Syntax } from './shell-marks.ts';
 import {
   commandsRunBy,
   printed,
@@ -13,7 +13,8 @@ import {
   stringsIn,
   takesStdinCode,
 } from './shell-programs.ts';
-import { marks, parseShell, type RawCommand, type Syntax } from './shell-syntax.ts';
+import { copyOf, isAssignment, moveFolder, type Shell, type State, setLoop, setVariables } from './shell-state.ts';
+import { parseShell } from './shell-syntax.ts';
 
 export interface SimpleCommand {
   /** Unquoted; the first is the program's name without its folder. What only the shell knows is `marks.unknown`. */
@@ -42,13 +43,6 @@ export interface SimpleCommand {
   source: string;
 }
 
-export interface Shell {
-  cwd: string;
-  home: string;
-  /** Values that are known of the machine, by the name of the variable. */
-  variables?: Readonly<Record<string, readonly string[]>>;
-}
-
 export interface Reading {
   commands: SimpleCommand[];
   /** The rest was not read: nobody could. */
@@ -60,35 +54,6 @@ export const maxCommandChars = 65_536;
 const maxCommands = 2_000;
 const maxWords = 20_000;
 const maxNested = 6;
-const maxVariables = 64;
-const maxValues = 16;
-const maxFolders = 16;
-/** A longer way down is not followed. */
-const maxFolderChars = 512;
-/** No system knows a longer path. */
-const maxPathChars = 4_096;
-
-interface State {
-  at: string | undefined;
-  previous: string | undefined;
-  stack: (string | undefined)[];
-  variables: Map<string, readonly string[]>;
-  /** With it a `cd` may lead elsewhere. */
-  hasCdPath: boolean;
-}
-
-interface Run {
-  shell: Shell;
-  reading: Reading;
-  words: number;
-  syntax: Syntax;
-  state: State;
-  /** The command of each raw one. */
-  made: Map<RawCommand, SimpleCommand>;
-  depth: number;
-  isGuess: boolean;
-}
-
 export function readShell(line: string, shell: Shell): Reading {
   const reading: Reading = { commands: [], tooMuch: line.length > maxCommandChars };
   const variables = new Map(Object.entries(shell.variables ?? {}));
@@ -98,7 +63,13 @@ export function readShell(line: string, shell: Shell): Reading {
   return reading;
 }
 
-type Where = Pick<Run, 'shell' | 'reading' | 'state' | 'depth' | 'isGuess'>;
+interface Where {
+  shell: Shell;
+  reading: Reading;
+  state: State;
+  depth: number;
+  isGuess: boolean;
+}
 
 function readScript(text: string, where: Where, count: { words: number }): void {
   const { reading, depth } = where;
@@ -117,11 +88,11 @@ function readScript(text: string, where: Where, count: { words: number }): void 
   Object.assign(where.state, run.state);
 }
 
-function copyOf(state: State): State {
-  return { ...state, stack: [...state.stack], variables: new Map(state.variables) };
+interface ScriptRun extends Where {
+  syntax: Syntax;
+  /** The command of each raw one. */
+  made: Map<RawCommand, SimpleCommand>;
 }
-
-type ScriptRun = Where & Pick<Run, 'syntax' | 'made'>;
 
 const keywords = new Set([
   'then',
@@ -182,7 +153,7 @@ function readItem(raw: RawCommand, run: ScriptRun, count: { words: number }): bo
   run.made.set(raw, command);
   if (!isFull) add(command, run, count);
   else reading.commands.push(command);
-  moveFolder(command, run);
+  moveFolder(command.words, command.lost, state, run.shell);
   return !isFull;
 }
 
@@ -229,10 +200,6 @@ function printedInto({ texts, from }: SimpleCommand): string[] {
 /** Variables whose value programs run. */
 const runsValue = /^(?:\w{0,40}(?:EDITOR|PAGER|_COMMAND|ASKPASS|_DIFF)|VISUAL|BROWSER|GIT_SSH)=(.*\s.*)$/s;
 
-function isAssignment(word: string | undefined): boolean {
-  return word !== undefined && /^[A-Za-z_]\w{0,255}(\[[^\]]{0,64}\])?\+?=/.test(word);
-}
-
 function knownNow({ shell, syntax, state }: ScriptRun): Known {
   const folders = [state.at, state.previous, shell.cwd].filter((each) => each !== undefined);
   return {
@@ -244,39 +211,6 @@ function knownNow({ shell, syntax, state }: ScriptRun): Known {
   };
 }
 
-function setVariables(words: readonly string[], known: Known, state: State): void {
-  for (const word of words) {
-    const [, name, isMore, value = ''] = /^([A-Za-z_]\w{0,255})(\+)?=(.*)$/s.exec(word) ?? [];
-    if (name === undefined) continue;
-    if (name === 'CDPATH') state.hasCdPath = true;
-    const before = isMore ? (state.variables.get(name) ?? ['']) : [''];
-    const values = marked(value.startsWith('~') ? value.replace(/^~(?=\/|$)/, known.home) : value, known);
-    setVariable(
-      state,
-      name,
-      before.flatMap((each) => values.map((more) => each + more)),
-    );
-  }
-}
-
-function setVariable(state: State, name: string, values: readonly string[]): void {
-  if (state.variables.size >= maxVariables + 32 && !state.variables.has(name)) return;
-  const isShort = values.length <= maxValues && values.every((value) => value.length <= maxPathChars);
-  state.variables.set(name, isShort ? values : [marks.unknown]);
-}
-
-/** `for x in a b` */
-function setLoop(words: readonly string[], known: Known, state: State): void {
-  const at = words.indexOf('in');
-  const name = words[at - 1];
-  if (at < 1 || name === undefined) return;
-  setVariable(
-    state,
-    name,
-    words.slice(at + 1, at + 2 + maxValues).flatMap((word) => marked(word, known)),
-  );
-}
-
 function fetches(word: string, { substitutions }: Syntax): boolean {
   if (!word.includes(marks.substitution)) return false;
   const numbers = [...word.matchAll(/\uE001(\d{1,9})\uE004/g)].map(([, number]) => Number(number));
@@ -286,30 +220,3 @@ function fetches(word: string, { substitutions }: Syntax): boolean {
 export function isFetcher(program: string): boolean {
   return /^(curl|wget|fetch|aria2c|lynx|invoke-webrequest|iwr|irm)$/i.test(program);
 }
-
-/** Follows `cd`, `pushd` and `popd`. */
-function moveFolder({ words: [program = '', ...rest], lost }: SimpleCommand, { state, shell }: ScriptRun): void {
-  if (program === 'popd') {
-    state.previous = state.at;
-    state.at = state.stack.length > 0 ? state.stack.pop() : shell.cwd;
-    return;
-  }
-  if (program !== 'cd' && program !== 'pushd' && program !== 'chdir') return;
-  const options = rest.findIndex((word) => word === '--' || !/^-[A-Za-z@]+$/.test(word));
-  const words = options < 0 ? [] : rest.slice(rest[options] === '--' ? options + 1 : options);
-  const [target = shell.home] = words;
-  if (program === 'pushd' && state.stack.length < maxFolders) state.stack.push(state.at);
-  const isElsewhere = state.hasCdPath && !/^(\/|\.\.?(\/|$))/.test(target);
-  const isOpen = isUnknown(target) || /[*?[]/.test(target) || isElsewhere || target.length > maxPathChars;
-  const from = target === '-' ? state.previous : target;
-  const isRelative = from !== undefined && !absolutePath.test(from);
-  const before = state.at;
-  if (isOpen || from === undefined || (lost && isRelative) || /^\+\d/.test(from)) state.at = undefined;
-  else {
-    const moved = normal(absolute(from, before ?? shell.cwd));
-    state.at = moved.length < maxFolderChars ? moved : undefined;
-  }
-  state.previous = before;
-}
-
-const absolutePath = /^(\/|[a-z]:[\\/])/i;

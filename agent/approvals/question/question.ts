@@ -1,9 +1,9 @@
 // How an approval looks on the phone: what would run, word for word, and the buttons. Pure.
 
-import type { OutboxItem, TextEntity, TextPart } from '../../protocol/relay-api.ts';
-import type { Verdict } from '../journal/approvals.ts';
-import { visible } from '../visible.ts';
-import { commandOf, type ToolCall } from './builtin.ts';
+import type { OutboxItem, TextEntity, TextPart } from '../../../protocol/relay-api.ts';
+import type { Verdict } from '../../journal/approvals.ts';
+import { visible } from '../../visible.ts';
+import { commandOf, type ToolCall, toolsOf } from '../danger/call.ts';
 import { headAndTail, shortDiff } from './visible.ts';
 
 /** Without plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
@@ -97,32 +97,33 @@ export function questionPart(options: QuestionOptions): Shown {
   return { part, hides: places > 0 };
 }
 
-/** Arguments that the views below show themselves, or that only say why. */
-const shownByEdit = ['file_path', 'old_string', 'new_string', 'instruction', 'allow_multiple', 'expected_replacements'];
-const shownByWrite = ['file_path', 'content'];
-
 /** The views of a command and of a file are for the coding agent's own tools: what another server makes of such names nobody knows. */
 function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: string) => string): string {
   const command = commandOf(call);
+  const { edit: editOf, write: writeOf, shown } = toolsOf(call.agent);
   const isOwnTool = call.server === undefined;
   // What the model says of a command of its own tool is no argument that runs.
   if (command !== undefined) {
-    const said = isOwnTool ? ['command', 'description'] : ['command'];
+    const said = isOwnTool ? shown.command : shown.command.slice(0, 1);
     return clean([command, ...restOf(call, said)].join('\n'));
   }
-  const { file_path: path, content, old_string: before, new_string: after } = call.input;
-  const rest = (shown: readonly string[]) => restOf(call, shown).map((line) => `${clean(line)}\n`);
+  const rest = (keys: readonly string[]) =>
+    restOf(call, keys)
+      .map((line) => `${clean(line)}\n`)
+      .join('');
   // A name with a line break could pass for lines of the view.
-  const named = typeof path === 'string' && isOwnTool && !/[\n\r]/.test(path) ? path : undefined;
-  if (named !== undefined && typeof before === 'string' && typeof after === 'string') {
-    const all =
-      call.input.allow_multiple === true || Number(call.input.expected_replacements) > 1 ? ' (every place)' : '';
+  const isPlain = ({ file }: { file: string }) => isOwnTool && !/[\n\r]/.test(file);
+  const edit = editOf(call.input);
+  if (edit && isPlain(edit)) {
+    const all = edit.everywhere ? ' (every place)' : '';
     // Hidden before the marks of the lines can cut a secret of several lines.
-    return `${clean(named)}${all}\n${rest(shownByEdit).join('')}${shortDiff(before, after, clean)}`;
+    return `${clean(edit.file)}${all}\n${rest(shown.edit)}${shortDiff(edit.before, edit.after, clean)}`;
   }
-  if (named !== undefined && typeof content === 'string') {
+  const write = writeOf(call.input);
+  if (write && isPlain(write)) {
     const what = fileNow === undefined ? 'new file' : 'replaces the file';
-    return `${clean(named)} (${what})\n${rest(shownByWrite).join('')}${shortDiff(hidesFile ? '' : (fileNow ?? ''), content, clean)}`;
+    const before = hidesFile ? '' : (fileNow ?? '');
+    return `${clean(write.file)} (${what})\n${rest(shown.write)}${shortDiff(before, write.content, clean)}`;
   }
   return clean(JSON.stringify(call.input, null, 1));
 }

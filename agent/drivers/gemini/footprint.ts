@@ -1,0 +1,17 @@
+// What of Gemini CLI on a machine decides whether the gate is asked. Pure.
+
+import type { Footprint } from '../driver.ts';
+
+export const footprint: Footprint = {
+  name: 'gemini',
+  programs: ['gemini', 'gemini-cli', 'gemini-code'],
+  folder: '.gemini',
+  names: ['settings.json', 'extensions', 'hooks', 'policies', 'trusted_hooks.json', 'trustedFolders.json'],
+  homeFiles: [],
+  beside: ['/etc/gemini-cli/settings.json', '/etc/gemini-cli/system-defaults.json'],
+  variables: [
+    ...['GEMINI_CLI_HOME', 'GEMINI_CONFIG_DIR'],
+    ...['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
+  ],
+  leavesOut: /^(-[a-z]*e|--extensions?(=|$))/,
+};

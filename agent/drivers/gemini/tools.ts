@@ -1,0 +1,50 @@
+// The tools of Gemini CLI and their arguments. Pure; the hook fallback bundles it.
+
+import type { Input, Tools } from '../driver.ts';
+
+export const tools: Tools = {
+  readOnly: new Set([
+    ...['read_file', 'read_many_files', 'list_directory', 'glob', 'search_file_content', 'grep_search'],
+    ...['google_web_search', 'web_fetch', 'save_memory', 'ask_user', 'get_internal_docs', 'activate_skill'],
+  ]),
+  shell: 'run_shell_command',
+  question: { tool: 'ask_user', textOf: questionsOf },
+  subAgent: 'invoke_agent',
+  command: ({ command }) => text(command),
+  withCommand: (input, command) => ({ ...input, command }),
+  folder: 'dir_path',
+  file: ({ file_path }) => text(file_path),
+  edit({ file_path, old_string, new_string, allow_multiple, expected_replacements }) {
+    const [file, before, after] = [text(file_path), text(old_string), text(new_string)];
+    if (file === undefined || before === undefined || after === undefined) return undefined;
+    return { file, before, after, everywhere: allow_multiple === true || Number(expected_replacements) > 1 };
+  },
+  write({ file_path, content }) {
+    const [file, whole] = [text(file_path), text(content)];
+    return file === undefined || whole === undefined ? undefined : { file, content: whole };
+  },
+  shown: {
+    command: ['command', 'description'],
+    edit: ['file_path', 'old_string', 'new_string', 'instruction', 'allow_multiple', 'expected_replacements'],
+    write: ['file_path', 'content'],
+  },
+  addedByHost: { grep_search: ['context'], search_file_content: ['context'] },
+  serverOf: (tool) => /^mcp_([^_]+)_/.exec(tool)?.[1],
+};
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The dialog itself can be answered at the desk only. */
+function questionsOf({ questions }: Input): string | undefined {
+  const texts = listOf(questions).flatMap(({ question, options }) => {
+    const labels = listOf(options).flatMap(({ label }) => (typeof label === 'string' ? [`- ${label}`] : []));
+    return typeof question === 'string' ? [[question, ...labels].join('\n')] : [];
+  });
+  return texts.length === 0 ? undefined : texts.join('\n');
+}
+
+function listOf(value: unknown): Input[] {
+  return Array.isArray(value) ? value.map((each: unknown) => Object(each)) : [];
+}

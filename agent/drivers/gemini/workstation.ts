@@ -1,0 +1,20 @@
+// Gemini CLI on the workstation: its hooks are installed, verified and removed here, and its idle terminal woken.
+
+import type { Workstation } from '../driver.ts';
+import { hookSwitches } from './hook-switches.ts';
+import { installHooks, listHooks, uninstallHooks } from './install.ts';
+import { nudgeInTmux } from './nudge.ts';
+import { receivedFilesFolder } from './received-files.ts';
+
+export const geminiWorkstation: Workstation = {
+  installer: {
+    install: installHooks,
+    uninstall: uninstallHooks,
+    list: listHooks,
+    afterInstall: ['Gemini CLI reads its hooks at start: restart a session that is open.'],
+  },
+  verify: hookSwitches,
+  homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
+  nudge: nudgeInTmux,
+  filesFolder: receivedFilesFolder,
+};

@@ -1,0 +1,217 @@
+// The contract of agent/drivers/driver.ts, held by every registered driver, on payloads recorded from the real program, and by one that
+// no part of the product names.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findDangers } from '../../agent/approvals/danger/dangers.ts';
+import { questionPart } from '../../agent/approvals/question/question.ts';
+import type { Driver } from '../../agent/drivers/driver.ts';
+import { addFootprint, ofFootprints } from '../../agent/drivers/footprints.ts';
+import { addDriver, allDrivers } from '../../agent/drivers/registry.ts';
+import { workstationOf } from '../../agent/drivers/workstations.ts';
+import { anyJson, mutated } from '../fuzz/any-json.ts';
+import { runs } from '../property/runs.ts';
+import { scripted, scriptedFootprint } from './scripted.ts';
+
+const product = allDrivers().map(({ name }) => name);
+const undo = [addDriver(scripted), addFootprint(scriptedFootprint)];
+afterAll(() => {
+  for (const step of undo) step();
+});
+
+interface Recorded {
+  payloads: { event: string; payload: unknown }[];
+  session: string;
+  /** What the recorded session says. */
+  says: { prompt: string; tool: string; tokens: number };
+  edit: Record<string, unknown>;
+  write: Record<string, unknown>;
+  headless: string[];
+}
+
+const fixtures = join(import.meta.dirname, '..', 'fixtures', 'gemini-0.61.0');
+const base = { who: 's', where: '/p', log: '/p/log' };
+
+const recorded: Record<string, Recorded> = {
+  gemini: {
+    payloads: readdirSync(join(fixtures, 'hooks'))
+      .filter((name) => name !== 'env.json')
+      .map((name) => ({
+        event: name.split('.')[0] ?? '',
+        payload: JSON.parse(readFileSync(join(fixtures, 'hooks', name), 'utf8')),
+      })),
+    session: readFileSync(join(fixtures, 'session.interactive.jsonl'), 'utf8'),
+    says: { prompt: 'AAA', tool: 'run_shell_command', tokens: 1 },
+    edit: { file_path: 'a.txt', old_string: 'one', new_string: 'two' },
+    write: { file_path: 'a.txt', content: 'two' },
+    headless: ['node', '/usr/bin/gemini', '-p', 'x'],
+  },
+  scripted: {
+    payloads: [
+      { event: 'opens', payload: base },
+      { event: 'begins', payload: { ...base, ask: 'go' } },
+      { event: 'wants', payload: { ...base, call: { does: 'run', with: { line: 'ls' } } } },
+      { event: 'did', payload: { ...base, call: { does: 'run', with: { line: 'ls' }, gave: 'a.txt' } } },
+      { event: 'rests', payload: { ...base, said: 'done' } },
+      { event: 'closes', payload: base },
+    ],
+    session: [
+      { person: 'AAA' },
+      { ran: { id: '1', does: 'run', with: { line: 'ls' }, at: 5 } },
+      { id: 'm', agent: 'done', used: 7 },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(''),
+    says: { prompt: 'AAA', tool: 'run', tokens: 7 },
+    edit: { at: 'a.txt', old: 'one', fresh: 'two' },
+    write: { at: 'a.txt', all: 'two' },
+    headless: ['scripted', '--alone'],
+  },
+};
+
+const footprints = ofFootprints((all) => all);
+const world = { cwd: '/home/dev/p', home: '/home/dev', own: [], resolved: new Map(), secretsIn: () => 0 };
+
+function shellCall({ name, tools }: Driver, command: string) {
+  return { agent: name, tool: tools.shell, server: undefined, input: tools.withCommand({}, command) };
+}
+
+it('every driver of the product has recorded payloads here, and a workstation', () => {
+  expect(Object.keys(recorded).sort()).toEqual(
+    allDrivers()
+      .map(({ name }) => name)
+      .sort(),
+  );
+  expect(product.filter((name) => workstationOf(name) === undefined)).toEqual([]);
+});
+
+describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the driver of %s', (name, driver) => {
+  const { payloads, session, says, edit, write, headless } = recorded[name] as Recorded;
+  const eventsOf = (...kinds: string[]) =>
+    Object.entries(driver.events).flatMap(([event, kind]) => (kinds.includes(kind) ? [event] : []));
+
+  it('has a name of its own, a gate, a start and an end of a turn, and a day for what a person may hold', () => {
+    expect(name).toMatch(/^[a-z]+$/);
+    for (const kind of ['gate', 'turnStart', 'turnEnd']) expect(eventsOf(kind)).not.toEqual([]);
+    for (const event of eventsOf('gate', 'turnEnd')) expect(driver.maxSeconds(event)).toBe(86_400);
+  });
+
+  it('reads each recorded payload, and as the kind that its event has', () => {
+    for (const { event, payload } of payloads) {
+      const call = driver.readCall(event, payload);
+      expect([event, call?.agent, typeof call?.cwd]).toEqual([event, name, 'string']);
+      const kind = driver.events[event];
+      if (kind !== 'plain') expect([event, call?.event.type]).toEqual([event, kind]);
+    }
+    expect(payloads.filter(({ event }) => driver.events[event] === undefined)).toEqual([]);
+  });
+
+  it('takes nothing else for a call, and throws at nothing', () => {
+    const events = fc.constantFrom(...Object.keys(driver.events), 'EventOfTomorrow', 'constructor');
+    const anything = fc.oneof(anyJson, mutated(payloads.map(({ payload }) => payload)));
+    fc.assert(
+      fc.property(events, anything, (event, payload) => {
+        const call = driver.readCall(event, payload);
+        if (!call) return;
+        expect([typeof call.session, typeof call.cwd]).toEqual(['string', 'string']);
+        if (call.event.type === 'gate') expect(call.event.input).toBeTypeOf('object');
+      }),
+      { numRuns: runs(200) },
+    );
+    for (const event of Object.keys(driver.events)) {
+      for (const odd of [undefined, null, 7, 'x', [], {}]) expect(driver.readCall(event, odd)).toBeUndefined();
+    }
+  });
+
+  it('says nothing for an empty answer, a no at every gate and the next prompt at every end of a turn', () => {
+    for (const event of Object.keys(driver.events)) expect(driver.writeAnswer(event, {})).toEqual({});
+    for (const event of eventsOf('gate')) {
+      expect(JSON.stringify(driver.writeAnswer(event, { deny: 'because of this' }))).toContain('because of this');
+    }
+    for (const event of eventsOf('turnEnd')) {
+      expect(JSON.stringify(driver.writeAnswer(event, { next: 'go on' }))).toContain('go on');
+      expect(JSON.stringify(driver.writeAnswer(event, { context: 'too late' }))).not.toContain('too late');
+    }
+  });
+
+  it('reads prompts, tools and tokens of its session file', () => {
+    const record = driver.readSession(session);
+    expect(record.prompts.join('\n')).toContain(says.prompt);
+    expect(record.tools.map(({ tool }) => tool)).toContain(says.tool);
+    expect(Math.max(...record.tokens.values())).toBeGreaterThanOrEqual(says.tokens);
+  });
+
+  it('reads the same tokens, tools and compressions line by line as at once', () => {
+    const lines = session.split('\n').map((line) => driver.readSession(line));
+    const whole = driver.readSession(session);
+    expect(new Map(lines.flatMap(({ tokens }) => [...tokens]))).toEqual(whole.tokens);
+    expect(lines.flatMap(({ tools }) => tools)).toEqual(whole.tools);
+    expect(lines.flatMap(({ compressions }) => compressions)).toEqual(whole.compressions);
+  });
+
+  it('passes over a torn last line, and throws at no line', () => {
+    const whole = session.slice(0, session.lastIndexOf('\n') + 1);
+    expect(driver.readSession(`${whole}{"torn":"li`)).toEqual(driver.readSession(whole));
+    fc.assert(
+      fc.property(fc.nat(session.length), anyJson, (at, value) => {
+        driver.readSession(`${session.slice(0, at)}\n${JSON.stringify(value) ?? ''}\n`);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  it('is judged by the command line of its shell, whatever the argument is called', () => {
+    const call = shellCall(driver, 'rm -rf ~');
+    expect(driver.tools.command(call.input)).toBe('rm -rf ~');
+    expect(findDangers(call, world).map(({ rule }) => rule)).toContain('delete-root');
+    expect(findDangers(shellCall(driver, 'ls src'), world)).toEqual([]);
+    expect(driver.tools.readOnly.has(driver.tools.shell)).toBe(false);
+  });
+
+  it('has its edits and its new files shown as such', () => {
+    const options = {
+      maxText: 4_096,
+      why: [],
+      fileNow: undefined,
+      hidesFile: false,
+      waits: '1 min',
+      onTimeout: 'deny',
+    } as const;
+    const shown = (input: Record<string, unknown>) =>
+      questionPart({
+        ...options,
+        call: { agent: name, tool: 'x', server: undefined, input },
+        checkpoint: undefined,
+        hide: (text) => ({ text, places: 0 }),
+      }).part.text;
+    expect(shown(edit)).toContain('a.txt\n- one\n+ two');
+    expect(shown(write)).toContain('a.txt (new file)\n+ two');
+  });
+
+  it('may not touch the gate of any agent unasked, its own or another', () => {
+    const guarded = footprints().flatMap(({ folder, names, beside, homeFiles }) => [
+      ...names.flatMap((each) => [`${folder}/${each}`, `~/${folder}/${each}`]),
+      ...beside,
+      ...homeFiles.map((file) => `~/${file}`),
+    ]);
+    expect(footprints().map((each) => each.name)).toEqual(
+      expect.arrayContaining(allDrivers().map((each) => each.name)),
+    );
+    for (const path of guarded) {
+      const rules = findDangers(shellCall(driver, `echo x > ${path}`), world).map(({ rule }) => rule);
+      expect([path, ...rules]).toContain('own');
+    }
+    for (const { programs, variables, folder } of footprints()) {
+      for (const line of [`${variables[0]}=/tmp/x ${programs[0]}`, `rm -r ${folder}`, `pkill ${programs[0]}`]) {
+        expect([line, ...findDangers(shellCall(driver, line), world).map(({ rule }) => rule)]).toContain('own');
+      }
+    }
+  });
+
+  it('knows a run without a person by its command line', () => {
+    expect(driver.isHeadless(headless)).toBe(true);
+    expect(driver.isHeadless([headless[0] ?? ''])).toBe(false);
+  });
+});
