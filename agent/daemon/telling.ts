@@ -24,7 +24,7 @@ export interface TellingOptions {
 }
 
 export interface Telling {
-  /** Resolves when the update stands in the journal, or in memory while that cannot be written. */
+  /** Resolves when the update stands in the journal, or in memory while that cannot be written. Errors: see `TurnsOptions`. */
   report(report: TurnReport): Promise<void>;
   /** A note; the same `about` is told once. `replyTo` = a message's id. */
   tell(about: string, text: string, replyTo?: string): Promise<void>;
@@ -48,7 +48,7 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
   const lastAside = new Map<string, { at: number; untold: number }>();
 
   return {
-    async report({ id, turn, via, text, failed, replyTo, lead }) {
+    async report({ id, turn, receipts, via, text, failed, replyTo, lead }) {
       const short = summarize(text, options.summaryMaxChars);
       const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
       if (short !== text) {
@@ -57,7 +57,7 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
         );
       }
       const entry: OutboxEntry = { id, timestamp: isoSeconds(clock()), from: 'agent', text: summary, sent: false, via };
-      await outbox.report(entry, { replyTo, turn });
+      await outbox.report(entry, { replyTo, turn, receipts });
     },
     tell: (about, text, replyTo) => note('note', about, redact(text).slice(0, noteChars), replyTo),
     quarantined({ path, salvaged }) {

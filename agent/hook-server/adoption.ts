@@ -4,6 +4,9 @@ import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
 import { givenIn, isBusy, placeOf } from './turn-state.ts';
 
+/** Begins what the phone reads of a turn that failed. */
+const failedPrefix = 'Failed: ';
+
 /** Called in the queue of the events. `isFresh` = after another look at the outbox file. */
 export function createAdoption(
   { options, state, keepTurn }: Runtime,
@@ -29,13 +32,15 @@ export function createAdoption(
   /** An answer from behind the beginning of the turn ended it; what was given from there on belongs to the next one. */
   async function takeEnds(isFresh: boolean): Promise<void> {
     if (!isBusy(state)) return;
-    for (const { id, transcript, at } of await options.told(isFresh)) {
+    for (const { id, text, transcript, at } of await options.told(isFresh)) {
       const { place } = state;
       if (!isBusy(state) || !place || place.transcript !== transcript || at <= place.offset) continue;
       const next = givenIn(project).filter(({ hand }) => hand.transcript === transcript && hand.offset >= at);
       state.carried = state.carried.filter((each) => !next.some((message) => message.id === each));
       state.told = id;
-      await ending.endOpenTurn({ ...place, until: at }, { lagMs: 0 });
+      // The session file may not have had the answer yet when the hook told it.
+      const answer = text.startsWith(failedPrefix) ? undefined : text;
+      await ending.endOpenTurn({ ...place, until: at }, { lagMs: 0, answer });
       const [first] = next;
       if (!first) continue;
       state.turnRuns = true;

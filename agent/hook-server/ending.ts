@@ -63,16 +63,15 @@ export function createEnding(
     const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
-    if (settled.unsettled) {
-      await report(settled, at, { id });
-      await keepTurn();
-      log('warn', 'turn not settled', { project: p, error: settled.unsettled.message });
-      return {};
-    }
-    await tellCompressions(place);
+    if (!settled.unsettled) await tellCompressions(place);
     const before = project.sprint;
     const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
-    await report(settled, at, { id, before, after });
+    const unsettled = await report(settled, at, { id, before, after });
+    if (unsettled) {
+      await keepTurn();
+      log('warn', 'turn not settled', { project: p, error: unsettled.message });
+      return {};
+    }
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
     if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
@@ -93,8 +92,8 @@ export function createEnding(
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled) await tellCompressions(place);
-    await report(settled, at, { why });
-    if (settled.unsettled) throw settled.unsettled;
+    const unsettled = await report(settled, at, { why });
+    if (unsettled) throw unsettled;
   }
 
   /** Of a turn whose beginning is known: what is older was told then, or by nobody who was asked. */
@@ -109,22 +108,23 @@ export function createEnding(
     }
   }
 
+  /** Settles and tells in one append of the journal. Gives what a full disk says: the turn is settled later, and told under the same id. */
   async function report(
-    { outcome, error, lastId, replyTo, returned, unsettled }: SettledTurn,
+    settled: SettledTurn,
     { tool, transcript, offset, until }: TurnPlace,
     { id: ofEvent, before, after, why }: HowItEnded,
-  ): Promise<void> {
+  ): Promise<Error | undefined> {
+    const { outcome, error, lastId, replyTo, returned, receipts } = settled;
     // Without an event the end is named by what the model said last.
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
     const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
     state.told = undefined;
-    if (outcome.lost) {
-      if (returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
-      return;
-    }
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
-    if (outcome.cancelled && replyTo === undefined) return;
-    state.told = unsettled ? id : undefined;
+    if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
+      const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
+      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
+      return unsettled;
+    }
     const { failed } = outcome;
     const text = failed
       ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
@@ -137,15 +137,17 @@ export function createEnding(
       transcript: transcript ?? null,
       at: until ?? (await sizeOf(transcript)),
     };
-    await options.report({
-      id,
-      turn: toStoredTurn(state),
-      via,
-      text: shown,
-      failed,
-      replyTo,
-      ...(lead ? { lead } : {}),
-    });
+    const turn = toStoredTurn(state);
+    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
+    const tell = () => options.report({ ...answer, receipts });
+    const unsettled = await (settled.unsettled
+      ? tell().then(
+          () => settled.unsettled,
+          () => settled.unsettled,
+        )
+      : settlement.keep(settled, tell));
+    if (unsettled) state.told = id;
+    return unsettled;
   }
 
   async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {

@@ -17,17 +17,21 @@ export interface SettledTurn {
   replyTo: string | undefined;
   /** Names the end where no event told it; undefined = the session file says nothing. */
   lastId: string | undefined;
-  /** Ids of its messages that are unread again. */
+  /** Ids of its messages that are unread again, once the journal has the receipts. */
   returned: readonly string[];
-  /** A full disk: nothing was settled, and the next event does it. The answer has no other place than the report, which waits for one. */
+  /** What became of its messages: journalled in one append with the answer, so that none is `answered` without it. */
+  receipts: readonly ProjectRecord[];
+  /** A full disk: nothing was proved, and the next event settles. */
   unsettled: Error | undefined;
 }
 
 export interface Settlement {
   /** `texts` = what the model was sent, where the host says so. */
   prove(texts: readonly string[] | undefined): Promise<void>;
-  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. */
+  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
   settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn>;
+  /** `append` journals the receipts. Gives its error: a full disk, and then the turn is as it was before `settle`, for the next event. */
+  keep(settled: SettledTurn, append: () => Promise<void>): Promise<Error | undefined>;
 }
 
 const settleStepMs = 20;
@@ -63,7 +67,7 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   }
 
   /** What was proved ends with the turn; what was not goes back, until it has been tried often enough. */
-  async function settleCarried(failed: boolean): Promise<readonly string[]> {
+  function receiptsOf(failed: boolean): { receipts: ProjectRecord[]; returned: readonly string[] } {
     const at = clock();
     const p = project.key;
     const records: ProjectRecord[] = [];
@@ -74,13 +78,17 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
     if (proved.length > 0) records.push({ t: 'ended', p, at, ids: proved, state: failed ? 'failed' : 'answered' });
     if (final.length > 0) records.push({ t: 'ended', p, at, ids: final, state: 'lost' });
     if (again.length > 0) records.push({ t: 'returned', p, at, ids: again });
-    await journal.append(records);
-    state.carried = [];
-    if (records.length === 0) return [];
-    log('info', 'turn settled', { project: p, proved: proved.length, lost: final.length, again: again.length, failed });
-    options.onReceipts();
-    if (again.length > 0) await inbox.refresh();
-    return again;
+    return { receipts: records, returned: again };
+  }
+
+  /** Of the turn that `settle` ended last. */
+  let before: Partial<TurnState> = {};
+
+  function close(chainAnswer: string): void {
+    const { carried, turnRuns, offered, continued, place } = state;
+    before = { chainAnswer: state.chainAnswer, carried, turnRuns, offered, continued, place };
+    const over = { carried: [], turnRuns: false, offered: undefined, continued: false, place: undefined };
+    Object.assign(state, { chainAnswer, ...over });
   }
 
   return {
@@ -94,29 +102,17 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
       const hasAnswer = said !== undefined || record?.answer !== undefined;
       if (hasAnswer || record?.error !== undefined) state.modelSeen = true;
       let unsettled: Error | undefined;
-      const settleAll = async (isFailed: boolean): Promise<readonly string[]> => {
-        try {
-          await prove(record?.prompts);
-          return await settleCarried(isFailed);
-        } catch (cause) {
-          unsettled = cause as Error;
-          return [];
-        }
-      };
+      await prove(record?.prompts).catch((cause: Error) => {
+        unsettled = cause;
+      });
       const isOurs = continued || state.offered !== undefined;
       const failed = continued
         ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
         : said === undefined && (record?.answer === undefined || record.error !== undefined);
       const lost = isOurs && !state.modelSeen;
       const replyTo = state.carried[0];
-      const returned = await settleAll(failed);
-      if (!unsettled) {
-        state.chainAnswer = hostAnswer ?? chainAnswer;
-        state.turnRuns = false;
-        state.offered = undefined;
-        state.continued = false;
-        state.place = undefined;
-      }
+      const { receipts, returned } = unsettled ? { receipts: [], returned: [] } : receiptsOf(failed);
+      if (!unsettled) close(hostAnswer ?? chainAnswer);
       const contextShare = record?.contextShare;
       const outcome: TurnOutcome = {
         answer: failed ? undefined : (record?.answer ?? said),
@@ -127,7 +123,20 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
         ...(contextShare === undefined ? {} : { contextShare }),
       };
       if (outcome.answer !== undefined) state.answeredAt = clock();
-      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, unsettled };
+      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled };
+    },
+    async keep({ receipts, returned, outcome }, append) {
+      try {
+        await append();
+      } catch (cause) {
+        Object.assign(state, before);
+        return cause as Error;
+      }
+      if (receipts.length === 0) return undefined;
+      log('info', 'turn settled', { project: project.key, messages: receipts.length, failed: outcome.failed });
+      options.onReceipts();
+      if (returned.length > 0) await inbox.refresh();
+      return undefined;
     },
   };
 }

@@ -3,7 +3,7 @@
 import type { HookNote } from '../../protocol/files.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { StoredTurn } from '../journal/records.ts';
+import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { HoldPolicy } from '../turns/hold.ts';
@@ -28,7 +28,8 @@ export interface TurnInbox {
 export interface TurnReport {
   /** See `answerId`: the same answer has the same id, whoever tells it. */
   id: string;
-  /** As the turn is since. */
+  /** What became of the messages that the turn carried, and the turn as it is since: in one append of the journal with the answer. */
+  receipts: readonly ProjectRecord[];
   turn: StoredTurn;
   /** Where the turn ended. */
   via: HookNote;
@@ -51,7 +52,10 @@ export interface TurnsOptions {
   project: ProjectState;
   journal: Journal;
   inbox: TurnInbox;
-  /** Puts a status update into journal and outbox file, once for an id. */
+  /**
+   * Puts a status update into journal and outbox file, once for an id. Errors: those of the journal, where there are receipts; it
+   * has neither them nor the answer then, which waits in memory.
+   */
   report(report: TurnReport): Promise<void>;
   /** There are receipts to send. */
   onReceipts(): void;
@@ -77,9 +81,10 @@ export interface TurnsOptions {
   log: Log;
 }
 
-/** An answer that a turn ended with, and where in the session file. */
+/** An answer that a turn ended with, as the phone reads it, and where in the session file. */
 export interface ToldEnd {
   id: string;
+  text: string;
   transcript: string;
   at: number;
 }

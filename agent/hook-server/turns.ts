@@ -34,7 +34,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const ending = createEnding(runtime, { settlement, sprints, held });
   const steering = createSteering({ options, state, holding, endSprint: sprints.end, ...held });
   const adopt = createAdoption(runtime, ending);
-  const check = createWatchdog(runtime, { holding, held, ending, sprints, adopt });
+  const check = createWatchdog(runtime, { holding, held, settlement, ending, sprints, adopt });
 
   /** `answered`: the host has its answer already, so nothing may be handed over. */
   async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {

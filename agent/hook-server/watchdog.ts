@@ -7,6 +7,7 @@ import type { HeldTurn } from './held-turn.ts';
 import type { Holding } from './holding.ts';
 import { createPickUp } from './pick-up.ts';
 import type { Runtime } from './runtime.ts';
+import type { Settlement } from './settlement.ts';
 import type { SprintRecord } from './sprint-record.ts';
 import { currentStop } from './steering.ts';
 import { isBusy } from './turn-state.ts';
@@ -14,6 +15,7 @@ import { isBusy } from './turn-state.ts';
 export interface WatchdogParts {
   holding: Holding;
   held: HeldTurn;
+  settlement: Settlement;
   ending: Ending;
   sprints: SprintRecord;
   /** Takes what hooks did without the daemon. */
@@ -27,7 +29,7 @@ const offeredForMs = 90_000;
 
 export function createWatchdog(
   runtime: Runtime,
-  { holding, held, ending, sprints, adopt }: WatchdogParts,
+  { holding, held, settlement, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
   const { options, state, keepTurn } = runtime;
   const { project, clock, log } = options;
@@ -40,8 +42,14 @@ export function createWatchdog(
     await options.tell(`silent_${state.lastEventAt.toString(36)}`, silenceText);
   }
 
+  function cannotProve(cause: Error): void {
+    log('warn', 'not proved', { project: p, error: cause.message });
+  }
+
   async function check(): Promise<void> {
     await adopt(false);
+    // The event that would have proved it was perhaps told to a daemon that is gone.
+    if (state.turnRuns) await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
     const current = holding.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {

@@ -58,9 +58,13 @@ export interface OutboxSync {
   scan(): Promise<void>;
   /**
    * Adds the answer that ends a turn to journal and file, unless it was told before under this id. While the journal cannot be written
-   * it is kept in memory and tried again. `turn` = as it is since, in the same line of the journal.
+   * it is kept in memory and tried again. `turn` = as it is since, and `receipts` = what became of its messages: in one append with the
+   * answer, and never without it. Errors: those of the journal, where there are receipts.
    */
-  report(entry: OutboxEntry, more: { replyTo: string | undefined; turn: StoredTurn }): Promise<void>;
+  report(
+    entry: OutboxEntry,
+    more: { replyTo: string | undefined; turn: StoredTurn; receipts: readonly ProjectRecord[] },
+  ): Promise<void>;
   /** Answers in the file that a hook told which worked without the daemon, oldest first, as of the last look; the journal has them. */
   toldAlone(): readonly ToldAlone[];
   /** Queues what is in no file, in order; a key makes an item once. */
@@ -78,6 +82,7 @@ export interface OutboxSync {
 /** The session file, and its size when the turn had ended. */
 export interface ToldAlone {
   id: string;
+  text: string;
   transcript: string;
   at: number;
 }
@@ -196,7 +201,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     toldAlone = entries.flatMap((entry) => {
       const note = noteOf(entry);
       const isTold = note?.transcript && project.outbox.has(entry.id) && keyOf(entry) === entry.id;
-      return isTold ? { id: entry.id, transcript: note.transcript as string, at: note.at } : [];
+      return isTold ? { id: entry.id, text: entry.text, transcript: note.transcript as string, at: note.at } : [];
     });
   }
 
@@ -317,17 +322,26 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     postOpen,
     ended,
     toldAlone: () => toldAlone,
-    async report(unsigned, { replyTo, turn }) {
+    async report(unsigned, { replyTo, turn, receipts }) {
       const entry = options.signer.sign(unsigned, 'outbox');
       const record = entryRecord(keyOf(entry), entry, replyTo);
-      if (project.outbox.has(record.key)) return;
+      if (project.outbox.has(record.key)) {
+        return journal.append([...receipts, { t: 'turn', p: project.key, at: clock(), turn }]);
+      }
       // Journal first: another program may rewrite the file without having seen the entry.
-      await journal.append([{ ...record, turn }]).catch(() => keepHomeless(record));
+      const unkept = await journal.append([{ ...record, turn }, ...receipts]).then(
+        () => undefined,
+        (cause: Error) => {
+          keepHomeless(record);
+          return cause;
+        },
+      );
       const stored = replyTo === undefined ? entry : { ...entry, replyTo };
       await appendToFile(stored).catch((cause) =>
         log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message }),
       );
       void scan();
+      if (unkept && receipts.length > 0) throw unkept;
     },
     async send(...items) {
       const at = clock();

@@ -105,6 +105,26 @@ describe('a turn that the daemon began and a hook ended alone', () => {
   });
 });
 
+describe('a turn whose end a hook alone told before the session file had the answer', () => {
+  it('is settled by the next daemon and on the phone once, also after the next prompt', async () => {
+    const daemon = await startProgram();
+    await arrives('go');
+    const agent = await newAgent('agent');
+    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+    expect(timesIn(context, 'go')).toBe(1);
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.exited;
+    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
+    await agent.record('gemini', 'Went.');
+    await startProgram();
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+    expect(await agent.turn('Idle.')).toBeUndefined();
+    await until('the next answer is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
+    expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
+  });
+});
+
 describe('two turns of which the second answer is the end of the first, around the death of the daemon', () => {
   const answersOf = () => ws.chat.fromBot().map(({ text }) => text);
   const [long, short] = ['\nRemoved the flag.\nDone.', '\nDone.'];

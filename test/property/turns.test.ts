@@ -67,7 +67,10 @@ function createWorld() {
       foreignStop: () => undefined,
       settleForeignStops: async () => {},
     },
-    report: async ({ text }) => void tolds.push(text),
+    report: async ({ text, receipts }) => {
+      await append(receipts);
+      tolds.push(text);
+    },
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),

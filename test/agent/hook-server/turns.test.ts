@@ -21,6 +21,8 @@ let fileIsFull: boolean;
 let toldAlone: ToldEnd[];
 let beforeAppend: (() => Promise<void>) | undefined;
 let reports: TurnReport[];
+/** Kinds of records, by append. */
+let appends: string[][];
 let turns: Turns;
 let time: number;
 let told: string[];
@@ -37,6 +39,7 @@ beforeEach(async () => {
   toldAlone = [];
   beforeAppend = undefined;
   reports = [];
+  appends = [];
   time = now;
   told = [];
   isPolled = false;
@@ -62,6 +65,7 @@ function newTurns(): Turns {
       append: async (records) => {
         if (diskIsFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
         if (records.some(({ t }) => t === 'handed')) await beforeAppend?.();
+        appends.push(records.map(({ t }) => t));
         await journal.append(records);
       },
     },
@@ -84,8 +88,14 @@ function newTurns(): Turns {
       foreignStop: () => undefined,
       settleForeignStops: async () => {},
     },
+    // As the outbox does.
     report: async (report) => {
       reports.push(report);
+      const { receipts, turn } = report;
+      if (diskIsFull && receipts.length > 0) throw new Error('no space left on device');
+      if (diskIsFull) return;
+      appends.push(['report', ...receipts.map((each) => each.t)]);
+      await journal.append([...receipts, { t: 'turn', p, at: now, turn }]);
     },
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
@@ -136,6 +146,15 @@ it('an answer that comes while the disk is full is reported at once, and its mes
   expect(reports.at(-1)?.text).toBe('And the next.');
 });
 
+it('a message is answered in the append of the journal that has the answer, and in no other', async () => {
+  const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' });
+  await happens({ type: 'modelRequest', texts: [context] });
+  await happens({ type: 'turnEnd', answer: 'Done.', run: '1' });
+  expect(message()?.ended).toBe('answered');
+  expect(reports).toMatchObject([{ text: 'Done.', receipts: [{ t: 'ended', state: 'answered', ids: [id] }] }]);
+  expect(appends.filter((kinds) => kinds.includes('ended'))).toEqual([['report', 'ended']]);
+});
+
 it('a further turn that begins and ends while the disk is full is reported as well, each under its own id', async () => {
   await happens({ type: 'turnStart', prompt: 'go on' });
   diskIsFull = true;
@@ -173,6 +192,30 @@ describe('after a restart', () => {
     expect(turns.status()).toMatchObject({ session: 's', turnRuns: false });
   });
 
+  it('a message is proved from the session file without another event', async () => {
+    const transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, '');
+    await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+    await writeFile(transcript, line('user', `go on ${id}`) + line('gemini', 'On my way.'));
+    turns = newTurns();
+    await turns.checkProcess();
+    expect([message()?.phase, turns.status().turnRuns, texts()]).toEqual(['injected', true, []]);
+  });
+
+  it('an end that a hook told alone settles its turn, although the session file had no answer then, and the next prompt does not tell it again', async () => {
+    const transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, '');
+    await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+    const prompt = line('user', `go on ${id}`);
+    await writeFile(transcript, prompt + line('gemini', 'Done.'));
+    toldAlone = [{ id: 'told 1', text: 'Done.', transcript, at: prompt.length }];
+    turns = newTurns();
+    await turns.checkProcess();
+    expect(message()?.ended).toBe('answered');
+    await happens({ type: 'turnStart', prompt: 'next' }, transcript);
+    expect(reports.map((each) => each.id)).toEqual(['told 1']);
+  });
+
   it('what hooks gave and told alone is settled turn by turn, each under the id that the hook gave its answer', async () => {
     const transcript = join(root, 'session.jsonl');
     const given = async (of: string, offset: number) =>
@@ -185,8 +228,8 @@ describe('after a restart', () => {
     await given(id, 0);
     await given('msg_e_0_2', first.length);
     toldAlone = [
-      { id: 'told 1', transcript, at: first.length },
-      { id: 'told 2', transcript, at: first.length + second.length },
+      { id: 'told 1', text: 'One.', transcript, at: first.length },
+      { id: 'told 2', text: 'Failed: no quota', transcript, at: first.length + second.length },
     ];
     turns = newTurns();
     await turns.checkProcess();
