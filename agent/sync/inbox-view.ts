@@ -136,7 +136,7 @@ export function openStops(project: ProjectState): InboxEntry[] {
 }
 
 /** `stop_<seq>`; one that was given at the desk has no seq of its own. */
-export function stopEntryId({ id, seq }: { id: string; seq: number }): string {
+function stopEntryId({ id, seq }: { id: string; seq: number }): string {
   return id.startsWith('msg_') ? `stop_${seq}` : id;
 }
 

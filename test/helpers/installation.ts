@@ -8,7 +8,7 @@ import type { InstallDirs } from '../../agent/drivers/driver.ts';
 import { hookGroup, hookTable } from '../../agent/drivers/gemini/install-table.ts';
 import { type TemporaryHome, temporaryHome } from './home.ts';
 
-export const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
+const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
 
 interface Ground {
   place: TemporaryHome;
