@@ -8,7 +8,7 @@ import { randomHex } from '../crypto.ts';
 
 const temporaryPrefix = '.wa-tmp-';
 
-/** What `temporaryPath` makes, and the tickets of lock-file.ts. The group is the writer's process id. */
+/** What `temporaryPath` makes, and the tickets of lock.ts. The group is the writer's process id. */
 export const temporaryForm = /^\.wa-tmp-(?:(\d{1,10})-[0-9a-f]{12}|ticket-wa_\w+\.json\.lock-[\w.-]{1,64})$/;
 
 /** A name beside `path` that nobody else has. Not `wa_*.json.tmp`, which the scripts of others write. */

@@ -1,12 +1,13 @@
-// Where a project's two files lie, and that git ignores them. Opens nothing but by the one way of below.ts.
+// Where a project's two files lie, that git ignores them, and what killed writers left in their folder. Opens every file through below.ts.
 
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
-import { appendBelow, makeFolderBelow, pathBelow, readBelow } from './below.ts';
+import { isAlive } from '../process.ts';
+import { temporaryForm } from './atomic.ts';
+import { appendBelow, filesBelow, makeFolderBelow, pathBelow, readBelow, removeBelow } from './below.ts';
 import { findGitFolder } from './git-folder.ts';
-import { sweepTemporary } from './sweep.ts';
 
 export interface MailboxPlace {
   dir: string;
@@ -50,6 +51,19 @@ function exists(path: string): Promise<boolean> {
 export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: number): Promise<void> {
   if (place.inProject) await excludeFromGit(projectDir).catch(() => {});
   await sweepTemporary(place.dir, now);
+}
+
+const abandonedAfterMs = 3_600_000;
+
+/** Removes the temporary files of killed writers, and touches no other name. Never throws. */
+export async function sweepTemporary(dir: string, now: number): Promise<void> {
+  const left = await filesBelow(dir, (name) => temporaryForm.test(name)).catch(() => []);
+  for (const { name, modifiedAtMs } of left) {
+    // The file of a writer that the sleep of the machine interrupted is old, and its process is alive.
+    const pid = temporaryForm.exec(name)?.[1];
+    if (pid !== undefined && isAlive(Number(pid))) continue;
+    if (now - modifiedAtMs > abandonedAfterMs) await removeBelow(join(dir, name)).catch(() => {});
+  }
 }
 
 /**

@@ -1,11 +1,13 @@
-// Changes one of the two files: under our lock against ourselves, by reading again right before the rename against others.
+// Changes one of the two files: under a lock against other processes of wa-sync, by reading again right before the rename against
+// other programs. Keeps malformed content under a second name before it is replaced.
 
-import { dirname } from 'node:path';
+import { constants } from 'node:fs';
+import { copyFile, link } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileLimits, hookLimits } from '../../protocol/limits.ts';
-import { keepAside } from './aside.ts';
-import { writeAtomic } from './atomic.ts';
-import { closeToOthers, isRealFolder, readBelow, removeBelow } from './below.ts';
+import { fileUnusable, writeAtomic, writeDurably } from './atomic.ts';
+import { closeToOthers, filesBelow, isRealFolder, readBelow, removeBelow } from './below.ts';
 import type { Entry, MailboxKind } from './entry.ts';
 import { withFileLock } from './lock.ts';
 import { type ParsedMailbox, serialiseMailbox } from './mailbox-json.ts';
@@ -41,6 +43,11 @@ const maxRounds = 20;
 /** A program that writes without a rename shows half a file for a moment: broken content must be this old to count. */
 const quietMs = 30;
 const quietTries = 3;
+
+/** Of each file: a program that writes malformed content again and again must not fill the disk. */
+const keptCopies = 5;
+
+const copyForm = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?$/;
 
 const nothing: ParsedMailbox = {
   state: 'empty',
@@ -131,6 +138,56 @@ async function replace(
     if (aside && sameContent(current, before)) await removeBelow(aside).catch(() => {});
     throw cause;
   }
+}
+
+/**
+ * `<path>.corrupt-<time>` with the bytes that were read, whoever replaces the file meanwhile. Undefined = too large to have
+ * been read, and gone. Errors: `file_unusable`.
+ */
+async function keepAside(path: string, file: RawFile, now: number): Promise<string | undefined> {
+  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+  for (let number = 0; ; number += 1) {
+    const aside = `${path}.corrupt-${stamp}${number === 0 ? '' : `-${number}`}`;
+    try {
+      await (file.oversized ? secondName(path, aside) : copyOf(file, aside));
+      await removeOldest(path, aside).catch(() => {});
+      return aside;
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'EEXIST') continue;
+      if (file.oversized && code === 'ENOENT') return undefined;
+      throw fileUnusable(path, cause);
+    }
+  }
+}
+
+async function copyOf(file: RawFile, aside: string): Promise<void> {
+  try {
+    await writeDurably(aside, file.bytes);
+  } catch (cause) {
+    const isOurs = (cause as NodeJS.ErrnoException).code !== 'EEXIST';
+    if (isOurs) await removeBelow(aside).catch(() => {});
+    throw cause;
+  }
+}
+
+/** A disk without links (FAT) takes a copy. */
+async function secondName(path: string, aside: string): Promise<void> {
+  await link(path, aside).catch((cause) => {
+    if (cause.code === 'EEXIST' || cause.code === 'ENOENT') throw cause;
+    return copyFile(path, aside, constants.COPYFILE_EXCL);
+  });
+  await closeToOthers(aside);
+}
+
+/** By the time in the name; the copy that was made just now stays, whatever time others claim. */
+async function removeOldest(path: string, newest: string): Promise<void> {
+  const prefix = `${basename(path)}.corrupt-`;
+  const partsOf = (name: string) => (name.startsWith(prefix) ? copyForm.exec(name.slice(prefix.length)) : null);
+  const copies = await filesBelow(dirname(path), (name) => partsOf(name) !== null && name !== basename(newest));
+  const ageOrder = (name: string) => `${partsOf(name)?.[1]}${(partsOf(name)?.[2] ?? '').padStart(12, '0')}`;
+  const newestFirst = copies.map(({ name }) => name).sort((a, b) => (ageOrder(a) < ageOrder(b) ? 1 : -1));
+  for (const name of newestFirst.slice(keptCopies - 1)) await removeBelow(join(dirname(path), name));
 }
 
 async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | undefined> {

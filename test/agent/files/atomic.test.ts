@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeAtomic } from '../../../agent/files/atomic.ts';
-import { sweepTemporary } from '../../../agent/files/sweep.ts';
+import { sweepTemporary } from '../../../agent/files/location.ts';
 import { updateMailboxFile } from '../../../agent/files/update.ts';
 import { inboxEntry, temporaryFolders } from './temporary.ts';
 

@@ -5,8 +5,16 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { acquireLock, readLockOwner, withFileLock } from '../../../agent/files/lock.ts';
-import { newOwner, placeLock, readLock, removeMarked, removeStale } from '../../../agent/files/lock-file.ts';
+import {
+  acquireLock,
+  newOwner,
+  placeLock,
+  readLock,
+  readLockOwner,
+  removeMarked,
+  removeStale,
+  withFileLock,
+} from '../../../agent/files/lock.ts';
 import { temporaryFolders } from './temporary.ts';
 
 const folder = temporaryFolders();

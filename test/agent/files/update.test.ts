@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../agent/files/entry.ts';
-import { newOwner, placeLock } from '../../../agent/files/lock-file.ts';
+import { newOwner, placeLock } from '../../../agent/files/lock.ts';
 import { pruneSettled } from '../../../agent/files/merge.ts';
 import { readMailbox } from '../../../agent/files/read.ts';
 import { type FileState, updateMailboxFile } from '../../../agent/files/update.ts';
