@@ -17,7 +17,7 @@ export interface MailboxPlace {
   inProject: boolean;
 }
 
-/** Creates nothing and refuses nothing: what may not be used says so when it is opened. */
+/** Creates and refuses nothing: an unusable place fails when it is opened. */
 export async function locateMailbox(options: {
   projectDir: string;
   override: string | undefined;
@@ -28,7 +28,7 @@ export async function locateMailbox(options: {
   return { dir, inbox: join(dir, 'wa_inbox.json'), outbox: join(dir, 'wa_outbox.json'), inProject };
 }
 
-/** Before every write: the folder is there. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
+/** Creates the folder before a write, but never a missing project. Errors: `outside_project`, `file_unusable`. */
 export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
   if (place.inProject && !(await exists(place.dir)) && !(await exists(projectDir))) throw projectGone(projectDir);
   await makeFolderBelow(place.dir);
@@ -47,7 +47,7 @@ function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Once per start: the exclusion in git, and what killed writers left. Never throws. */
+/** Once per start: excludes the files from git, and removes what killed writers left. Never throws. */
 export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: number): Promise<void> {
   if (place.inProject) await excludeFromGit(projectDir).catch(() => {});
   await sweepTemporary(place.dir, now);
@@ -67,17 +67,17 @@ export async function sweepTemporary(dir: string, now: number): Promise<void> {
 }
 
 /**
- * Also for a project in a sub-folder of the repository, and for the names that a write has for a moment. The project's
- * policy is its own file, to be committed.
+ * The patterns also fit a project in a sub-folder of the repository, and the temporary names of a write. The policy of a project is
+ * meant to be committed.
  */
 const excludedPatterns = ['wa_*', '!wa_policy.json', '.wa-tmp-*'].map((name) =>
   name.replace(/^!?/, (mark) => `${mark}**/${mailboxFolder}/`),
 );
 
-/** More than a person writes. */
+/** Larger than any exclude file that a person writes. */
 const maxExcludeBytes = 1024 * 1024;
 
-/** Before the first file is: `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
+/** Adds the patterns to `.git/info/exclude` of the repository of the project, also from a sub-folder and from a worktree. */
 export async function excludeFromGit(projectDir: string): Promise<void> {
   const gitDir = await findGitFolder(projectDir);
   if (!gitDir) return;

@@ -11,7 +11,7 @@ import { fileUnusable, temporaryPath } from './atomic.ts';
 import { readRaw } from './raw-file.ts';
 
 export interface HeldLock {
-  /** Idempotent, never rejects: what cannot be removed grows stale. */
+  /** Idempotent, never rejects: a lock that cannot be removed becomes stale. */
   release(): Promise<void>;
 }
 
@@ -24,25 +24,25 @@ export interface LockOptions {
 export interface LockOwner {
   pid: number;
   host: string;
-  /** Process ids count only in one of these; empty where the OS has none. */
+  /** Process ids are comparable only within one such space; empty where the OS has none. */
   pidSpace: string;
-  /** What tells one process from a later one with the same pid; empty where the OS does not say. */
+  /** Start of the process, which distinguishes it from a later process with the same pid; empty where the OS does not tell. */
   started: string;
   at: number;
   nonce: string;
 }
 
 /**
- * When an owner that cannot be asked is given up. `short`: a writer needs milliseconds, so an old lock is stale whatever its
- * owner. `process`: held as long as its process lives; only a dead owner's is stale. `ticket`: as `process`, but old ones of
- * other machines are stale, since nobody could ever ask there, and those of an hour, since a ticket is held for a moment.
+ * When a lock is stale. `short`: an old lock is stale whatever its owner, because a writer needs milliseconds. `process`: held as
+ * long as its process lives; only the lock of a dead owner is stale. `ticket`: as `process`, but an old ticket of another machine is
+ * stale, because that process cannot be checked, and so is any ticket of an hour, because a ticket is held for a moment.
  */
 type LockLife = 'short' | 'process' | 'ticket';
 
 interface SeenLock {
-  /** Undefined = empty or torn: its maker died between two system calls. */
+  /** Undefined = empty or torn: its writer died between two system calls. */
   owner: LockOwner | undefined;
-  /** Names this one lock among all that ever stood here. */
+  /** Unique among all locks of this path. */
   mark: string;
   modifiedAtMs: number;
 }
@@ -55,7 +55,7 @@ const unreadableStaleMs = 10_000;
 const ticketStaleMs = 3_600_000;
 const maxLockBytes = 4 * 1024;
 
-/** What a disk without hard links answers. */
+/** Errors of a disk without hard links. */
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
@@ -76,7 +76,7 @@ export async function acquireLock(path: string, { timeoutMs, short }: LockOption
         if (await placeLock(lockPath, owner)) return held(lockPath, owner, short);
       }
       if (uptimeMs() >= untilMs) throw await timedOut(path);
-      // Not all in step.
+      // The random part keeps waiting processes out of step.
       await new Promise((done) => setTimeout(done, stepMs * (0.5 + Math.random())));
     }
   } catch (cause) {
@@ -110,7 +110,7 @@ function held(lockPath: string, owner: LockOwner, short: boolean): HeldLock {
       if (mayBeStolenNow) await removeMarked(lockPath, owner.nonce);
       else await unlink(lockPath);
     } catch {
-      // It grows stale, and our process ends.
+      // The lock becomes stale, at the latest when this process ends.
     } finally {
       leaveQueue(lockPath);
     }
@@ -144,7 +144,7 @@ function leaveQueue(name: string): void {
   else waitingFor.delete(name);
 }
 
-/** Not by `performance`: a process's first look at it costs as much as the rest of a lock. */
+/** Not `performance.now()`: its first use in a process costs as much as the rest of a lock. */
 function uptimeMs(): number {
   return process.uptime() * 1000;
 }
@@ -177,7 +177,7 @@ export async function readLock(lockPath: string): Promise<SeenLock | undefined> 
   return { owner, mark: owner?.nonce ?? `torn-${file.inode}-${modifiedAtMs}`, modifiedAtMs };
 }
 
-/** Appears whole or not at all. False = another one stands there. Errors: `file_unusable`. */
+/** Creates the lock whole or not at all. False = another lock exists. Errors: `file_unusable`. */
 export async function placeLock(lockPath: string, owner: LockOwner): Promise<boolean> {
   const temporary = temporaryPath(lockPath);
   const content = JSON.stringify(owner);
@@ -191,7 +191,7 @@ export async function placeLock(lockPath: string, owner: LockOwner): Promise<boo
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    // Windows says so of a lock that is just being removed.
+    // The error of Windows for a lock that is being removed.
     if (process.platform === 'win32' && (code === 'EPERM' || code === 'EACCES')) return false;
     throw fileUnusable(lockPath, cause);
   } finally {
@@ -199,14 +199,14 @@ export async function placeLock(lockPath: string, owner: LockOwner): Promise<boo
   }
 }
 
-/** True = a stale lock was removed by us, so that the place may be free now. */
+/** True = this call removed a stale lock, so the place may be free. */
 export async function removeStale(lockPath: string, seen: SeenLock, life: LockLife): Promise<boolean> {
   return isStale(seen, life) && removeMarked(lockPath, seen.mark);
 }
 
 /**
- * Removes this lock and no other: whoever wants to must hold the one ticket that is named after it, and looks again with the
- * ticket in hand. So a slow remover finds another lock there, or none, and leaves it alone.
+ * Removes this lock and no other. A remover must hold the ticket that is named after the lock, and reads the lock again while it
+ * holds the ticket. A slow remover then finds another lock, or none, and leaves it alone.
  */
 export async function removeMarked(lockPath: string, mark: string): Promise<boolean> {
   const ticketPath = join(dirname(lockPath), `.wa-tmp-ticket-${basename(lockPath)}-${mark}`);
@@ -230,7 +230,7 @@ export async function removeMarked(lockPath: string, mark: string): Promise<bool
 }
 
 function isStale({ owner, modifiedAtMs }: SeenLock, life: LockLife): boolean {
-  // A time in the future is as stale as an old one: the clock was set, or a cloned repository brought the lock.
+  // A time in the future counts as old: the clock was changed, or a cloned repository contained the lock.
   const ageMs = Math.abs(Date.now() - (owner?.at ?? modifiedAtMs));
   if (!owner) return ageMs > unreadableStaleMs;
   const isOld = ageMs > shortStaleMs;
@@ -244,7 +244,7 @@ function parseOwner(text: string): LockOwner | undefined {
   try {
     const { pid, host, pidSpace, started, at, nonce } = JSON.parse(text) as Record<string, unknown>;
     if (!Number.isSafeInteger(pid) || typeof host !== 'string' || typeof at !== 'number') return undefined;
-    // It becomes part of a file name.
+    // The nonce becomes part of a file name.
     if (typeof nonce !== 'string' || !/^[0-9a-f]{16}$/.test(nonce)) return undefined;
     if (typeof pidSpace !== 'string' || typeof started !== 'string') return undefined;
     return { pid: pid as number, host, pidSpace, started, at, nonce };

@@ -9,7 +9,7 @@ import { mergeByIdentity } from './merge.ts';
 /** Deeper nesting than any entry has. */
 const maxDepth = 32;
 
-/** A torn file needs two or three looks at each character and few vain ones; text that was made to be slow gets no more. */
+/** A torn file needs two or three looks at each character and few vain tries; the limits stop a text that was made to be slow. */
 const looksPerCharacter = 4;
 const minLooks = 1_000_000;
 const maxVainTries = 5_000;
@@ -20,15 +20,15 @@ const firstPrintable = 0x20;
 
 export interface ParsedMailbox {
   state: 'ok' | 'empty' | 'malformed';
-  /** Completed, every field that the contract fixes is there, and one per identity. */
+  /** Complete: each entry has every field that the contract fixes. One entry per identity. */
   entries: Entry[];
-  /** True when the file lacks what `entries` has, so that it should be written. */
+  /** True = the file lacks something that `entries` has, and should be written. */
   incomplete: boolean;
-  /** Elements of `messages` that are no entries, and top-level fields of others; kept on every rewrite. */
+  /** Elements of `messages` that are not entries, and unknown top-level fields; kept on every rewrite. */
   rest: { elements: unknown[]; fields: Record<string, unknown> };
 }
 
-/** `modifiedAtMs`, the file's own time, completes what lacks a time or id: every reader of one state makes the same ones. */
+/** `modifiedAtMs`, the time of the file, completes entries without a time or id: every reader of one state derives the same values. */
 export function parseMailbox(bytes: Uint8Array, kind: MailboxKind, modifiedAtMs: number): ParsedMailbox {
   const { text, isUtf8 } = decode(bytes);
   if (isUtf8) {
@@ -48,7 +48,7 @@ export function parseMailbox(bytes: Uint8Array, kind: MailboxKind, modifiedAtMs:
   return completed('malformed', salvageEntries(text), kind, modifiedAtMs);
 }
 
-/** Other encodings are not the contract's; they are read only to salvage from them. PowerShell writes UTF-16. */
+/** The contract allows UTF-8 only; other encodings are read for salvage. PowerShell writes UTF-16. */
 function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), isUtf8: true };
@@ -82,7 +82,7 @@ function completed(
   return { state, entries: [...merged], incomplete, rest: { elements: others, fields } };
 }
 
-/** It stands there to be sent, and has no text: whoever wrote it waits to see it settled. */
+/** An entry to be sent without a text: its writer waits until the entry is settled. */
 function asksForNothing(element: unknown): element is Record<string, unknown> {
   return isObject(element) && element.sent === false && (element.text ?? null) === null;
 }
@@ -94,7 +94,7 @@ interface Completion {
   index: number;
 }
 
-/** The same object when nothing was missing. Wrong types of the fixed fields are completed like missing ones. */
+/** Returns the same object when nothing is missing. A fixed field of a wrong type counts as missing. */
 function complete(element: Record<string, unknown>, completion: Completion): Record<string, unknown> {
   const { kind, modifiedAtMs } = completion;
   const flag = kind === 'inbox' ? 'read' : 'sent';
@@ -112,7 +112,7 @@ function complete(element: Record<string, unknown>, completion: Completion): Rec
   return Object.keys(missing).length === 0 ? element : { ...element, ...missing };
 }
 
-/** Derived, not random: a reader without the lock and the writer after it must mean the same entry. */
+/** Derived, not random: a reader without the lock and the later writer must get the same id. */
 function madeId(element: Record<string, unknown>, { kind, modifiedAtMs, index }: Completion): string {
   const seen = JSON.stringify([modifiedAtMs, index, element.timestamp, element.text]);
   const digest = sha256Hex(seen).slice(0, 16);
@@ -144,7 +144,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** In the order of the text. Each try begins outside of strings anew, so one torn string cannot hide what follows it. */
+/** In the order of the text. Each try starts outside strings again, so a torn string cannot hide the entries after it. */
 function salvageEntries(content: string): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   let looksLeft = Math.max(minLooks, content.length * looksPerCharacter);
@@ -165,26 +165,26 @@ function salvageEntries(content: string): Record<string, unknown>[] {
   return found;
 }
 
-/** Undefined = neither an entry nor a mailbox: look inside. */
+/** Undefined = neither an entry nor a mailbox: the caller looks inside. */
 function entriesIn(text: string): Record<string, unknown>[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (isEntryLike(value)) return [value];
     if (isObject(value) && Array.isArray(value.messages)) return value.messages.filter(isEntryLike);
   } catch {
-    // Balanced, and yet no JSON.
+    // Balanced braces, but not JSON.
   }
   return undefined;
 }
 
-/** What stands behind a colon belongs to an entry, torn perhaps, and is none itself: a quote has a `text` too. */
+/** An object after a colon is part of an entry, perhaps a torn one, and not an entry itself: a quote has a `text` too. */
 function isValue(content: string, at: number): boolean {
   let before = at - 1;
   while (before >= 0 && content.charCodeAt(before) <= 0x20) before -= 1;
   return content[before] === ':';
 }
 
-/** `end` = index behind the brace that closes the one at `start`, or where the scan gave up: torn, or deeper than `limit`. */
+/** `end` = index after the brace that closes the one at `start`, or where the scan gave up: torn, or deeper than `limit`. */
 function scanObject(content: string, start: number, limit: number): { end: number; isWhole: boolean } {
   let depth = 0;
   let inString = false;

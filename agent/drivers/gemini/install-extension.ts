@@ -1,5 +1,5 @@
-// Hooks as a linked Gemini CLI extension: our folder under the data directory, and the entry that `gemini extensions link` would write.
-// The binary is not called: it would also mark the current folder as trusted.
+// Hooks as a linked Gemini CLI extension: a folder under the data directory of wa-sync, and the entry that `gemini extensions link`
+// would write. Does not call the binary, which would also mark the current folder as trusted.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -29,7 +29,7 @@ export interface ExtensionDirs {
   dataDir: string;
 }
 
-/** Real prompts of one line, because a refused prompt fires no end of a turn. The turn rules know them by their beginning. */
+/** Prompts of one line that the model answers, because a refused prompt fires no turn end. The turn rules recognise their beginning. */
 const customCommands = [
   {
     name: 'away',
@@ -51,7 +51,7 @@ export const extensionDir = (home: string) => join(extensionsDir(home), extensio
 
 const metadataFile = (home: string) => join(extensionDir(home), '.gemini-extension-install.json');
 
-/** What the linked folder holds: path below it, and content. */
+/** The files of the linked folder: relative path and content. */
 function extensionFiles(
   version: string,
   place: LauncherPlace,
@@ -81,7 +81,10 @@ export function isCurrentExtension(home: string, version: string, place: Launche
   return extensionFiles(version, place, program).every(([path, text]) => readText(join(source, path)) === text);
 }
 
-/** Installs or upgrades. `program` = the command line, for the MCP server. Returns the topmost folder made in the home folder, if any. Throws `file_unusable`. */
+/**
+ * Installs or upgrades. `program` = path of the program that the MCP server runs. Returns the topmost folder created in the home
+ * folder, if any. Throws `file_unusable`.
+ */
 export function installExtension(
   { home, dataDir }: ExtensionDirs,
   version: string,
@@ -107,7 +110,7 @@ export function installExtension(
   return made;
 }
 
-/** Returns whether there was something of ours. `made` is what `installExtension` returned. Throws `file_unusable`. */
+/** Returns whether the extension was installed. `made` = the result of `installExtension`. Throws `file_unusable`. */
 export function uninstallExtension({ home, dataDir }: ExtensionDirs, made: string | undefined): boolean {
   const linked = linkedSource(home) !== undefined;
   if (linked) {
@@ -124,7 +127,7 @@ export interface InstalledExtension {
   entries: OwnEntry[];
 }
 
-/** What Gemini CLI would load; undefined when it is not linked. A linked folder that is gone has no entries. */
+/** What Gemini CLI would load; undefined when the extension is not linked. A missing linked folder has no entries. */
 export function installedExtension({ home }: ExtensionDirs): InstalledExtension | undefined {
   const source = linkedSource(home);
   if (source === undefined) return undefined;
@@ -133,7 +136,7 @@ export function installedExtension({ home }: ExtensionDirs): InstalledExtension 
   return { version: basename(source), entries: isReadable ? ownEntries(text) : [] };
 }
 
-// A link to a folder of our layout is ours, also when the data directory has moved since.
+// Any link to a folder of this layout belongs to wa-sync, because the data directory may have moved.
 function linkedSource(home: string): string | undefined {
   try {
     const metadata: unknown = JSON.parse(readText(metadataFile(home)) ?? '');
@@ -144,7 +147,7 @@ function linkedSource(home: string): string | undefined {
   }
 }
 
-/** Version folders in a folder of ours; none when it is missing. */
+/** Names of the version folders in `dir`; empty when `dir` is missing. */
 export function versionsIn(dir: string): string[] {
   try {
     return readdirSync(dir, { withFileTypes: true })

@@ -57,7 +57,7 @@ describe('the server of the phone page', () => {
     expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.json()]))).toEqual([
       [200, { messageId: 1 }],
       [400, { error: 'a message needs a text' }],
-      [400, { error: 'Not understood.' }],
+      [400, { error: 'Unknown request body.' }],
     ]);
     expect(sim.messages()).toEqual([shown(1, 'hello')]);
   });

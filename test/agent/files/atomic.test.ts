@@ -54,7 +54,7 @@ describe('an atomic write', () => {
     });
     await expect(writeAtomic(join(dir, 'file', 'x.json'), '')).rejects.toMatchObject({
       code: 'file_unusable',
-      hint: `${join(dir, 'file')} must be a folder: move away what stands in its place.`,
+      hint: `${join(dir, 'file')} must be a folder: move away the file in its place.`,
     });
   });
 });
