@@ -60,17 +60,12 @@ export async function findToolchain(options: ToolchainOptions): Promise<Toolchai
   };
   const cached = inCache();
   if (isComplete(cached)) return cached;
-  const packages = [
-    ...(cached.miniflare ? [] : [`miniflare@${toolchainVersions.miniflare}`]),
-    ...(cached.node ? [] : [`${nodePackage()}@${toolchainVersions.node}`]),
-  ];
-  say(`The embedded relay needs ${packages.join(' and ')}: installing into ${dir}, once.`);
+  const miniflare = `miniflare@${toolchainVersions.miniflare}`;
+  const node = `${nodePackage()}@${toolchainVersions.node}`;
+  const missing = [...(cached.miniflare ? [] : [miniflare]), ...(cached.node ? [] : [node])];
+  say(`The embedded relay needs ${missing.join(' and ')}: installing into ${dir}, once.`);
   // All packages, so that the new directory is complete.
-  const all = [
-    `miniflare@${toolchainVersions.miniflare}`,
-    ...(isNewEnough ? [] : [`${nodePackage()}@${toolchainVersions.node}`]),
-  ];
-  await installInto(dir, all, install);
+  await installInto(dir, isNewEnough ? [miniflare] : [miniflare, node], install);
   const installed = inCache();
   if (isComplete(installed)) return installed;
   throw needsNode(`${installed.node ? 'miniflare' : nodePackage()} is not usable after its installation into ${dir}`);
@@ -91,8 +86,8 @@ function resolvePackage(place: string, name: string): string | undefined {
 function nodeBinary(place: string): string | undefined {
   const manifest = resolvePackage(place, `${nodePackage()}/package.json`);
   if (manifest === undefined) return undefined;
-  const names = process.platform === 'win32' ? ['node.exe'] : ['node'];
-  return names.map((name) => join(dirname(manifest), 'bin', name)).find((path) => existsSync(path));
+  const path = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  return existsSync(path) ? path : undefined;
 }
 
 /** Installs next to the target and renames, so that an interrupted or concurrent installation leaves no incomplete directory. */
@@ -113,16 +108,8 @@ async function installInto(
 }
 
 function npmInstall(dir: string, packages: string[]): Promise<void> {
-  const args = [
-    'install',
-    '--prefix',
-    dir,
-    '--no-audit',
-    '--no-fund',
-    '--no-package-lock',
-    '--loglevel=error',
-    ...packages,
-  ];
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
+  const args = ['install', '--prefix', dir, ...options, ...packages];
   return new Promise((resolve, reject) => {
     const windows = process.platform === 'win32';
     // On Windows npm is a script that only a shell runs. No argument comes from outside, but the directory needs quotes.

@@ -54,7 +54,7 @@ export async function readBelow(path: string, maxBytes?: number): Promise<RawFil
   return (await isRealFolder(dirname(path))) ? readRaw(path, maxBytes) : undefined;
 }
 
-export interface Appending {
+interface Appending {
   /** A file of at least this size is first moved to `<path>.1`. */
   rotateBytes?: number;
   /** Mode 600. */
@@ -62,7 +62,11 @@ export interface Appending {
 }
 
 /** Errors: `outside_project`, `file_unusable`. */
-export async function appendBelow(path: string, text: string, { rotateBytes, isPrivate }: Appending): Promise<void> {
+export async function appendBelow(
+  path: string,
+  text: string,
+  { rotateBytes, isPrivate }: Appending = {},
+): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
   await isRealFolder(dirname(path));
   try {

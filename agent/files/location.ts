@@ -89,5 +89,5 @@ export async function excludeFromGit(projectDir: string): Promise<void> {
   const lines = new Set(text.split(/\r?\n/));
   const missing = excludedPatterns.filter((pattern) => !lines.has(pattern));
   if (missing.length === 0) return;
-  await appendBelow(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`, {});
+  await appendBelow(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`);
 }

@@ -45,7 +45,7 @@ describe('an atomic write', () => {
     ]);
   });
 
-  test('into a folder that is not there, or a file, names the trouble and the repair', async () => {
+  test('into a missing folder, or a file in its place, names the problem and the repair', async () => {
     const dir = folder();
     writeFileSync(join(dir, 'file'), '');
     await expect(writeAtomic(join(dir, 'none', 'x.json'), '')).rejects.toMatchObject({
