@@ -24,11 +24,11 @@ export interface Driver {
    * installed for the event. Must be a day for what a person may hold.
    */
   maxSeconds(event: string): number | undefined;
-  /** Must return undefined, and never throw, for anything but a payload of this event; must check every field. */
+  /** Must give undefined, and never throw, for what is no payload of this event; must check every field. */
   readCall(event: string, payload: unknown): HookCall | undefined;
-  /** Must drop what the host would ignore or misread at this event; must write a deny at every gate, and a next prompt at every turn end. */
+  /** Must drop what the host would ignore or misread at this event; must say a deny at every gate, and a next prompt at every turn end. */
   writeAnswer(event: string, answer: TurnAnswer): object;
-  /** Names the turn or the run of a payload: the same name for equal bytes, a different one for each end of a turn. */
+  /** Names the turn or the run that a payload belongs to: the same for equal bytes, another for each end of a turn. */
   runOf?(payload: unknown, transcript: string | undefined): string | undefined;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
@@ -54,7 +54,7 @@ export interface SessionRecord {
   cancelled: boolean;
   /** Share of the context window that the last request filled, 0 to 1; undefined = not in the file. */
   contextShare: number | undefined;
-  /** Tools that ran; must leave out refused, cancelled and failed calls, and calls that an earlier line has named. */
+  /** Tools that ran; must leave out what was refused, cancelled or failed, and what an older line has said before. */
   tools: RanTool[];
   /** Tokens by message id; the last line of a message counts. */
   tokens: ReadonlyMap<string, number>;
