@@ -80,7 +80,7 @@ async function renameOver(from: string, to: string): Promise<void> {
 /** Errors of a folder that cannot be opened or synced: the rename stands, and its durability depends on the system. */
 const unsyncable = new Set(['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF']);
 
-export async function syncFolder(dir: string): Promise<void> {
+async function syncFolder(dir: string): Promise<void> {
   if (process.platform === 'win32') return;
   try {
     const handle = await open(dir, 'r');
