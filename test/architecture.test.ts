@@ -148,6 +148,7 @@ const rooms: readonly Room[] = [
     why: 'text into text: no Node',
   },
   { files: 'agent/{files,journal}/*', may: ['protocol/*', 'node', 'agent/*'], why: 'no package, and not each other' },
+  { files: 'agent/files/json-line.ts', may: ['jsonc-parser'], why: 'the line of a mistake, for the daemon alone' },
   {
     files: 'agent/workflows/*',
     may: ['protocol/*', 'node', 'agent/*', 'agent/files/*', 'smol-toml'],

@@ -1,4 +1,4 @@
-// Starts the built Worker on this machine, in a child process, and sees to its end. Never imports the Worker.
+// Starts and stops the built Worker in a child process on this machine. Never imports the Worker.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,24 +12,24 @@ import { findToolchain } from './toolchain.ts';
 export interface EmbeddedRelayOptions {
   /** Path of the bundled Worker, dist/worker.js. */
   workerScript: string;
-  /** On 127.0.0.1; 0 or absent = any free one. */
+  /** Port on 127.0.0.1; 0 or absent = any free port. */
   port?: number;
-  /** Keeps the storage of the objects. */
+  /** Folder for the storage of the objects. */
   persistDir: string;
   /** The settings of the Worker. */
   vars: Record<string, string>;
-  /** Where the tool chain is installed when this package came without one. */
+  /** Where the tool chain is installed when the package has none. */
   cacheDir: string;
-  /** Told before something is downloaded. */
+  /** Called before a download. */
   say: (line: string) => void;
-  /** Gets what the Worker and workerd print. */
+  /** Called with each line that the Worker and workerd print. */
   onLine?: (line: string) => void;
 }
 
 export interface EmbeddedRelay {
   readonly url: string;
   readonly pid: number;
-  /** Resolves when process and workerd are gone. May be called twice. */
+  /** Resolves when the process and workerd have ended. May be called twice. */
   stop(): Promise<void>;
   /** Exit code of the child; 128 + 9 when it was killed. */
   readonly exited: Promise<number>;
@@ -52,7 +52,7 @@ export interface RelayStart {
 /** Child -> parent: the last word before it exits when it failed. */
 export type RelayReport = { url: string } | { failed: string };
 
-/** What wrangler.toml says to Cloudflare; a test holds the two together. */
+/** The settings of wrangler.toml; a test compares the two. */
 export const embeddedWorker = {
   compatibilityDate: '2026-10-23',
   compatibilityFlags: ['nodejs_compat', 'enable_request_signal'],
@@ -72,7 +72,7 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
   const child = fork(relayProcessPath(), [], {
     execPath: toolchain.node,
     execArgv: [],
-    // A group of its own: a killed child leaves its workerd in it, where it can be found.
+    // A process group of its own, in which the workerd of a killed child can be found.
     detached: ownGroup,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', NODE_OPTIONS: '' },
@@ -142,7 +142,7 @@ async function readWorker(path: string): Promise<string> {
   }
 }
 
-/** Beside this file in the sources; in the bundle this may be a chunk, one folder below. */
+/** In the sources next to this file; in the bundle this code may be a chunk, one folder below. */
 function relayProcessPath(): string {
   const candidates = ['./relay-process.ts', './relay-process.js', '../relay-process.js'];
   const paths = candidates.map((candidate) => fileURLToPath(new URL(candidate, import.meta.url)));
@@ -157,6 +157,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left in it: the usual case.
+    // The group is empty: the usual case.
   }
 }

@@ -1,4 +1,4 @@
-// The files of the phone page as text: from the bundle when built, from the source tree otherwise.
+// The files of the phone page as text: from the bundle if there is one, else from the source tree.
 
 import { readFile } from 'node:fs/promises';
 

@@ -1,15 +1,15 @@
-// Lets only the browser in that was given the key: on a shared machine every user can reach a port of 127.0.0.1.
-// The address carries the key once; a cookie for this port keeps it.
+// Admits only a browser that has the key, because on a shared machine every user can reach a port of 127.0.0.1.
+// The address carries the key once; then a cookie for this port does.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 export type Admission = { kind: 'enter' } | { kind: 'grant'; cookie: string } | { kind: 'refuse' };
 
-/** `grant` = set the cookie and send the browser to the address without the key. No key = everybody may enter. */
+/** `grant` = set the cookie and send the browser to the address without the key. Without a key every browser may enter. */
 export function admit(request: IncomingMessage, url: URL, key: string | undefined): Admission {
   if (key === undefined) return { kind: 'enter' };
-  // Cookies know no ports: two phones on one machine need two names.
+  // A cookie is valid for all ports, so two phones on one machine need two names.
   const name = `wa_phone_${request.socket.localPort}`;
   const given = url.searchParams.get('key');
   if (given !== null && same(given, key)) {

@@ -1,5 +1,5 @@
-// The routes of the phone page beside the simulated Bot API. Only this page, opened under a loopback name, may make the
-// owner say or press something: what is typed here reaches the terminal.
+// The routes of the phone page on the server of the simulated Bot API. Only this page, opened under a loopback name, may act as the
+// owner, because its text reaches the terminal.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WaError } from '../../protocol/errors.ts';
@@ -14,7 +14,7 @@ const shownMessages = 300;
 const pingMs = 15_000;
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Nothing from elsewhere, no inline code, and no frame around it, in which a click could be stolen. */
+/** No foreign resources, no inline code, and no frame around the page, in which a click could be stolen. */
 const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -28,23 +28,23 @@ const securityHeaders = {
 type Pages = NonNullable<TelegramSimOptions['pages']>;
 
 export interface PhoneOptions {
-  /** Base64url or hex. Then only who opens `phoneUrl(apiRoot, key)` gets in; without it every program of the machine. */
+  /** Base64url or hex. Only a browser that opens `phoneUrl(apiRoot, key)` is admitted; without a key every program of the machine is. */
   key?: string;
 }
 
-/** For the option `pages` of the simulator: the page at `/`, its events, and what the owner does on it. */
+/** For the option `pages` of the simulator: the page at `/`, its events, and the actions of the owner. */
 export async function phonePages({ key }: PhoneOptions = {}): Promise<Pages> {
   const assets = await phoneAssets();
   return (sim) => (request, response, url) => {
     if (!isLoopback(request.headers.host ?? '')) {
-      return sendJson(response, 403, { error: 'This page answers only under 127.0.0.1 or localhost.' });
+      return sendJson(response, 403, { error: 'Open this page as 127.0.0.1 or localhost.' });
     }
     const admission = admit(request, url, key);
     if (admission.kind === 'refuse') {
       return sendText(
         response,
         'text/plain; charset=utf-8',
-        'Open the address that wa-sync printed: it holds the key.\n',
+        'Open the address that wa-sync printed; the address contains the key.\n',
         401,
       );
     }
@@ -76,7 +76,7 @@ async function answer(
     case 'POST /say':
     case 'POST /press':
       if (request.headers.origin !== `http://${request.headers.host}`) {
-        return sendJson(response, 403, { error: 'Only the phone page itself may send.' });
+        return sendJson(response, 403, { error: 'Only the phone page may send messages.' });
       }
       return act(sim, route, request, response);
     default:
@@ -98,7 +98,7 @@ async function act(sim: TelegramSim, route: string, request: IncomingMessage, re
     if (route === 'POST /press' && typeof body?.messageId === 'number' && typeof body.label === 'string') {
       return sendJson(response, 200, { queryId: await sim.press(body.messageId, body.label) });
     }
-    sendJson(response, 400, { error: 'Not understood.' });
+    sendJson(response, 400, { error: 'Unknown request body.' });
   } catch (error) {
     if (!(error instanceof WaError)) throw error;
     sendJson(response, 400, { error: error.message });
@@ -114,14 +114,14 @@ async function readJson(request: IncomingMessage): Promise<Record<string, unknow
   }
 }
 
-/** Server-sent events: what was missed since the browser's last event, or else everything that is shown. */
+/** Server-sent events: first the events since the browser's last one, or a snapshot of the chat when they are not kept. */
 function streamEvents(sim: TelegramSim, request: IncomingMessage, response: ServerResponse, after: string): void {
   response.writeHead(200, { ...securityHeaders, 'content-type': 'text/event-stream; charset=utf-8' });
   response.write('retry: 1000\n\n');
   const write = ({ id, event }: NumberedEvent | { id: string; event: object }) => {
     response.write(`id: ${id}\ndata: ${JSON.stringify(event)}\n\n`);
   };
-  // A reconnecting browser sends the header; a page that made a new connection itself, the parameter.
+  // A reconnecting browser sends the header; a page that opens a new connection sends the parameter.
   const lastSeen = request.headers['last-event-id'];
   const missed = sim.events.since(typeof lastSeen === 'string' ? lastSeen : after);
   if (missed) for (const event of missed) write(event);

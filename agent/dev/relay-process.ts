@@ -1,5 +1,5 @@
-// The child process of the embedded relay: runs the built Worker in Miniflare until its parent says stop or is gone.
-// Started by embedded-relay.ts with a Node that Miniflare supports; imports nothing of ours at run time.
+// The child process of the embedded relay: runs the built Worker in Miniflare until its parent stops it or ends.
+// Started by embedded-relay.ts with a Node that Miniflare supports; imports no other file of wa-sync at run time.
 
 import { pathToFileURL } from 'node:url';
 import type { RelayReport, RelayStart } from './embedded-relay.ts';
@@ -23,10 +23,10 @@ async function run(start: RelayStart): Promise<void> {
     await relay?.dispose().catch(() => {});
     process.exit(0);
   };
-  // The channel closes when the parent stops us and when it dies, however it dies.
+  // The channel closes when the parent stops this process, and when the parent ends for any reason.
   process.once('disconnect', stop);
   process.on('SIGTERM', stop);
-  // A terminal's Ctrl-C is the parent's business.
+  // The parent handles Ctrl-C.
   process.on('SIGINT', () => {});
   const loaded = await import(pathToFileURL(start.miniflare).href);
   const { Miniflare, Log, LogLevel } = (loaded.default ?? loaded) as typeof import('miniflare');
@@ -36,7 +36,7 @@ async function run(start: RelayStart): Promise<void> {
   const miniflare = new Miniflare({
     host: '127.0.0.1',
     port: start.port,
-    // Without this Miniflare asks Cloudflare where it is.
+    // Otherwise Miniflare asks Cloudflare for its location.
     cf: false,
     log: new Log(LogLevel.ERROR),
     logRequests: false,
@@ -64,7 +64,7 @@ async function run(start: RelayStart): Promise<void> {
   process.send?.({ url: url.origin } satisfies RelayReport);
 }
 
-/** The last resort against a workerd that does not end: we lead a group of our own. */
+/** The last resort against a workerd that does not end: this process leads its own group. */
 function killGroup(): void {
   if (process.platform === 'win32') process.exit(1);
   process.kill(-process.pid, 'SIGKILL');

@@ -1,5 +1,5 @@
-// Everything in one place for dev, demo and tests: simulated Telegram, the real Worker in workerd, the daemon. Puts parts
-// together; the daemon runs in this process, the relay in a child.
+// Starts the whole product for dev, demo and tests: simulated Telegram, the real Worker in workerd, the daemon. The daemon runs in
+// this process, the relay in a child process.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -18,14 +18,14 @@ import { devVariables } from './variables.ts';
 
 export interface StackOptions {
   projectDir: string;
-  /** Holds state, config, relay storage; `runtimeDir` apart, because socket paths must be short. */
+  /** Holds state, config and relay storage. `runtimeDir` is separate because socket paths must be short. */
   baseDir: string;
   runtimeDir: string;
   cacheDir: string;
   workerScript: string;
   platform: NodeJS.Platform;
   home: string;
-  /** Where the bot's chat is; absent = the built-in simulator. */
+  /** The bot and its chat; absent = the built-in simulator. */
   telegram?: { token: string; apiRoot: string; chatId: string; userIds: string; secret: string };
   phonePort?: number;
   relayPort?: number;
@@ -40,22 +40,22 @@ export interface Stack {
   relayClient: RelayClient;
   daemon: Daemon;
   mailbox: string;
-  /** The phone page, with the key that lets it type; only with the simulator. */
+  /** Address of the phone page, with its key; only with the simulator. */
   phoneUrl: string | undefined;
   webhook: { url: string; secret: string };
-  /** What a coding agent, a launcher or a command needs to reach this daemon and no other. */
+  /** The environment with which a coding agent, a launcher or a command reaches this daemon and no other. */
   env: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Errors: those of its parts; what was started is stopped again then. */
+/** Errors: those of its parts; a failure stops all started parts. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step().catch(() => {});
   };
   try {
-    // In memory and in the printed address alone: in a file the coding agent could read it and be the owner.
+    // Only in memory and in the printed address: from a file the coding agent could read the key and act as the owner.
     const key = randomBytes(18).toString('base64url');
     await rm(join(options.baseDir, 'phone-key'), { force: true });
     const sim = options.telegram ? undefined : await startSim(options, key);
@@ -90,7 +90,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       home: options.home,
     });
     const bindings = [{ dir: options.projectDir, mailbox: telegram.chatId, project: 0 }];
-    // For the commands that people run beside it. Address and token are new with each start.
+    // For commands in other terminals. Address and token change with each start.
     const configFile = join(config.dirs.config, 'config.json');
     await mkdir(config.dirs.config, { recursive: true, mode: 0o700 });
     await writeFile(configFile, JSON.stringify({ relay: { url: relayUrl, token }, bindings }), { mode: 0o600 });

@@ -1,5 +1,5 @@
-// Real Telegram without a public address: getUpdates here, each update posted to the relay's own webhook route.
-// An update is confirmed to Telegram only after the relay has committed it.
+// Real Telegram without a public address: calls getUpdates and posts each update to the webhook route of the relay.
+// Confirms an update to Telegram only after the relay has committed the update.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Api, GrammyError, HttpError } from 'grammy/web';
@@ -9,7 +9,7 @@ export interface TelegramPollOptions {
   token: string;
   apiRoot: string;
   webhook: { url: string; secret: string };
-  /** Remove a webhook that is set, and put it back on stop. */
+  /** Removes an existing webhook, and sets it again on stop. */
   takeWebhook: boolean;
   say(line: string): void;
 }
@@ -47,7 +47,10 @@ export async function startTelegramPoll(options: TelegramPollOptions): Promise<T
   };
 }
 
-/** Gives what puts the webhook back. Its secret cannot be read from Telegram, so that the owner is told to set it again. */
+/**
+ * Returns the function that sets the webhook again. Telegram does not reveal the secret: without TELEGRAM_WEBHOOK_SECRET the owner is
+ * told to set the webhook.
+ */
 async function takeWebhook(api: Api, { takeWebhook: take, say }: TelegramPollOptions): Promise<() => Promise<void>> {
   const info = await api.getWebhookInfo().catch((cause) => {
     throw asWaError(cause);
@@ -55,8 +58,8 @@ async function takeWebhook(api: Api, { takeWebhook: take, say }: TelegramPollOpt
   if (!info.url) return async () => {};
   const host = new URL(info.url).host;
   if (!take) {
-    throw new WaError('webhook_active', `this bot has a webhook at ${host}, so that Telegram refuses getUpdates`, {
-      hint: 'Use another bot for dev, or add --take-webhook: it is removed while dev runs and put back on exit.',
+    throw new WaError('webhook_active', `this bot has a webhook at ${host}, so Telegram refuses getUpdates`, {
+      hint: 'Use another bot for dev, or add --take-webhook: the webhook is removed while dev runs and set again on exit.',
     });
   }
   await api.deleteWebhook({ drop_pending_updates: false });
@@ -100,12 +103,12 @@ async function loop(api: Api, options: TelegramPollOptions, signal: AbortSignal)
   }
 }
 
-/** grammY's types are those of a polyfill; the objects are the same. */
+/** grammY's types come from a polyfill; the objects are the same. */
 function forGrammy(signal: AbortSignal): NonNullable<Parameters<Api['getUpdates']>[1]> {
   return signal as NonNullable<Parameters<Api['getUpdates']>[1]>;
 }
 
-/** False = stopped before the relay had it; Telegram gives it again. */
+/** False = stopped before the relay had the update; Telegram sends it again. */
 async function forward(update: object, { webhook }: TelegramPollOptions, signal: AbortSignal): Promise<boolean> {
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     const status = await fetch(webhook.url, {
@@ -121,7 +124,7 @@ async function forward(update: object, { webhook }: TelegramPollOptions, signal:
       () => 0,
     );
     if (status >= 200 && status < 300) return true;
-    // Too large for the relay: as Telegram would, give up on this one alone.
+    // Too large for the relay: skip this update only, as Telegram would.
     if (status === 413) return true;
     await delay(Math.min(500 * 2 ** attempt, maxRetryMs), undefined, { signal }).catch(() => {});
   }

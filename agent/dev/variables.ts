@@ -1,9 +1,9 @@
-// Which variables lead to the daemon of `wa-sync dev` and to no other, and their text for a shell.
+// The variables that select the daemon of `wa-sync dev`, and their text for a shell.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
-/** Where `wa-sync dev` for a project keeps everything; `lock` is held while it runs. */
+/** The folders of `wa-sync dev` for a project; `lock` is held while dev runs. */
 export function devPlace(dirs: { state: string; runtime: string }, projectDir: string) {
   const name = createHash('sha256').update(projectDir).digest('hex').slice(0, 12);
   const baseDir = join(dirs.state, 'dev', name);
@@ -26,7 +26,7 @@ export function variablesText(env: Record<string, string>): string {
     .join(' ');
 }
 
-/** One word for a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 export function quoted(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

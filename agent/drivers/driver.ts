@@ -1,21 +1,21 @@
-// The contract of a coding agent: everything that only one of them has. Types alone; the hook fallback bundles what implements `Driver`.
-// test/contract/driver.test.ts holds each registered driver to the sentences with "must".
+// The contract of a coding agent: everything in which coding agents differ. Types alone; the hook fallback bundles what implements
+// `Driver`. test/contract/driver.test.ts checks the sentences with "must" for each registered driver.
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 
 /**
- * `gate`: a tool waits behind it, and what is not answered must not run. `turnEnd`: the next prompt may be waited for there.
+ * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
  * Both may be held for as long as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
  */
 export type EventKind = 'gate' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
 
-/** Pure and without packages. Must keep nothing between two calls. */
+/** Pure and without packages. Must keep no state between two calls. */
 export interface Driver {
   /**
-   * As commands, paths and the hook's own command line name it. Must be a word of lower case letters, the
-   * program that a person types, and no other driver's. */
+   * The name in commands, paths and the command line of the hook. Must be a word of lower case letters, unique among the
+   * drivers, and the program that a person types. */
   readonly name: string;
-  /** As a person calls it. */
+  /** The name that people read. */
   readonly title: string;
   /** Must list every event that the host fires, by the host's own name, and at least one gate, turn start and turn end. */
   readonly events: Readonly<Record<string, EventKind>>;
@@ -32,36 +32,36 @@ export interface Driver {
   /** Must drop what the host would ignore or misread at this event; must say a deny at every gate, and a next prompt at every turn end. */
   writeAnswer(event: string, answer: TurnAnswer): object;
   /**
-   * The one reader of the host's session file. `text` begins at a line boundary; must pass over a torn last line and whatever it
-   * does not know, and never throw.
+   * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
+   * line, and never throw.
    */
   readSession(text: string): SessionRecord;
   readonly tools: Tools;
-  /** Must be true for a run without a person, by its command line: a hook that holds such a run would never let it end. */
+  /** Must be true when the command line starts a run without a person: a held hook would never let such a run end. */
   isHeadless(argv: readonly string[]): boolean;
-  /** Prompts in a row that the host takes from the ends of turns, until a person types one; it drops the next. Undefined = no limit. */
+  /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
 }
 
-/** What the coding agent's own session file says, of the part that was read. */
+/** The content of the part of a session file that was read. */
 export interface SessionRecord {
-  /** Texts of the user messages: the prompt and what hooks added to it, and what hooks added to the results of tools. */
+  /** Texts of the user messages: prompts with the text that hooks added, and the text that hooks added to tool results. */
   prompts: string[];
-  /** The model's last text after the last prompt, exactly; undefined when there is none. */
+  /** The model's last text after the last prompt, exactly; undefined = no text. */
   answer: string | undefined;
   /** Text of an API error after the last prompt. */
   error: string | undefined;
   /** The user cancelled at the keyboard. */
   cancelled: boolean;
-  /** Of the context window that the last request filled, 0 to 1; undefined = the file does not say. */
+  /** Share of the context window that the last request filled, 0 to 1; undefined = not in the file. */
   contextShare: number | undefined;
   /** Id of the model's last message after the last prompt, else of the last message: names an end that no event told. */
   lastId: string | undefined;
   /** Tools that ran; must leave out what was refused, cancelled or failed, and what an older line has said before. */
   tools: RanTool[];
-  /** Tokens by message, as it was written last. */
+  /** Tokens by message id; the last line of a message counts. */
   tokens: ReadonlyMap<string, number>;
-  /** The summary of each history that was replaced by one; may say again what an older part has said. */
+  /** Each summary that replaced a history; may repeat a summary of an earlier part. */
   compressions: string[];
 }
 
@@ -69,7 +69,7 @@ export interface RanTool {
   id: string;
   tool: string;
   input: Input;
-  /** When its result was there, in epoch milliseconds. */
+  /** Time of the result, in epoch milliseconds. */
   at: number;
 }
 
@@ -77,29 +77,29 @@ export type Input = Readonly<Record<string, unknown>>;
 
 /** The host's own tools and their arguments, for the gate and for the question on the phone. */
 export interface Tools {
-  /** Must hold no tool that changes anything on the machine: their arguments are no writes. */
+  /** Must hold only tools that change nothing on the machine. */
   readonly readOnly: ReadonlySet<string>;
   /** The tool whose argument is a command line. */
   readonly shell: string;
-  /** Asks the person at the desk; its text is shown on the phone, and nobody is asked whether it may. */
+  /** The tool that asks the person at the terminal. The phone shows its text; the tool itself needs no approval. */
   readonly question: { readonly tool: string; textOf(input: Input): string | undefined } | undefined;
-  /** Runs an agent that makes requests and runs tools in the same session. */
+  /** The tool that runs another agent, with requests and tools of its own, in the same session. */
   readonly subAgent: string | undefined;
-  /** The command line of a shell tool; undefined = none. */
+  /** The command line of a shell tool; undefined = no command. */
   command(input: Input): string | undefined;
-  /** Must be what `command` reads again. */
+  /** Must return arguments from which `command` reads the same command. */
   withCommand(input: Input, command: string): Record<string, unknown>;
-  /** The argument that tells a shell tool where to run. */
+  /** The argument that names the working directory of a shell tool. */
   readonly folder: string;
-  /** The file that a tool is about, as a person would name the call. */
+  /** The file that a call concerns, for a person who reads about the call. */
   file(input: Input): string | undefined;
   edit(input: Input): Edit | undefined;
   write(input: Input): Write | undefined;
-  /** Arguments that say why and change nothing that runs, or that the view of such a call shows itself; of a command the line comes first. */
+  /** Arguments without effect on what runs, or shown by the view of such a call anyway; the command line comes first. */
   readonly shown: Readonly<Record<'command' | 'edit' | 'write', readonly string[]>>;
-  /** Arguments by tool that the host writes into a call while it runs. */
+  /** Arguments by tool that the host adds to a call while the call runs. */
   readonly addedByHost: Readonly<Record<string, readonly string[]>>;
-  /** The MCP server in the name of a tool, as the host makes it. */
+  /** The MCP server that the host writes into the name of a tool. */
   serverOf(tool: string): string | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface Edit {
   file: string;
   before: string;
   after: string;
-  /** At every place where `before` stands. */
+  /** Replaces every occurrence of `before`. */
   everywhere: boolean;
 }
 
@@ -117,43 +117,43 @@ export interface Write {
 }
 
 /**
- * What must not be changed unasked, because a gate would go with it: guarded for every agent, whichever calls. Each driver must have
- * one in footprints.ts; no hook bundles it.
+ * Files and variables of a coding agent that no tool may change without an approval, because the change could remove the gate.
+ * The guard protects every footprint, whichever agent calls. Each driver must have one in footprints.ts; no hook bundles it.
  */
 export interface Footprint {
   readonly name: string;
-  /** Must be the programs that start it, the first as a person types it. */
+  /** Must be the programs that start the agent, the one that a person types first. */
   readonly programs: readonly string[];
-  /** Its folder in a home and in a project, and what in it decides whether the gate is asked. */
+  /** The settings folder in a home and in a project, and the names in that folder that decide whether the gate is called. */
   readonly folder: string;
   readonly names: readonly string[];
-  /** Files in the home, and absolute paths. */
+  /** Further files with the same power: in the home folder, and by absolute path (`beside`). */
   readonly homeFiles: readonly string[];
   readonly beside: readonly string[];
-  /** Environment variables that move its settings. */
+  /** Environment variables that move the settings. */
   readonly variables: readonly string[];
-  /** Options with which it starts without its hooks. */
+  /** Options that start the agent without its hooks. */
   readonly leavesOut: RegExp;
 }
 
-/** What acts on the workstation for one coding agent. Only the daemon and the commands load it. */
+/** The part of a driver that acts on the workstation. Only the daemon and the commands load it. */
 export interface Workstation {
-  /** Must change nothing when it runs a second time, and leave no trace after `uninstall`. */
+  /** Must change nothing on a second `install`, and leave no trace after `uninstall`. */
   readonly installer: Installer;
-  /** One sentence for each thing that keeps the host from running its hooks in a project. Must never reject. */
+  /** One sentence for each setting that keeps the host from running its hooks in a project. Must never reject. */
   verify(projectDir: string, home: string): Promise<string[]>;
-  /** Where the host keeps its settings: the home folder, or what the environment says. */
+  /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
-  /** Types one line of ours into the idle terminal of a process. Must type nothing where that could approve or send something. */
+  /** Types one fixed line into the idle terminal of a process. Must type nothing where the line could approve or send something. */
   nudge?(pid: number): Promise<boolean>;
-  /** Where files of the phone lie so that the host's own tools open them; undefined = below the project. */
+  /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
 }
 
 export interface InstallDirs {
   /** Holds the host's settings folder. */
   home: string;
-  /** Our data directory. */
+  /** The data directory of wa-sync. */
   dataDir: string;
   /** Absolute; used by the scope `project` and by `list`. */
   projectDir: string;
@@ -161,7 +161,7 @@ export interface InstallDirs {
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;
-  /** `hookDirectories`: what the hooks serve, whatever their environment says. */
+  /** `hookDirectories`: the directories that the hooks serve, whatever their environment says. */
   directories: readonly string[];
   /** Of the person who installs: a hook that finds no daemon starts it with what of it a daemon needs. Undefined = hooks start none. */
   env?: Record<string, string | undefined>;
@@ -169,33 +169,33 @@ export interface InstallDirs {
 
 export type HookScope = 'extension' | 'project';
 
-/** One place where our hooks are, or could be. */
+/** One place for hooks of wa-sync, installed or not. */
 export interface HookStatus {
   agent: string;
   scope: HookScope;
   /** The extension's folder, or the settings file. */
   place: string;
   installed: boolean;
-  /** Of the launcher that the entries run. */
+  /** Version of the launcher that the entries run. */
   version: string | undefined;
   launcher: string | undefined;
   launcherExists: boolean;
-  /** What the entries serve; of one that serves something else, if there is one. */
+  /** The directories that the entries serve; when an entry serves others, those of that entry. */
   directories: string[];
-  /** `these`: what this command would install. `older`: the environment decides. */
+  /** `these`: the directories that this command would install. `older`: the environment decides. */
   served: 'these' | 'other' | 'older';
-  /** Every event, and in the extension also server and skill, is there exactly as this version would install it. */
+  /** True when every event, and in the extension also server and skill, is exactly as this version would install it. */
   current: boolean;
-  /** Why nobody can tell whether something is installed there, and the repair. */
+  /** Why the place cannot be read, and the repair. */
   problem: string | undefined;
 }
 
 export interface Installer {
   /** Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
   install(dirs: InstallDirs, scope: HookScope): Promise<HookStatus>;
-  /** One scope, or without one every place where we installed. Gives the places. Errors as `install`, after the rest is done. */
+  /** Removes one scope, or without a scope every installation. Returns the places. Errors as `install`, after the rest is done. */
   uninstall(dirs: InstallDirs, scope: HookScope | undefined): Promise<string[]>;
   list(dirs: InstallDirs): Promise<HookStatus[]>;
-  /** What a person must do before the hooks run. */
+  /** Steps for a person before the hooks run. */
   readonly afterInstall: readonly string[];
 }

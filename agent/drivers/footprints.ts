@@ -1,4 +1,4 @@
-// What is guarded of every coding agent, with a driver or without: the one at work must not open another's gate. Pure.
+// The footprints of all coding agents, with or without a driver: the running agent must not open the gate of another one. Pure.
 
 import type { Footprint } from './driver.ts';
 import { footprint as gemini } from './gemini/footprint.ts';
@@ -27,7 +27,7 @@ let all: readonly Footprint[] = [
   },
 ];
 
-/** For a test that brings its own; gives what takes it out again. */
+/** For tests: adds a footprint, and returns the function that removes it. */
 export function addFootprint(footprint: Footprint): () => void {
   all = [...all, footprint];
   return () => {
@@ -35,7 +35,7 @@ export function addFootprint(footprint: Footprint): () => void {
   };
 }
 
-/** What is made of all footprints: once, and again when one comes or goes. */
+/** Computes a value from all footprints once, and again when a footprint is added or removed. */
 export function ofFootprints<T>(make: (footprints: readonly Footprint[]) => T): () => T {
   let made: { value: T; of: readonly Footprint[] } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-// The one list of coding agents, and what the rest asks of it. Pure; the hook fallback bundles it.
+// The one list of coding agents, and the questions that other parts ask about them. Pure; the hook fallback bundles it.
 
 import type { Driver, EventKind } from './driver.ts';
 import { gemini } from './gemini/driver.ts';
@@ -10,12 +10,12 @@ export function allDrivers(): readonly Driver[] {
   return [...drivers.values()];
 }
 
-/** Undefined = no such coding agent. */
+/** Undefined = unknown coding agent. */
 export function driverOf(name: string): Driver | undefined {
   return drivers.get(name);
 }
 
-/** For a test that brings its own; gives what takes it out again. */
+/** For tests: adds a driver, and returns the function that removes it. */
 export function addDriver(driver: Driver): () => void {
   drivers.set(driver.name, driver);
   return () => {
@@ -23,7 +23,7 @@ export function addDriver(driver: Driver): () => void {
   };
 }
 
-/** Undefined = an unknown agent or event, which gets `{}`. */
+/** Undefined = unknown agent or event; the hook then answers `{}`. */
 export function kindOf(agent: string, event: string): EventKind | undefined {
   const events = drivers.get(agent)?.events;
   return events && Object.hasOwn(events, event) ? events[event] : undefined;
@@ -33,7 +33,7 @@ export function isGate(agent: string, event: string): boolean {
   return kindOf(agent, event) === 'gate';
 }
 
-/** Whether the answer may take as long as a person takes. */
+/** Whether the answer may wait for a person. */
 export function mayHold(agent: string, event: string): boolean {
   return modeOf(agent, event) !== 'now';
 }

@@ -1,4 +1,4 @@
-// A coding agent's session file over time: what a turn took, which tools ran, whether it was cancelled. The driver reads the text.
+// The session file of a coding agent over time: tokens of a turn, tools that ran, cancellation. The driver parses the text.
 
 import { stat } from 'node:fs/promises';
 import { eachLine } from '../files/lines.ts';
@@ -6,21 +6,20 @@ import { readFrom } from '../files/tail.ts';
 import type { RanTool } from './driver.ts';
 import { driverOf } from './registry.ts';
 
-/** Of no known agent nothing is known. */
 export interface SessionFile {
   agent: string;
   path: string;
 }
 
-/** Zero for a file that is not there. */
+/** In bytes; 0 for a missing file. */
 export async function sizeOf(path: string | undefined): Promise<number> {
   if (!path) return 0;
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
 /**
- * Counts from the end that the file has now: the sum over the messages that are written since, each counted once, as it was
- * written last. Each call reads only what is new to it.
+ * Counts from the present end of the file. Each call returns the tokens of all messages written since; the last line of a message
+ * counts. Each call reads only the new lines.
  */
 export async function meterTokens({ agent, path }: SessionFile): Promise<() => Promise<number>> {
   let offset = (await stat(path)).size;
@@ -33,7 +32,10 @@ export async function meterTokens({ agent, path }: SessionFile): Promise<() => P
   };
 }
 
-/** The summaries that took the place of what came before, since `offset`. After a resume or a cancelled turn a host may write an older one again. */
+/**
+ * The summaries that replaced a history since `offset`. A summary that stands before `offset` too does not count: after a resume
+ * or a cancelled turn a host may repeat it.
+ */
 export async function newCompressions(file: SessionFile, offset: number): Promise<string[]> {
   const found = await compressionsIn(file, { from: offset });
   if (found.size === 0) return [];
@@ -49,19 +51,19 @@ async function compressionsIn({ agent, path }: SessionFile, part: { from: number
   return found;
 }
 
-/** Tools that ran since `offset`, and where the last whole line ended. Rejects when the file cannot be read. */
+/** Tools that ran since `offset`, and the end of the last whole line. Rejects when the file cannot be read. */
 export async function toolsSince(
   { agent, path }: SessionFile,
   offset: number,
 ): Promise<{ tools: RanTool[]; end: number }> {
   const text = await readFrom(path, offset);
-  // A line that is still being written is read with the next look.
+  // The next call reads a line that is incomplete now.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   const end = Math.max(0, Math.min(await sizeOf(path), offset + Buffer.byteLength(whole)));
   return { tools: driverOf(agent)?.readSession(whole).tools ?? [], end };
 }
 
-/** Gives a look at whether the running turn was cancelled at the desk since now. */
+/** Returns a function that tells whether the turn was cancelled at the terminal after this call. */
 export async function watchCancel({ agent, path }: SessionFile): Promise<() => Promise<boolean>> {
   const from = await sizeOf(path);
   return async () =>

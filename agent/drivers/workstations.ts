@@ -1,16 +1,16 @@
-// What acts on the workstation for each coding agent of the registry. Loaded by the daemon and the commands, never by a hook.
+// The workstation part of each registered coding agent. Loaded by the daemon and the commands, never by a hook.
 
 import type { Workstation } from './driver.ts';
 import { geminiWorkstation } from './gemini/workstation.ts';
 
 const workstations: Readonly<Record<string, Workstation>> = { gemini: geminiWorkstation };
 
-/** Undefined = it cannot be installed, verified or woken. */
+/** Undefined = the agent cannot be installed, verified or woken. */
 export function workstationOf(agent: string): Workstation | undefined {
   return workstations[agent];
 }
 
-/** Where files of the phone lie so that the agent of a session opens them; undefined = below the project. */
+/** The folder for files from the phone that the agent of a session can open; undefined = below the project. */
 export async function filesFolder(
   { agent, path }: { agent?: string | undefined; path?: string | undefined },
   projectDir: string,
@@ -24,7 +24,7 @@ export async function filesFolder(
   return undefined;
 }
 
-/** What keeps any of them from running its hooks in a project, a sentence each. Never rejects. */
+/** One sentence for each setting that keeps an agent from running its hooks in a project. Never rejects. */
 export async function verifyAll(projectDir: string, home: string): Promise<string[]> {
   return (await Promise.all(Object.values(workstations).map((each) => each.verify(projectDir, home)))).flat();
 }

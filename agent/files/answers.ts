@@ -7,7 +7,7 @@ import { writeAtomic } from './atomic.ts';
 
 const keptMs = 7 * 24 * 3_600_000;
 
-/** Entry ids may be anything, file names not. */
+/** An entry id may be any text, a file name may not. */
 function fileOf(dir: string, id: string): string {
   return join(dir, `${sha256Hex(id).slice(0, 32)}.md`);
 }
@@ -18,12 +18,12 @@ export async function keepAnswer(dir: string, id: string, text: string): Promise
   await writeAtomic(fileOf(dir, id), text);
 }
 
-/** Undefined = never kept, or too old. */
+/** Undefined = never kept, or removed. */
 export async function readAnswer(dir: string, id: string): Promise<string | undefined> {
   return readFile(fileOf(dir, id), 'utf8').catch(() => undefined);
 }
 
-/** Removes what nobody can ask for any more. */
+/** Removes answers that the phone can no longer request. */
 export async function pruneAnswers(dir: string, now: number): Promise<void> {
   for (const name of await readdir(dir).catch(() => [])) {
     const path = join(dir, name);

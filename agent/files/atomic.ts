@@ -1,4 +1,4 @@
-// Replaces a file whole: temporary name in the same folder, fsync, rename, fsync of the folder. Readers see old or new, never half.
+// Replaces a file whole: temporary name in the same folder, fsync, rename, fsync of the folder. A reader sees the old or the new content.
 
 import { constants } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,15 +8,15 @@ import { randomHex } from '../crypto.ts';
 
 const temporaryPrefix = '.wa-tmp-';
 
-/** What `temporaryPath` makes, and the tickets of lock-file.ts. The group is the writer's process id. */
+/** The names that `temporaryPath` makes, and the tickets of lock.ts. The group is the writer's process id. */
 export const temporaryForm = /^\.wa-tmp-(?:(\d{1,10})-[0-9a-f]{12}|ticket-wa_\w+\.json\.lock-[\w.-]{1,64})$/;
 
-/** A name beside `path` that nobody else has. Not `wa_*.json.tmp`, which the scripts of others write. */
+/** A unique name in the folder of `path`. Not `wa_*.json.tmp`, because scripts of other people write such names. */
 export function temporaryPath(path: string): string {
   return join(dirname(path), `${temporaryPrefix}${process.pid}-${randomHex(6)}`);
 }
 
-/** Errors: `file_unusable`; the old file is intact then. `beforeRename` may give the write up by returning false. */
+/** `beforeRename` cancels the write by returning false. Errors: `file_unusable`; the old file is then intact. */
 export async function writeAtomic(
   path: string,
   text: string,
@@ -39,7 +39,7 @@ export async function writeAtomic(
   }
 }
 
-/** Whole like `writeAtomic`, but a power cut may bring the older content back: for what is only a hint. Errors: `file_unusable`. */
+/** Like `writeAtomic`, but a power cut may restore the older content: for hints only. Errors: `file_unusable`. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = temporaryPath(path);
   try {
@@ -51,7 +51,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** A new file, its content on the disk; the folder is not synced. Throws what the system says. */
+/** Creates a file and syncs its content; the folder is not synced. Throws the error of the system. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
@@ -63,7 +63,7 @@ export async function writeDurably(path: string, content: string | Uint8Array, m
   }
 }
 
-/** Windows refuses to replace a file that another process has open; that passes. */
+/** Windows refuses to replace a file while another process has it open, so the rename is tried again. */
 async function renameOver(from: string, to: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -77,7 +77,7 @@ async function renameOver(from: string, to: string): Promise<void> {
   }
 }
 
-/** What a folder answers that cannot be opened or synced: the rename stands all the same, only its durability is the system's. */
+/** Errors of a folder that cannot be opened or synced: the rename stands, and its durability depends on the system. */
 const unsyncable = new Set(['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF']);
 
 async function syncFolder(dir: string): Promise<void> {
@@ -102,7 +102,7 @@ const repairs: Record<string, (path: string) => string> = {
   EACCES: (path) => `Give this user the right to read and write ${dirname(path)} and ${path}.`,
   EPERM: (path) => `Give this user the right to read and write ${dirname(path)} and ${path}.`,
   ELOOP: (path) => `${path} is a link, which is never followed: replace it by an ordinary file, or remove it.`,
-  ENOTDIR: (path) => `${dirname(path)} must be a folder: move away what stands in its place.`,
+  ENOTDIR: (path) => `${dirname(path)} must be a folder: move away the file in its place.`,
 };
 
 export function fileUnusable(path: string, cause: unknown): WaError {

@@ -1,6 +1,6 @@
-// The one way to anything below a project, where a cloned repository or another program may have put anything: through no link,
-// ordinary files only, never more than the caller's bound, and removing only names of the caller's own form.
-// A program of this user that changes a folder between the look and the use is not kept out.
+// The only access to files below a project, where a cloned repository or another program may have put anything: follows no link,
+// opens ordinary files only, reads at most the caller's bound, and removes only names of the caller's own form.
+// Does not protect against a program of this user that changes a folder between the check and the use.
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, unlink } from 'node:fs/promises';
@@ -9,25 +9,25 @@ import { WaError } from '../../protocol/errors.ts';
 import { fileUnusable } from './atomic.ts';
 import { notOrdinary, openOrdinary, type RawFile, readRaw } from './raw-file.ts';
 
-/** More than any folder of ours holds. */
+/** More names than any folder of wa-sync has. */
 const maxNames = 10_000;
 
 /**
- * The path of what lies in this folder of the user's, by its real name: the links above are the user's own. Below it each name
- * must be its own real one, so whoever finds a real name that differs has found a link that somebody else may have put there.
+ * The path of `names` below the real path of `folder`: links above it are the user's own. Below it each name must be its own real
+ * name; a different real name shows a link that another program may have put there.
  */
 export async function pathBelow(folder: string, ...names: string[]): Promise<string> {
   return join(await realName(folder), ...names);
 }
 
-/** Of the deepest part that exists, and the rest as written. */
+/** Real path of the deepest part that exists, and the rest as written. */
 async function realName(path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   const parent = dirname(path);
   return real ?? (parent === path ? path : join(await realName(parent), basename(path)));
 }
 
-/** `dir` comes from `pathBelow`. False = there is no such folder. Errors: `outside_project` for a link, `file_unusable`. */
+/** `dir` comes from `pathBelow`. False = no such folder. Errors: `outside_project` for a link, `file_unusable`. */
 export async function isRealFolder(dir: string): Promise<boolean> {
   let real: string | undefined;
   try {
@@ -43,26 +43,30 @@ export async function isRealFolder(dir: string): Promise<boolean> {
   });
 }
 
-/** Where the system does not tell upper from lower case, it gives the name as it was made. */
+/** A system that ignores upper and lower case returns the name as it was created. */
 function sameName(a: string, b: string): boolean {
   if (process.platform !== 'win32' && process.platform !== 'darwin') return a === b;
   return a.normalize().toLowerCase() === b.normalize().toLowerCase();
 }
 
-/** Undefined = there is no such file. Errors: `outside_project`, `file_unusable`. */
+/** Undefined = no such file. Errors: `outside_project`, `file_unusable`. */
 export async function readBelow(path: string, maxBytes?: number): Promise<RawFile | undefined> {
   return (await isRealFolder(dirname(path))) ? readRaw(path, maxBytes) : undefined;
 }
 
-export interface Appending {
-  /** A file of this size is first moved to `<path>.1`. */
+interface Appending {
+  /** A file of at least this size is first moved to `<path>.1`. */
   rotateBytes?: number;
-  /** Kept for its owner alone. */
+  /** Mode 600. */
   isPrivate?: boolean;
 }
 
 /** Errors: `outside_project`, `file_unusable`. */
-export async function appendBelow(path: string, text: string, { rotateBytes, isPrivate }: Appending): Promise<void> {
+export async function appendBelow(
+  path: string,
+  text: string,
+  { rotateBytes, isPrivate }: Appending = {},
+): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
   await isRealFolder(dirname(path));
   try {
@@ -84,7 +88,7 @@ export async function appendBelow(path: string, text: string, { rotateBytes, isP
   }
 }
 
-/** A file that nobody else has, of mode 600; what stood there under this name of ours goes. Errors: `outside_project`, `file_unusable`. */
+/** Creates a file of mode 600, and removes an older one of this name first. Errors: `outside_project`, `file_unusable`. */
 export async function createBelow(path: string): Promise<FileHandle> {
   await isRealFolder(dirname(path));
   try {
@@ -95,7 +99,7 @@ export async function createBelow(path: string): Promise<FileHandle> {
   }
 }
 
-/** A folder of this mode, unless it is there. Errors: `outside_project`, `file_unusable`. */
+/** Creates a folder of this mode unless it exists. Errors: `outside_project`, `file_unusable`. */
 export async function makeFolderBelow(dir: string, mode = 0o700): Promise<void> {
   if (!(await isRealFolder(dir))) {
     await mkdir(dir, { recursive: true, mode }).catch((cause) => {
@@ -107,14 +111,14 @@ export async function makeFolderBelow(dir: string, mode = 0o700): Promise<void> 
   }
 }
 
-/** For its owner alone. Throws nothing: of another user it stays as it is. */
+/** Sets mode 600. Never throws: a file of another user stays as it is. */
 export async function closeToOthers(path: string): Promise<void> {
   try {
     await isRealFolder(dirname(path));
     const handle = await openOrdinary(path, constants.O_RDONLY);
     await handle.chmod(0o600).finally(() => handle.close());
   } catch {
-    // It stands there as it did.
+    // The mode stays.
   }
 }
 
@@ -123,7 +127,7 @@ export interface FoundFile {
   modifiedAtMs: number;
 }
 
-/** The ordinary files of one form, in no order. None when there is no such folder. Errors: `outside_project`, `file_unusable`. */
+/** The ordinary files whose name `isOurs` accepts, unordered; empty for a missing folder. Errors: `outside_project`, `file_unusable`. */
 export async function filesBelow(dir: string, isOurs: (name: string) => boolean): Promise<FoundFile[]> {
   const found: FoundFile[] = [];
   for (const name of await namesBelow(dir, isOurs)) {
@@ -151,7 +155,7 @@ export async function namesBelow(dir: string, isWanted: (name: string) => boolea
   return names;
 }
 
-/** Removes this name: a file, or a link itself. Nothing when it is not there. Throws what the system says. */
+/** Removes this name: a file, or a link itself. Does nothing when the name is missing. Throws the error of the system. */
 export async function removeBelow(path: string): Promise<void> {
   if (!(await isRealFolder(dirname(path)))) return;
   const info = await lstat(path).catch(() => undefined);

@@ -1,4 +1,4 @@
-// What both files hold, and when one of it is settled. Pure.
+// The entries of the two files, and when an entry is settled. Pure.
 
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 

@@ -1,15 +1,15 @@
-// Finds the git folder that a working tree belongs to. Takes nothing for one that git itself would not: a `.git` of a project may
-// be anything, and what is found here is written to.
+// Finds the git folder of a working tree. Accepts only what git itself would accept: a `.git` of a project may be anything, and
+// wa-sync writes into the folder that it finds.
 
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathBelow } from './below.ts';
 import { readRaw } from './raw-file.ts';
 
-/** A path and a few words. */
+/** Enough for a path and a few words. */
 const maxPointerBytes = 8 * 1024;
 
-/** The git folder of the working tree whose root is `dir`, by its real name. Undefined = `dir` is no such root. Never throws. */
+/** The git folder of the working tree with the root `dir`, by its real path. Undefined = `dir` is not a root. Never throws. */
 export async function gitFolderAt(dir: string): Promise<string | undefined> {
   const path = join(dir, '.git');
   const info = await stat(path).catch(() => undefined);
@@ -17,7 +17,7 @@ export async function gitFolderAt(dir: string): Promise<string | undefined> {
   return folder !== undefined && (await isGitFolder(folder)) ? pathBelow(folder) : undefined;
 }
 
-/** The one of the nearest working tree above. Never throws. */
+/** The git folder of the nearest working tree above. Never throws. */
 export async function findGitFolder(from: string): Promise<string | undefined> {
   for (let dir = from; ; dir = dirname(dir)) {
     const found = await gitFolderAt(dir);
@@ -25,14 +25,17 @@ export async function findGitFolder(from: string): Promise<string | undefined> {
   }
 }
 
-/** As git looks: an empty `.git` makes no repository. */
+/** The check of git: an empty `.git` is not a repository. */
 async function isGitFolder(dir: string): Promise<boolean> {
   const isFolder = async (name: string) => (await stat(join(dir, name)).catch(() => undefined))?.isDirectory() === true;
   const head = await lstat(join(dir, 'HEAD')).catch(() => undefined);
   return head !== undefined && !head.isDirectory() && (await isFolder('objects')) && (await isFolder('refs'));
 }
 
-/** A worktree's `.git` is a file that names its own git folder, which names the common one: only that one's exclude counts. */
+/**
+ * The `.git` of a worktree is a file that names the git folder of the worktree, which names the common one. Only the exclude file
+ * of the common folder counts.
+ */
 async function commonFolder(gitFile: string): Promise<string | undefined> {
   const named = /^gitdir: (.+)$/m.exec((await readPointer(gitFile)) ?? '')?.[1]?.trim();
   if (!named) return undefined;

@@ -1,17 +1,17 @@
-// Reads a large file that another program appends to line by line, such as a coding agent's session file: in pieces, so that its
-// size costs time and never memory. Never waits for a pipe.
+// Reads a large file to which another program appends lines, such as the session file of a coding agent: in pieces, so that the size
+// costs time and not memory. Never waits for a pipe.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { notOrdinary } from './raw-file.ts';
 
 const chunkBytes = 64 * 1024;
-/** A longer line is passed over: nothing that we count stands in it. */
+/** A longer line is skipped: it holds nothing that wa-sync counts. */
 const maxLineBytes = 8 * 1024 * 1024;
 
 /**
- * Gives `onLine` each whole line from `from` on, up to `to` or the end, and returns where the last of them ended. A file that
- * shrank below `from` was written anew: read whole. Throws what the system says, or `file_unusable` for what is no ordinary file.
+ * Calls `onLine` with each whole line from offset `from` up to `to` or the end, and returns the offset after the last one. A file
+ * smaller than `from` was written anew and is read whole. Throws the error of the system, or `file_unusable` for a special file.
  */
 export async function eachLine(
   path: string,

@@ -1,12 +1,13 @@
-// Where a project's two files lie, and that git ignores them. Opens nothing but by the one way of below.ts.
+// Where a project's two files lie, that git ignores them, and what killed writers left in their folder. Opens every file through below.ts.
 
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
-import { appendBelow, makeFolderBelow, pathBelow, readBelow } from './below.ts';
+import { isAlive } from '../process.ts';
+import { temporaryForm } from './atomic.ts';
+import { appendBelow, filesBelow, makeFolderBelow, pathBelow, readBelow, removeBelow } from './below.ts';
 import { findGitFolder } from './git-folder.ts';
-import { sweepTemporary } from './sweep.ts';
 
 export interface MailboxPlace {
   dir: string;
@@ -16,7 +17,7 @@ export interface MailboxPlace {
   inProject: boolean;
 }
 
-/** Creates nothing and refuses nothing: what may not be used says so when it is opened. */
+/** Creates and refuses nothing: an unusable place fails when it is opened. */
 export async function locateMailbox(options: {
   projectDir: string;
   override: string | undefined;
@@ -27,7 +28,7 @@ export async function locateMailbox(options: {
   return { dir, inbox: join(dir, 'wa_inbox.json'), outbox: join(dir, 'wa_outbox.json'), inProject };
 }
 
-/** Before every write: the folder is there. A project that is gone is not made again. Errors: `outside_project`, `file_unusable`. */
+/** Creates the folder before a write, but never a missing project. Errors: `outside_project`, `file_unusable`. */
 export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
   if (place.inProject && !(await exists(place.dir)) && !(await exists(projectDir))) throw projectGone(projectDir);
   await makeFolderBelow(place.dir);
@@ -46,24 +47,37 @@ function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Once per start: the exclusion in git, and what killed writers left. Never throws. */
+/** Once per start: excludes the files from git, and removes what killed writers left. Never throws. */
 export async function tidyMailbox(place: MailboxPlace, projectDir: string, now: number): Promise<void> {
   if (place.inProject) await excludeFromGit(projectDir).catch(() => {});
   await sweepTemporary(place.dir, now);
 }
 
+const abandonedAfterMs = 3_600_000;
+
+/** Removes the temporary files of killed writers, and touches no other name. Never throws. */
+export async function sweepTemporary(dir: string, now: number): Promise<void> {
+  const left = await filesBelow(dir, (name) => temporaryForm.test(name)).catch(() => []);
+  for (const { name, modifiedAtMs } of left) {
+    // The file of a writer that the sleep of the machine interrupted is old, and its process is alive.
+    const pid = temporaryForm.exec(name)?.[1];
+    if (pid !== undefined && isAlive(Number(pid))) continue;
+    if (now - modifiedAtMs > abandonedAfterMs) await removeBelow(join(dir, name)).catch(() => {});
+  }
+}
+
 /**
- * Also for a project in a sub-folder of the repository, and for the names that a write has for a moment. The project's
- * policy is its own file, to be committed.
+ * The patterns also fit a project in a sub-folder of the repository, and the temporary names of a write. The policy of a project is
+ * meant to be committed.
  */
 const excludedPatterns = ['wa_*', '!wa_policy.json', '.wa-tmp-*'].map((name) =>
   name.replace(/^!?/, (mark) => `${mark}**/${mailboxFolder}/`),
 );
 
-/** More than a person writes. */
+/** Larger than any exclude file that a person writes. */
 const maxExcludeBytes = 1024 * 1024;
 
-/** Before the first file is: `.git/info/exclude` of the repository that the project lies in, also from a sub-folder and from a worktree. */
+/** Adds the patterns to `.git/info/exclude` of the repository of the project, also from a sub-folder and from a worktree. */
 export async function excludeFromGit(projectDir: string): Promise<void> {
   const gitDir = await findGitFolder(projectDir);
   if (!gitDir) return;
@@ -75,5 +89,5 @@ export async function excludeFromGit(projectDir: string): Promise<void> {
   const lines = new Set(text.split(/\r?\n/));
   const missing = excludedPatterns.filter((pattern) => !lines.has(pattern));
   if (missing.length === 0) return;
-  await appendBelow(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`, {});
+  await appendBelow(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`);
 }

@@ -1,41 +1,54 @@
-// The JSON of the two files: parse what anybody may have written, serialise what we write. Pure.
+// The JSON of the two files: parses what any program may have written, finds the entries that still stand whole in a file that is
+// truncated, doubled or torn, and serialises what wa-sync writes. Pure; never throws.
 
 import { isoSeconds } from '../../protocol/files.ts';
 import { sha256Hex } from '../crypto.ts';
 import type { Entry, MailboxKind } from './entry.ts';
 import { mergeByIdentity } from './merge.ts';
-import { isEntryLike, isObject, maxDepth, nestsDeeper, salvageEntries } from './salvage.ts';
+
+/** Deeper nesting than any entry has. */
+const maxDepth = 32;
+
+/** A torn file needs two or three looks at each character and few vain tries; the limits stop a text that was made to be slow. */
+const looksPerCharacter = 4;
+const minLooks = 1_000_000;
+const maxVainTries = 5_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const firstPrintable = 0x20;
 
 export interface ParsedMailbox {
   state: 'ok' | 'empty' | 'malformed';
-  /** Completed, every field that the contract fixes is there, and one per identity. */
+  /** Complete: each entry has every field that the contract fixes. One entry per identity. */
   entries: Entry[];
-  /** True when the file lacks what `entries` has, so that it should be written. */
+  /** True = the file lacks something that `entries` has, and should be written. */
   incomplete: boolean;
-  /** Elements of `messages` that are no entries, and top-level fields of others; kept on every rewrite. */
+  /** Elements of `messages` that are not entries, and unknown top-level fields; kept on every rewrite. */
   rest: { elements: unknown[]; fields: Record<string, unknown> };
 }
 
-/** `modifiedAtMs`, the file's own time, completes what lacks a time or id: every reader of one state makes the same ones. */
+/** `modifiedAtMs`, the time of the file, completes entries without a time or id: every reader of one state derives the same values. */
 export function parseMailbox(bytes: Uint8Array, kind: MailboxKind, modifiedAtMs: number): ParsedMailbox {
   const { text, isUtf8 } = decode(bytes);
   if (isUtf8) {
     if (text.trim() === '') return completed('empty', [], kind, modifiedAtMs);
     try {
-      // The list and the object around it are no part of an entry.
-      const value: unknown = nestsDeeper(text, maxDepth + 2) ? undefined : JSON.parse(text);
+      // Two levels are the list and the object around it. Deeper values can be parsed, but serialising them overflows the stack.
+      const isReadable = scanObject(text, Math.max(0, text.indexOf('{')), maxDepth + 2).isWhole;
+      const value: unknown = isReadable ? JSON.parse(text) : undefined;
       if (isObject(value) && Array.isArray(value.messages)) {
         const { messages, ...fields } = value;
         return completed('ok', messages, kind, modifiedAtMs, fields);
       }
     } catch {
-      // Not JSON: what can be read of it is below.
+      // Not JSON: salvaged below.
     }
   }
   return completed('malformed', salvageEntries(text), kind, modifiedAtMs);
 }
 
-/** Other encodings are not the contract's; they are read only to salvage from them. PowerShell writes UTF-16. */
+/** The contract allows UTF-8 only; other encodings are read for salvage. PowerShell writes UTF-16. */
 function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), isUtf8: true };
@@ -69,7 +82,7 @@ function completed(
   return { state, entries: [...merged], incomplete, rest: { elements: others, fields } };
 }
 
-/** It stands there to be sent, and has no text: whoever wrote it waits to see it settled. */
+/** An entry to be sent without a text: its writer waits until the entry is settled. */
 function asksForNothing(element: unknown): element is Record<string, unknown> {
   return isObject(element) && element.sent === false && (element.text ?? null) === null;
 }
@@ -81,7 +94,7 @@ interface Completion {
   index: number;
 }
 
-/** The same object when nothing was missing. Wrong types of the fixed fields are completed like missing ones. */
+/** Returns the same object when nothing is missing. A fixed field of a wrong type counts as missing. */
 function complete(element: Record<string, unknown>, completion: Completion): Record<string, unknown> {
   const { kind, modifiedAtMs } = completion;
   const flag = kind === 'inbox' ? 'read' : 'sent';
@@ -99,7 +112,7 @@ function complete(element: Record<string, unknown>, completion: Completion): Rec
   return Object.keys(missing).length === 0 ? element : { ...element, ...missing };
 }
 
-/** Derived, not random: a reader without the lock and the writer after it must mean the same entry. */
+/** Derived, not random: a reader without the lock and the later writer must get the same id. */
 function madeId(element: Record<string, unknown>, { kind, modifiedAtMs, index }: Completion): string {
   const seen = JSON.stringify([modifiedAtMs, index, element.timestamp, element.text]);
   const digest = sha256Hex(seen).slice(0, 16);
@@ -121,4 +134,77 @@ function rareIsoForm(timestamp: unknown): number | undefined {
 
 export function serialiseMailbox(entries: readonly Entry[], rest: ParsedMailbox['rest']): string {
   return `${JSON.stringify({ ...rest.fields, messages: [...entries, ...rest.elements] }, null, 2)}\n`;
+}
+
+function isEntryLike(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && typeof value.text === 'string';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** In the order of the text. Each try starts outside strings again, so a torn string cannot hide the entries after it. */
+function salvageEntries(content: string): Record<string, unknown>[] {
+  const found: Record<string, unknown>[] = [];
+  let looksLeft = Math.max(minLooks, content.length * looksPerCharacter);
+  let triesLeft = maxVainTries;
+  let at = content.indexOf('{');
+  while (at !== -1 && looksLeft > 0 && triesLeft > 0) {
+    if (isValue(content, at)) {
+      at = content.indexOf('{', at + 1);
+      continue;
+    }
+    const { end, isWhole } = scanObject(content, at, maxDepth);
+    looksLeft -= end - at;
+    const entries = isWhole ? entriesIn(content.slice(at, end)) : undefined;
+    if (entries) for (const entry of entries) found.push(entry);
+    else if (isWhole) triesLeft -= 1;
+    at = content.indexOf('{', entries ? end : at + 1);
+  }
+  return found;
+}
+
+/** Undefined = neither an entry nor a mailbox: the caller looks inside. */
+function entriesIn(text: string): Record<string, unknown>[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isEntryLike(value)) return [value];
+    if (isObject(value) && Array.isArray(value.messages)) return value.messages.filter(isEntryLike);
+  } catch {
+    // Balanced braces, but not JSON.
+  }
+  return undefined;
+}
+
+/** An object after a colon is part of an entry, perhaps a torn one, and not an entry itself: a quote has a `text` too. */
+function isValue(content: string, at: number): boolean {
+  let before = at - 1;
+  while (before >= 0 && content.charCodeAt(before) <= 0x20) before -= 1;
+  return content[before] === ':';
+}
+
+/** `end` = index after the brace that closes the one at `start`, or where the scan gave up: torn, or deeper than `limit`. */
+function scanObject(content: string, start: number, limit: number): { end: number; isWhole: boolean } {
+  let depth = 0;
+  let inString = false;
+  let at = start;
+  for (; at < content.length; at += 1) {
+    const code = content.charCodeAt(at);
+    if (inString) {
+      if (code === backslash) at += 1;
+      else if (code === quote) inString = false;
+      else if (code < firstPrintable) break;
+      continue;
+    }
+    if (code === quote) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > limit) break;
+    } else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+      if (depth === 0) return { end: at + 1, isWhole: true };
+    } else if (code === 0) break;
+  }
+  return { end: at, isWhole: false };
 }

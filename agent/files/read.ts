@@ -1,4 +1,4 @@
-// Reads one of the two files without a lock, whatever lies in its place.
+// Reads one of the two files without a lock, whatever the path holds.
 
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,13 +10,13 @@ import type { RawFile } from './raw-file.ts';
 export interface MailboxRead<E> {
   state: 'missing' | ParsedMailbox['state'];
   entries: E[];
-  /** True = an update would complete what entries lack. */
+  /** True = an update would complete some entries. */
   incomplete: boolean;
-  /** When the file was written; 0 = it is missing. */
+  /** Modification time of the file; 0 = missing. */
   modifiedAtMs: number;
 }
 
-/** Errors: `outside_project`, `file_unusable` for what exists and is no ordinary readable file. */
+/** Errors: `outside_project`, `file_unusable` unless it is an ordinary readable file. */
 export async function readMailbox<E extends Entry>(path: string, kind: MailboxKind): Promise<MailboxRead<E>> {
   const file = await readBelow(path);
   if (!file) return { state: 'missing', entries: [], incomplete: false, modifiedAtMs: 0 };
@@ -24,7 +24,7 @@ export async function readMailbox<E extends Entry>(path: string, kind: MailboxKi
   return { state, entries: entries as E[], incomplete, modifiedAtMs: file.modifiedAtMs };
 }
 
-/** True = others may read it: an update restores the mode. Never throws. */
+/** True = other users may read the file; an update restores the mode. Never throws. */
 export async function isExposedFile(path: string): Promise<boolean> {
   const isThere = await isRealFolder(dirname(path)).catch(() => false);
   const info = isThere ? await lstat(path).catch(() => undefined) : undefined;

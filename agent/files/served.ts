@@ -1,5 +1,5 @@
-// Which folders were ever served and where the mailbox of each lies. The daemon alone decides that and writes it down, beside
-// config.json, where it outlives the state directory; hooks and commands obey it, whatever their own environment says.
+// The record of the folders that were ever served, with the mailbox folder of each. Only the daemon writes the record, next to
+// config.json, where it outlives the state directory; hooks and commands obey the record, whatever their own environment says.
 
 import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,33 +11,33 @@ import { writeAtomic } from './atomic.ts';
 import { locateMailbox, type MailboxPlace } from './location.ts';
 
 interface BoundFolder {
-  /** By its real path. */
+  /** Real path. */
   dir: string;
   /** Null = `mailboxFolder` of the project. */
   mailboxDir: string | null;
-  /** When this folder was first served with this mailbox folder. */
+  /** First time that this folder was served with this mailbox folder. */
   at: number;
 }
 
 interface BoundProject {
   mailbox: string;
   project: number;
-  /** False = a daemon has started since that does not serve it. */
+  /** False = a later daemon does not serve the project. */
   served?: boolean;
-  /** The one that is served now, or was last, comes first. */
+  /** The folder that is served now, or was served last, comes first. */
   folders: BoundFolder[];
 }
 
 export interface Served {
   binding: Binding;
-  /** Undefined = no daemon has served it yet, so that nothing of its files is known to be ours. Errors: those of `locateMailbox`. */
+  /** Undefined = no daemon has served the project yet. Errors: those of `locateMailbox`. */
   place(): Promise<MailboxPlace | undefined>;
 }
 
-/** More are forgotten, the oldest first. */
+/** The oldest folders beyond this number are forgotten. */
 const foldersKept = 50;
 
-/** The bound project above a folder; undefined = not bound. Reads only. */
+/** The bound project of a folder or of a folder above it; undefined = not bound. Reads only. */
 export async function findServed(cwd: string, { bindings, dirs }: Config): Promise<Served | undefined> {
   const bound = bindings.length > 0 ? bindings : await boundBefore(dirs.config);
   const binding = await findBinding(cwd, bound);
@@ -49,14 +49,14 @@ export async function findServed(cwd: string, { bindings, dirs }: Config): Promi
   return { binding, place };
 }
 
-/** Where the daemon that served this folder last put its mailbox; undefined = none ever did. */
+/** The mailbox folder that the last daemon of this folder used; undefined = no daemon has served the folder. */
 export async function boundFolder(configDir: string, binding: Binding): Promise<BoundFolder | undefined> {
   const known = await readBound(pathOf(configDir, binding));
   const dir = await realPath(binding.dir);
   return known?.folders.find((each) => each.dir === dir);
 }
 
-/** From now on the folder is known to be served from this place. Errors: `file_unusable`. */
+/** Records that the folder is served with this mailbox folder. Errors: `file_unusable`. */
 export async function rememberBound(
   configDir: string,
   binding: Binding,
@@ -76,7 +76,7 @@ export async function rememberBound(
   await writeBound(path, { mailbox, project, folders });
 }
 
-/** As if it had never been served: what lies in its files is nobody's until it is served again. Errors: `file_unusable`. */
+/** Removes the folder from the record, as if it had never been served. Errors: `file_unusable`. */
 export async function forgetBound(configDir: string, binding: Binding): Promise<void> {
   const path = pathOf(configDir, binding);
   const known = await readBound(path);
@@ -85,7 +85,7 @@ export async function forgetBound(configDir: string, binding: Binding): Promise<
   if (known && folders && folders.length < known.folders.length) await writeBound(path, { ...known, folders });
 }
 
-/** Without config.json a hook goes by these files: what is no longer served must not look as if it were. Errors: `file_unusable`. */
+/** Marks all other projects as not served, because a hook without config.json trusts this record. Errors: `file_unusable`. */
 export async function retireOthers(configDir: string, served: readonly Binding[]): Promise<void> {
   const paths = served.map((binding) => pathOf(configDir, binding));
   for (const path of await boundPaths(configDir)) {
@@ -102,7 +102,7 @@ function pathOf(configDir: string, { mailbox, project }: Binding): string {
   return join(configFiles(configDir).bound, `${projectKey(mailbox, project)}.json`);
 }
 
-/** For a machine whose config.json binds nothing: the folder in which each project was served last. */
+/** The folder in which each project was served last, for a config.json without bindings. */
 async function boundBefore(configDir: string): Promise<Binding[]> {
   const known = await Promise.all((await boundPaths(configDir)).map(readBound));
   return known.flatMap((each) =>

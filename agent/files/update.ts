@@ -1,11 +1,13 @@
-// Changes one of the two files: under our lock against ourselves, by reading again right before the rename against others.
+// Changes one of the two files: under a lock against other processes of wa-sync, by reading again right before the rename against
+// other programs. Keeps malformed content under a second name before it is replaced.
 
-import { dirname } from 'node:path';
+import { constants } from 'node:fs';
+import { copyFile, link } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileLimits, hookLimits } from '../../protocol/limits.ts';
-import { keepAside } from './aside.ts';
-import { writeAtomic } from './atomic.ts';
-import { closeToOthers, isRealFolder, readBelow, removeBelow } from './below.ts';
+import { fileUnusable, writeAtomic, writeDurably } from './atomic.ts';
+import { closeToOthers, filesBelow, isRealFolder, readBelow, removeBelow } from './below.ts';
 import type { Entry, MailboxKind } from './entry.ts';
 import { withFileLock } from './lock.ts';
 import { type ParsedMailbox, serialiseMailbox } from './mailbox-json.ts';
@@ -13,34 +15,39 @@ import { mergeByIdentity } from './merge.ts';
 import { type RawFile, sameContent } from './raw-file.ts';
 import { isExposed, parseFile } from './read.ts';
 
-/** For whoever is not a hook: long enough for a loaded disk. */
+/** For every caller except a hook: long enough for a loaded disk. */
 export const patientLockMs = 5_000;
 
 export interface UpdateOptions {
   path: string;
   kind: MailboxKind;
   now: () => number;
-  /** Default: what a hook can wait. */
+  /** Default: the time that a hook can wait. */
   lockTimeoutMs?: number;
 }
 
 export interface UpdateResult<E> {
-  /** What stands in the file now. */
+  /** The present entries of the file. */
   entries: E[];
   changed: boolean;
-  /** Where malformed content was moved to, and how many entries of it were recovered. */
+  /** Where malformed content was copied to, and how many of its entries were recovered. */
   quarantined: { path: string; salvaged: number } | undefined;
 }
 
-/** What the file was before: `missing` and `malformed` mean that nothing can be concluded from what is not in it. */
+/** The earlier state of the file: with `missing` and `malformed` the absence of an entry means nothing. */
 export type FileState = 'missing' | ParsedMailbox['state'];
 
-/** How often another program may get in between before we give up; it rewrites the file without end then. */
+/** How often another program may write in between before the update fails. */
 const maxRounds = 20;
 
-/** A program that writes without a rename shows half a file for a moment: broken content must be this old to count. */
+/** A program that writes without a rename leaves half a file for a moment, so broken content must be this old to count. */
 const quietMs = 30;
 const quietTries = 3;
+
+/** Per file: a program that keeps writing malformed content must not fill the disk. */
+const keptCopies = 5;
+
+const copyForm = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?$/;
 
 const nothing: ParsedMailbox = {
   state: 'empty',
@@ -50,15 +57,16 @@ const nothing: ParsedMailbox = {
 };
 
 /**
- * `mutate` must be a pure function of what it is given (but for notes that each run makes anew): it runs again when another
- * program wrote in between; `modifiedAtMs` is when the file was written, 0 when it is missing. Writes nothing when nothing changes. Errors: `lock_timeout`, `outside_project`, `file_unusable`; the file is as it was then.
+ * `mutate` must be a pure function of its arguments, except for notes that each run makes anew: it runs again when another program
+ * wrote in between. `modifiedAtMs` = time of the file, 0 when missing. Writes nothing when nothing changes. Errors: `lock_timeout`,
+ * `outside_project`, `file_unusable`; the file is then unchanged.
  */
 export async function updateMailboxFile<E extends Entry = Entry>(
   options: UpdateOptions,
   mutate: (entries: readonly E[], state: FileState, modifiedAtMs: number) => readonly E[],
 ): Promise<UpdateResult<E>> {
   const { path, kind } = options;
-  // The lock is a file in the same folder.
+  // The lock is a file in the same folder, so the folder is checked first.
   await isRealFolder(dirname(path));
   return withFileLock(path, options.lockTimeoutMs ?? hookLimits.fileLockMs, async () => {
     let rescued: Rescued<E> | undefined;
@@ -83,18 +91,18 @@ export async function updateMailboxFile<E extends Entry = Entry>(
       }
     }
     throw new WaError('file_unusable', `${path} was rewritten by another program ${maxRounds} times in a row`, {
-      hint: `Find the program that writes ${path} without a pause; nothing is lost, it is tried again.`,
+      hint: `Find the program that keeps writing ${path}. Nothing is lost, because the write is repeated later.`,
     });
   });
 }
 
-/** What was read of malformed content that another program replaced while we kept it aside. */
+/** Entries of malformed content that another program replaced while the content was being copied. */
 interface Rescued<E> {
   entries: E[];
   aside: string;
 }
 
-/** The same object when the new content has all of it: the other program repaired it, or had not finished writing. */
+/** Returns the same object when the new content has all rescued entries: the other program repaired the file, or had not finished. */
 function withRescued(found: ParsedMailbox, rescued: Rescued<Entry> | undefined, kind: MailboxKind): ParsedMailbox {
   if (!rescued) return found;
   const entries = mergeByIdentity([...found.entries, ...rescued.entries], kind);
@@ -112,7 +120,7 @@ interface Replacement {
   now: number;
 }
 
-/** Not written = another program wrote in between. `aside` = where malformed content is kept, written or not. */
+/** `written` is false when another program wrote in between. `aside` = path of the copy of malformed content, written or not. */
 async function replace(
   path: string,
   text: string,
@@ -126,11 +134,61 @@ async function replace(
     });
     return { written, aside };
   } catch (cause) {
-    // The content still stands in its place, and every further try would add a copy.
+    // The malformed content is still in its place, and every further try would add a copy.
     const current = await readBelow(path).catch(() => undefined);
     if (aside && sameContent(current, before)) await removeBelow(aside).catch(() => {});
     throw cause;
   }
+}
+
+/**
+ * Writes the bytes that were read to `<path>.corrupt-<time>`, never over another file. Undefined = the file was too large to be
+ * read, and is gone. Errors: `file_unusable`.
+ */
+async function keepAside(path: string, file: RawFile, now: number): Promise<string | undefined> {
+  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+  for (let number = 0; ; number += 1) {
+    const aside = `${path}.corrupt-${stamp}${number === 0 ? '' : `-${number}`}`;
+    try {
+      await (file.oversized ? secondName(path, aside) : copyOf(file, aside));
+      await removeOldest(path, aside).catch(() => {});
+      return aside;
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'EEXIST') continue;
+      if (file.oversized && code === 'ENOENT') return undefined;
+      throw fileUnusable(path, cause);
+    }
+  }
+}
+
+async function copyOf(file: RawFile, aside: string): Promise<void> {
+  try {
+    await writeDurably(aside, file.bytes);
+  } catch (cause) {
+    const isOurs = (cause as NodeJS.ErrnoException).code !== 'EEXIST';
+    if (isOurs) await removeBelow(aside).catch(() => {});
+    throw cause;
+  }
+}
+
+/** Makes a copy on a disk without hard links (FAT). */
+async function secondName(path: string, aside: string): Promise<void> {
+  await link(path, aside).catch((cause) => {
+    if (cause.code === 'EEXIST' || cause.code === 'ENOENT') throw cause;
+    return copyFile(path, aside, constants.COPYFILE_EXCL);
+  });
+  await closeToOthers(aside);
+}
+
+/** By the time in the name; the newest copy stays even if another name has a later time. */
+async function removeOldest(path: string, newest: string): Promise<void> {
+  const prefix = `${basename(path)}.corrupt-`;
+  const partsOf = (name: string) => (name.startsWith(prefix) ? copyForm.exec(name.slice(prefix.length)) : null);
+  const copies = await filesBelow(dirname(path), (name) => partsOf(name) !== null && name !== basename(newest));
+  const ageOrder = (name: string) => `${partsOf(name)?.[1]}${(partsOf(name)?.[2] ?? '').padStart(12, '0')}`;
+  const newestFirst = copies.map(({ name }) => name).sort((a, b) => (ageOrder(a) < ageOrder(b) ? 1 : -1));
+  for (const name of newestFirst.slice(keptCopies - 1)) await removeBelow(join(dirname(path), name));
 }
 
 async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | undefined> {
@@ -150,16 +208,16 @@ function isUnchanged(parsed: ParsedMailbox, entries: readonly Entry[]): boolean 
   });
 }
 
-/** What we write we must be able to read again. */
+/** A written file must stay within the limit for reading. */
 function refuseOversized(path: string, text: string): void {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= fileLimits.fileBytes) return;
   throw new WaError('file_unusable', `${path} would grow to ${sizeBytes} bytes of at most ${fileLimits.fileBytes}`, {
-    hint: `Something fills ${path}: remove what nobody reads.`,
+    hint: `Remove entries that nobody needs from ${path}.`,
   });
 }
 
-/** A foreign `mv` may leave the file readable for everybody. Of another user it stays as it is. */
+/** A `mv` by another program may leave the file readable for everybody. */
 async function restoreMode(path: string, file: RawFile): Promise<void> {
   if (isExposed(file.mode)) await closeToOthers(path);
 }

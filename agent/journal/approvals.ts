@@ -1,6 +1,6 @@
-// The part of a project's journal that belongs to approvals: the mode, what was asked, what was decided, what a day used up.
+// The approvals in the journal of a project: the mode, open questions, decisions, and the usage of a day.
 
-/** From open to strict. `off`: nothing is asked but what a policy asks; `risky`: what the built-in rules find; `all`: every tool. */
+/** From open to strict. `off`: only a policy asks; `risky`: also the built-in rules ask; `all`: every tool is asked. */
 export const approvalModes = ['off', 'risky', 'all'] as const;
 
 export type ApprovalMode = (typeof approvalModes)[number];
@@ -15,28 +15,28 @@ export type Verdict =
   | 'always'
   | 'edited'
   | 'denied'
-  /** By us: what was to be approved is not what would run now. */
+  /** By wa-sync: the call that would run now differs from the one in question. */
   | 'changed'
-  /** Nobody answered in time: denied, or left to the dialog at the desk. */
+  /** No answer in time: denied, or left to the dialog at the terminal. */
   | 'timeout'
   | 'desk'
-  /** The hook that asked is gone: nothing runs. */
+  /** The asking hook is gone: nothing runs. */
   | 'withdrawn'
-  /** The daemon ended while it waited: denied by the hook itself. */
+  /** The daemon ended during the wait: the hook itself denied. */
   | 'interrupted'
-  /** A STOP of the owner, and one that another program wrote into the inbox file. */
+  /** A STOP by the owner, or one that another program wrote into the inbox file. */
   | 'stopped'
   | 'stoppedInFile';
 
 export interface AskedApproval {
   id: string;
   tool: string;
-  /** Of tool, server and the original arguments. */
+  /** Hash of tool, server and the original arguments. */
   hash: string;
   expiresAt: number;
 }
 
-/** What a day has used, for the budgets. `granted`: how often the owner allowed as much again. */
+/** Usage of a day, for the budgets. `granted`: how often the owner allowed the same amount again. */
 export interface Usage {
   /** Local date, `2026-02-15`. */
   day: string;
@@ -54,9 +54,9 @@ export type ApprovalRecord =
 
 export interface ApprovalState {
   mode: ApprovalMode;
-  /** Asked and not decided. After a start nobody waits for these any more. */
+  /** Asked and not decided. After a restart no hook waits for these. */
   open: Map<string, AskedApproval>;
-  /** For a tap that comes late. */
+  /** For late taps. */
   decided: Map<string, { verdict: Verdict; at: number }>;
   usage: Usage | undefined;
 }

@@ -1,5 +1,5 @@
-// The journal file: append with one fsync for all that wait, compacted when opened and when it has grown. It has custody of every
-// message between the relay's cursor and the coding agent, so `append` resolves only after the disk has the lines.
+// The journal file: appends with one fsync for all waiting records, and compacts when opened and when grown. The journal has custody
+// of every message between the relay's cursor and the coding agent, so `append` resolves only after the lines are on the disk.
 
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
 import { emptyProject, type JournalState, type ProjectState } from './state.ts';
 
 export interface Journal {
-  /** Empty state for a project that the journal does not know yet. */
+  /** Creates an empty state for an unknown project. */
   project(key: string): ProjectState;
-  /** Resolves when the records are fsynced and applied, in call order. Errors: `file_unusable`; then none of them applies. */
+  /** Resolves when the records are fsynced and applied, in call order. Errors: `file_unusable`; then no record of the call applies. */
   append(records: readonly JournalRecord[]): Promise<void>;
   close(): Promise<void>;
-  /** Lines that could not be read at the start, apart from a torn last one. */
+  /** Unreadable lines at the start, without a torn last line. */
   readonly unreadableLines: number;
 }
 
@@ -27,7 +27,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** A daemon runs for weeks: from this size on the file is compacted whenever it has doubled. */
+/** From this size on the file is compacted whenever it has doubled. */
 const compactFromBytes = 4 * 1024 * 1024;
 
 /** Errors: `journal_version`, `file_unusable`. Only the holder of the daemon lock may call it. */
@@ -49,7 +49,7 @@ export async function openJournal(
   }
   let length = (await handle.stat()).size;
   let compactAtBytes = Math.max(fromBytes, 2 * length);
-  /** After a crash the directory could still name the file from before the compaction, which gets no more lines. */
+  /** False = after a crash the directory could still name the file from before the compaction. */
   let isNameSynced = true;
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | undefined;
@@ -66,7 +66,7 @@ export async function openJournal(
         await handle.datasync();
         length += bytes.length;
       } catch (cause) {
-        // What may stand half-written behind `length` must not become the start of the next line.
+        // A half-written line after `length` must not become the start of the next line.
         await handle.truncate(length).catch(() => {});
         const error = unusable(path, cause);
         for (const each of batch) each.reject(error);
@@ -81,7 +81,7 @@ export async function openJournal(
     flushing = undefined;
   }
 
-  /** Never rejects: a file that cannot be written anew goes on as it is. */
+  /** Never rejects: when compaction fails, the old file stays in use. */
   async function compactNow(): Promise<void> {
     try {
       const old = handle;
@@ -91,7 +91,7 @@ export async function openJournal(
       forget(state, clock());
       await old.close();
     } catch {
-      // What is wrong with the disk, the next line says.
+      // The next append reports a broken disk.
     }
     compactAtBytes = Math.max(fromBytes, 2 * length);
   }
@@ -146,7 +146,7 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(path, cause);
   }
   const lines = text.split('\n');
-  // What stands after the last newline was never promised to anybody.
+  // `append` never resolved for text after the last newline.
   lines.pop();
   let unreadableLines = 0;
   for (const line of lines) {
@@ -163,7 +163,7 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
           hint:
             record.version > journalVersion
               ? 'A newer wa-sync wrote it: update this one with `git pull && npm ci` in its clone. Nothing was changed.'
-              : 'An older wa-sync wrote it: let that one deliver what waits, then move the file away. Nothing was changed.',
+              : 'An older wa-sync wrote it: let that version deliver what waits, then move the file away. Nothing was changed.',
         },
       );
     }
@@ -172,7 +172,7 @@ async function load(path: string): Promise<{ state: JournalState; unreadableLine
   return { state, unreadableLines };
 }
 
-/** The file in place, its name not yet synced. */
+/** Puts the new file in place; its name is not synced yet. */
 async function rewrite(path: string, records: JournalRecord[]): Promise<FileHandle> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.new`;

@@ -1,4 +1,4 @@
-// What becomes of the messages that a project holds: taken in, edited, moved from phase to phase, reported. Called by `apply` alone.
+// State changes of the messages of a project: accepted, edited, moved from phase to phase, reported. Called by `apply` alone.
 
 import { relayLimits } from '../../protocol/limits.ts';
 import type { EditRow, MessageRow, OutcomeRow, Row } from '../../protocol/log.ts';
@@ -6,12 +6,12 @@ import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { type HeldMessage, isKnown, type ProjectState, stopWordId } from './state.ts';
 
-/** Those of the ids that the project holds, in their order. */
+/** The messages of `ids` that the project holds, in that order. */
 export function held(project: ProjectState, ids: string[]): HeldMessage[] {
   return ids.flatMap((id) => project.messages.get(id) ?? []);
 }
 
-/** A row of the relay's log, unless it was journalled before. */
+/** Adds a row of the relay's log, unless the journal knows the row. */
 export function addRow(project: ProjectState, row: Exclude<Row, OutcomeRow>, at: number): void {
   if (isKnown(project, row.id)) return;
   if (row.kind === 'control') {
@@ -28,7 +28,7 @@ export function addRow(project: ProjectState, row: Exclude<Row, OutcomeRow>, at:
   hold(project, row);
 }
 
-/** The owner sent it again: what still waits of the first one must not be given as well. The relay knows, so nothing is reported. */
+/** The owner sent the message again, so the first copy ends if it still waits. The relay knows that, so nothing is reported. */
 function replaceByRetry(project: ProjectState, id: string, at: number): void {
   const first = project.messages.get(id);
   if (first?.phase !== 'waiting' && first?.phase !== 'fetching') return;
@@ -36,7 +36,7 @@ function replaceByRetry(project: ProjectState, id: string, at: number): void {
   first.endedAt = at;
 }
 
-/** Before the hand-over an edit replaces the text; afterwards it is a message of its own, a correction. */
+/** Before the hand-over an edit replaces the text; afterwards the edit is a new message, a correction. */
 function addEdit(project: ProjectState, row: EditRow, at: number): void {
   const { editOf, text } = row;
   const target = project.messages.get(editOf);
@@ -56,7 +56,7 @@ function addEdit(project: ProjectState, row: EditRow, at: number): void {
   hold(project, { seq, id, at: sentAt, kind: 'message', ...words, expiresAt, corrects: editOf });
 }
 
-/** The coding agent got a text to which an edit has been journalled meanwhile: the newest words follow as a correction. */
+/** The coding agent got a text that was edited meanwhile: the newest text follows as a correction. */
 export function correctStale(
   project: ProjectState,
   message: HeldMessage,
@@ -75,20 +75,20 @@ export function correctStale(
   hold(project, { ...newest.by, kind: 'message', ...words, expiresAt, corrects: id });
 }
 
-/** The control's words become a message under the control's id; of a message that is one already, only the mark is set. */
+/** Turns the text of a control into a message with the id of the control. A message only gets the mark. */
 export function keepForLater(project: ProjectState, id: string): void {
   const row = project.controls.get(id);
   if (row?.control.type === 'command') {
     project.controls.delete(id);
     const { seq, at, control } = row;
     hold(project, { seq, id, at, kind: 'message', text: control.args, expiresAt: at + relayLimits.messageTtlMs });
-    // What came after the control may wait already.
+    // Later messages may wait already.
     for (const message of held(project, [id])) move(project, message, 'waiting');
   }
   for (const message of held(project, [id])) message.later = true;
 }
 
-/** A message that contains the word stop puts a STOP beside itself, once. */
+/** A message that contains the word stop also creates a STOP control, once. */
 export function addStopWord(project: ProjectState, id: string, at: number): void {
   const [message] = held(project, [id]);
   const stopId = stopWordId(id);
@@ -117,7 +117,7 @@ function hold(project: ProjectState, row: MessageRow): void {
   project[message.phase === 'fetching' ? 'fetching' : 'waiting'].set(row.id, message);
 }
 
-/** Into another phase, with the lists of the project in step; a lease ends with any move. */
+/** Changes the phase, and updates the lists of the project; every move ends a lease. */
 export function move(project: ProjectState, message: HeldMessage, phase: HeldMessage['phase']): void {
   const { id } = message.row;
   message.phase = phase;
@@ -129,14 +129,14 @@ export function move(project: ProjectState, message: HeldMessage, phase: HeldMes
     if (phase === 'leased') project.leased.set(id, message);
     return;
   }
-  // A returned message is older than what waits behind it, so the order is made anew; this is rare.
+  // A returned message is older than later ones, so the list is sorted again; this is rare.
   const others = [...project.waiting.values()].filter((each) => each !== message);
   const ordered = [...others, message].sort((a, b) => a.row.seq - b.row.seq);
   project.waiting.clear();
   for (const each of ordered) project.waiting.set(each.row.id, each);
 }
 
-/** Notes what the relay must be told, unless it is to be told something higher already. */
+/** Stores a receipt for the relay, unless a pending receipt supersedes it. */
 export function report(project: ProjectState, message: HeldMessage, state: ReportedState, at: number): void {
   const receipt: Receipt = { id: message.row.id, attempt: message.attempt, state, at };
   const pending = project.receipts.get(receipt.id);

@@ -1,5 +1,5 @@
-// The phone page: shows what the server says happened and posts what the owner does. Text of a message only ever becomes
-// a text node; nothing from a message is parsed as HTML.
+// The phone page: shows the events of the server and posts the actions of the owner. The text of a message only becomes a text
+// node; the page never parses it as HTML.
 
 const byId = (id) => document.getElementById(id);
 const chat = byId('chat');
@@ -15,7 +15,7 @@ const pressWaitsMs = 15_000;
 
 /** Message id -> the message and its list item. */
 const shown = new Map();
-/** Query id -> the function that frees the pressed button; an answer may come before the id is known here. */
+/** Query id -> the function that frees the pressed button. An answer may arrive before the id. */
 const presses = new Map();
 const answeredEarly = new Set();
 let ownerId = 0;
@@ -74,7 +74,7 @@ function link(url) {
   return element('a', { href, target: '_blank', rel: 'noopener noreferrer', title: href });
 }
 
-/** Entities sorted by offset, longer first; what crosses the end of its parent goes on behind it. */
+/** Entities sorted by offset, longer first; an entity that crosses the end of its parent continues after the parent. */
 function formatted(text, entities, start = 0, end = text.length) {
   const nodes = [];
   const rest = [...entities];
@@ -196,7 +196,7 @@ function scrollToEnd() {
   latest.hidden = true;
 }
 
-// What the server tells
+// Events of the server
 
 let typingTimer;
 const handlers = {
@@ -237,8 +237,8 @@ function showState() {
   const state = byId('state');
   const failing = linkState.kind === 'failing';
   state.classList.toggle('trouble', !connected || failing);
-  if (!connected) state.textContent = 'connection lost, trying again…';
-  else if (failing) state.textContent = 'relay does not answer, messages wait';
+  if (!connected) state.textContent = 'connection lost, reconnecting…';
+  else if (failing) state.textContent = 'the relay does not answer; messages wait';
   else state.textContent = linkState.kind === 'ok' ? 'online' : 'waiting for the relay';
   state.title = failing ? linkState.reason : '';
 }
@@ -263,7 +263,7 @@ function connect() {
   };
 }
 
-// What the owner does
+// Actions of the owner
 
 async function post(path, body) {
   try {
@@ -294,7 +294,7 @@ async function sendInput() {
   input.value = '';
   resizeInput();
   const sent = await post('say', { text });
-  // What could not be sent comes back, unless something new was typed meanwhile.
+  // An unsent text returns to the field, unless the owner has typed a new one.
   if (!sent && input.value === '') {
     input.value = text;
     resizeInput();

@@ -10,7 +10,7 @@ import type { ApiCall, Params } from './types.ts';
 
 export interface ApiServerOptions {
   token: string;
-  /** Names in lower case: the Bot API does not mind the case. */
+  /** Names in lower case: the Bot API ignores case. */
   methods: ReadonlyMap<string, { name: string; run: Method }>;
   failures: FailureScript;
   file(path: string): Uint8Array | undefined;
@@ -18,7 +18,7 @@ export interface ApiServerOptions {
   clock: () => number;
 }
 
-/** Answers a request of the Bot API; false = not one. */
+/** Answers a request of the Bot API; false = not a request of the Bot API. */
 export type ApiHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
 export function createApiHandler(options: ApiServerOptions): ApiHandler {
@@ -75,7 +75,7 @@ export function createApiHandler(options: ApiServerOptions): ApiHandler {
   };
 }
 
-/** Runs a method on behalf of a webhook answer: nobody sees its result. */
+/** Runs a method of a webhook answer; the result is lost. */
 export function runQuietly(methods: ApiServerOptions['methods'], name: string, params: Params): void {
   const method = methods.get(name.toLowerCase());
   if (!method || /^(get|setwebhook$|deletewebhook$|close$|logout$)/i.test(name)) return;

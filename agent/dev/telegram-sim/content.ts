@@ -39,14 +39,14 @@ function readFormatted(params: Params, textName: string, entitiesName: string): 
   }
 }
 
-/** Where and to what a new message goes. @throws {Refusal} 400 */
+/** Chat, topic and reply target of a new message. @throws {Refusal} 400 */
 export function readPlacement(
   world: World,
   chat: SimChat,
   params: Params,
 ): Pick<Content, 'threadId' | 'replyTo' | 'quote'> {
   const threadId = numberParam(params, 'message_thread_id');
-  // Thread 1, "General", is refused by the real server too: it must be omitted.
+  // The real server refuses thread 1, "General", too: the field must be omitted.
   if (threadId !== undefined && !chat.topics.has(threadId)) throw badRequest('message thread not found');
   const reply = objectParam(params, 'reply_parameters');
   if (!reply) return { threadId };

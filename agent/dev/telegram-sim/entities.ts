@@ -75,7 +75,7 @@ function readEntity(value: unknown, text: string): MessageEntity {
   const base = { offset: start, length: length as number };
   if (type === 'text_link') return { ...base, type, url: checkUrl(url) };
   if (type === 'pre') return typeof language === 'string' && language ? { ...base, type, language } : { ...base, type };
-  // The remaining types carry nothing that the phone shows.
+  // The phone shows nothing of the remaining types.
   return { ...base, type } as MessageEntity;
 }
 
@@ -113,7 +113,7 @@ function checkPair(first: MessageEntity, second: MessageEntity): void {
     throw badRequest(`can't parse entities: nested blockquote ${where}`);
 }
 
-/** The server trims both ends; entities move with the text and those that are left empty go. */
+/** The server trims both ends. Entities move with the text, and empty ones are removed. */
 export function trimmed({ text, entities }: FormattedText): FormattedText {
   const result = text.trim();
   const start = text.length - text.trimStart().length;
@@ -125,7 +125,7 @@ export function trimmed({ text, entities }: FormattedText): FormattedText {
   return { text: result, entities: moved };
 }
 
-/** What the server finds by itself in a text: commands and addresses outside other entities. */
+/** The entities that the server adds: commands and addresses outside other entities. */
 export function withDetected({ text, entities }: FormattedText): FormattedText {
   const found: MessageEntity[] = [];
   const free = (offset: number, length: number) =>

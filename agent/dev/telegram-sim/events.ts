@@ -1,4 +1,4 @@
-// What happened on the phone, numbered, so that a page that lost its connection can ask for what it missed.
+// The numbered events of the phone: a page that lost its connection can ask for the events that it missed.
 
 import { randomUUID } from 'node:crypto';
 import type { SimMessage } from './types.ts';
@@ -10,7 +10,7 @@ export type PhoneEvent =
   | { type: 'answered'; queryId: string; text: string; alert: boolean }
   | { type: 'link'; state: LinkState };
 
-/** Whether the bot takes what the owner types: no webhook or poller yet, delivered, or being retried. */
+/** State of the delivery to the bot: no webhook or poller yet, delivered, or being retried. */
 export type LinkState = { kind: 'none' } | { kind: 'ok' } | { kind: 'failing'; reason: string };
 
 export interface NumberedEvent {
@@ -21,7 +21,7 @@ export interface NumberedEvent {
 
 export interface EventLog {
   publish(event: PhoneEvent): void;
-  /** Events after `id`, or undefined when they are not all kept (unknown id, another run): then show everything anew. */
+  /** Events after `id`; undefined when some are not kept (unknown id, another run), and the page must load everything again. */
   since(id: string): NumberedEvent[] | undefined;
   lastId(): string;
   /** Returns the function that ends the subscription. */

@@ -1,4 +1,4 @@
-// Scripted trouble: which of the next calls fail, and how. Holds no connection.
+// Scripted failures: which of the next calls fail, and how. Holds no connection.
 
 import type { ApiFailure } from './types.ts';
 
@@ -41,7 +41,7 @@ export function createFailureScript(): FailureScript {
   };
 }
 
-/** The answer of a failure that answers; what it leaves open is filled in as the Bot API would. */
+/** The answer of a failure; missing fields are filled in as the Bot API would. */
 export function failureAnswer({ status = 500, headers = {}, body }: ApiFailure): RawAnswer {
   if (body !== undefined) return { status, headers, body };
   const description = descriptions[status] ?? (status >= 500 ? 'Internal Server Error' : 'Bad Request');

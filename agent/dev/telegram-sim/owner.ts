@@ -1,4 +1,4 @@
-// What the owner does on the phone: type, edit, tap. Builds the update that Telegram would and hands it to be delivered.
+// The actions of the owner on the phone: type, edit, tap. Builds the update that Telegram would build, and queues it.
 
 import { randomBytes } from 'node:crypto';
 import { WaError } from '../../../protocol/errors.ts';
@@ -10,7 +10,7 @@ export interface SayOptions {
   /** Default: the private chat. */
   chatId?: number;
   threadId?: number;
-  /** The message that is answered, and the part of it that is quoted. */
+  /** The message that is answered, and the quoted part. */
   replyTo?: number;
   quote?: string;
   file?: UploadedFile;
@@ -28,7 +28,7 @@ export interface OwnerActions {
   press(messageId: number, label: string, chatId?: number): Promise<string>;
 }
 
-/** `send` queues an update. @throws {WaError} bad_arguments for what a phone could not do. */
+/** `send` queues an update. @throws {WaError} bad_arguments for an action that a phone does not offer. */
 export function ownerActions(world: World, send: (update: object) => Promise<void>): OwnerActions {
   const ownerId = world.owner.id;
   const messageOrThrow = (chatId: number, messageId: number): StoredMessage => {

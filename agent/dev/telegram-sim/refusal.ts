@@ -1,4 +1,4 @@
-// How a simulated method says no. A refusal is the answer of the Bot API, not an error of ours: it never leaves this folder.
+// The error answers of simulated methods. A refusal is an answer of the Bot API and not an error of wa-sync: it never leaves this folder.
 
 export class Refusal extends Error {
   readonly status: number;

@@ -1,5 +1,5 @@
 // The built-in Telegram: a strict Bot API with one owner, in one process, for `dev`, `demo` and the tests.
-// Puts the parts together; what a method checks and how updates travel is in the files beside it.
+// Connects the parts; the other files check methods and deliver updates.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,9 +20,9 @@ import { createWorld, idFromClock, shown, type WorldOptions } from './world.ts';
 export type { ApiCall, ApiFailure, PhoneReaction, SimMessage } from './types.ts';
 
 export interface TelegramSimOptions extends WorldOptions {
-  /** On 127.0.0.1; 0 or absent = any free one. */
+  /** Port on 127.0.0.1; 0 or absent = any free port. */
   port?: number;
-  /** Default: a random one, so that no other page or program on the machine can speak as the bot. */
+  /** Default: random, so that no other page or program on the machine can act as the bot. */
   token?: string;
   botId?: number;
   ownerId?: number;
@@ -32,7 +32,7 @@ export interface TelegramSimOptions extends WorldOptions {
   /** First message id and update id. Default: derived from the clock, so that a restart never reuses one. */
   firstId?: number;
   clock?: () => number;
-  /** Wait before the next attempt of a webhook delivery; default as Telegram. */
+  /** Delay before the next attempt of a webhook delivery; default as Telegram. */
   retryDelayMs?: (failures: number) => number;
   /** Calls kept in `calls`; older ones are dropped. */
   keptCalls?: number;
@@ -40,14 +40,14 @@ export interface TelegramSimOptions extends WorldOptions {
   pages?: (sim: TelegramSim) => (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 }
 
-/** Contract: everything the owner does is delivered in order and retried; nothing is sent before it is shown. */
+/** Contract: every action of the owner is delivered in order and retried, and is shown before it is sent. */
 export interface TelegramSim extends OwnerActions {
   readonly apiRoot: string;
   readonly token: string;
   readonly botId: string;
   /** User id = id of the private chat. */
   readonly ownerId: number;
-  /** Everything that reached the Bot API with the right token, in order. */
+  /** All calls of the Bot API with the right token, in order. */
   readonly calls: readonly ApiCall[];
   readonly events: EventLog;
   failNext(failure: ApiFailure): void;
@@ -56,15 +56,15 @@ export interface TelegramSim extends OwnerActions {
   /** One webhook POST of any update, no retry. `status` 0 = no answer. */
   deliver(update: object): Promise<{ status: number; retryAfter?: string }>;
   setWebhook(url: string, secret?: string): void;
-  /** What the phone shows now, of all chats or of one. */
+  /** The messages that the phone shows now, of all chats or of one. */
   messages(chatId?: number): SimMessage[];
-  /** The reactions that the bot put on messages, in order; of very many the last. */
+  /** The reactions of the bot, in order; only the last are kept. */
   readonly reactions: readonly PhoneReaction[];
   chats(): SimChat[];
   link(): LinkState;
   /** A getUpdates call is waiting. */
   isPolled(): boolean;
-  /** Updates that the bot has not taken. */
+  /** Updates that the bot has not received. */
   pendingUpdates(): number;
   close(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export async function startTelegramSim(options: TelegramSimOptions = {}): Promis
     response.writeHead(404, { 'content-type': 'application/json' });
     response.end('{"ok":false,"error_code":404,"description":"Not Found"}');
   });
-  // Clients keep connections; one that is closed just as it is used again would look like a lost call.
+  // Clients reuse connections: a connection that closes at the moment of reuse would look like a lost call.
   server.keepAliveTimeout = 120_000;
   await listen(server, options.port ?? 0);
 

@@ -1,4 +1,4 @@
-// The vocabulary of the simulated Telegram: what a test or the phone page sees of it. Types only.
+// The types of the simulated Telegram that a test or the phone page sees. Types only.
 
 import type { InlineKeyboardButton, Message, MessageEntity } from 'grammy/types';
 
@@ -13,7 +13,7 @@ export interface ApiCall {
   answer: { status: number; body: unknown };
 }
 
-/** What one of the next calls gets instead of its answer. */
+/** A scripted result of one of the next calls. */
 export interface ApiFailure {
   /** Any method when absent. */
   method?: string;
@@ -47,7 +47,7 @@ export interface SimButton {
   style?: string;
 }
 
-/** What the phone shows of one message now. */
+/** One message as the phone shows it now. */
 export interface SimMessage {
   messageId: number;
   chatId: number;
@@ -84,7 +84,7 @@ export interface SimFile {
   bytes: number;
 }
 
-/** How a message is kept: the wire form beside what the wire form cannot say. */
+/** A stored message: the wire form, and the fields that the wire form lacks. */
 export interface StoredMessage {
   message: Message;
   chat: SimChat;

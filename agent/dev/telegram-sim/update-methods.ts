@@ -12,7 +12,7 @@ const maxPollSeconds = 50;
 
 export interface UpdateMethods {
   methods: Record<string, Method>;
-  /** Call after each push: a poller that waits takes the update. */
+  /** Call after each push: gives the update to a waiting poller. */
   wakePoller(): void;
   isPolled(): boolean;
 }
@@ -91,7 +91,7 @@ function readAllowed(params: Params): string[] | undefined {
   return arrayParam(params, 'allowed_updates')?.map(String);
 }
 
-/** Telegram asks for HTTPS; this one also delivers to the machine it runs on. */
+/** Telegram requires HTTPS; the simulator also delivers to its own machine. */
 function checkWebhookUrl(url: string): void {
   if (!URL.canParse(url)) throw badRequest('bad webhook: invalid URL');
   const { protocol, hostname } = new URL(url);

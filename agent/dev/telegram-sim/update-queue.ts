@@ -7,7 +7,7 @@ export interface QueuedUpdate {
   update: Update;
   key: string;
   expiresAtMs: number;
-  /** Called once, when the first attempt to deliver it is over or cannot be made now. */
+  /** Called once, after the first attempt to deliver the update, or when no attempt is possible now. */
   attempted: () => void;
 }
 
@@ -16,7 +16,7 @@ export interface UpdateQueue {
   push(fields: Omit<Update, 'update_id'>, attempted: () => void): QueuedUpdate | undefined;
   head(key: string): QueuedUpdate | undefined;
   remove(queued: QueuedUpdate): void;
-  /** All that wait, by rising update id. */
+  /** All waiting updates, by rising update id. */
   pending(): QueuedUpdate[];
   waiting(key: string): readonly QueuedUpdate[];
   keys(): string[];
@@ -28,7 +28,7 @@ export interface UpdateQueue {
 
 const messageLifeMs = 24 * 3_600_000;
 const pressLifeMs = 150_000;
-/** These come only to a bot that names them. */
+/** The kinds that a bot must name to receive them. */
 const onlyWhenNamed = new Set(['chat_member', 'message_reaction', 'message_reaction_count']);
 
 export function createUpdateQueue(firstUpdateId: number, clock: () => number): UpdateQueue {

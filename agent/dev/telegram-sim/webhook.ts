@@ -18,9 +18,9 @@ export interface WebhookError {
 export interface WebhookSender {
   target(): WebhookTarget | undefined;
   lastError(): WebhookError | undefined;
-  /** Starts with what waits already; undefined stops delivering. */
+  /** Starts delivering, also the waiting updates; undefined stops. */
   setTarget(target: WebhookTarget | undefined): void;
-  /** Call after each push. Marks the update as attempted at once when nobody can take it now. */
+  /** Call after each push. Marks the update as attempted when no delivery is possible now. */
   deliver(queued: QueuedUpdate): void;
   /** One POST of any body, no retry. */
   post(target: WebhookTarget, body: object): Promise<WebhookAnswer>;
@@ -102,7 +102,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       const { method, ...params } = JSON.parse(body);
       if (typeof method === 'string') execute(method, params);
     } catch {
-      // Any other 2xx body is simply an acknowledgement.
+      // Any other 2xx body is an acknowledgement.
     }
   }
 

@@ -15,7 +15,7 @@ export interface World {
   /** Chat id -> message id -> message, in the order of sending. */
   messages: Map<number, Map<number, StoredMessage>>;
   nextMessageId: number;
-  /** All that there were, in order. */
+  /** All reactions, in order. */
   reactions: PhoneReaction[];
   files: Map<string, { file: SimFile; path: string; data: Uint8Array }>;
   /** Presses that the bot has not answered yet. */
@@ -25,7 +25,7 @@ export interface World {
   clock: () => number;
 }
 
-/** What a new or edited message consists of. */
+/** The content of a new or edited message. */
 export interface Content {
   text: string;
   entities: MessageEntity[];
@@ -122,7 +122,7 @@ export function addMessage(world: World, chat: SimChat, from: 'bot' | 'owner', c
   return stored;
 }
 
-/** Replaces the text and its entities; without a keyboard the old one goes, as on the real server. */
+/** Replaces text and entities. Without a new keyboard the old one is removed, as on the real server. */
 export function editText(world: World, stored: StoredMessage, { text, entities, keyboard }: Content): void {
   const { entities: _entities, reply_markup: _markup, ...rest } = stored.message;
   stored.message = { ...rest, ...wireContent({ text, entities, keyboard }) } as Message;
@@ -158,7 +158,7 @@ export function addFile(world: World, upload: UploadedFile): SimFile {
   return file;
 }
 
-/** What the phone shows of a message. */
+/** A message as the phone shows it. */
 export function shown(stored: StoredMessage): SimMessage {
   const { message, chat, from, atMs, editedAtMs, reactions, file } = stored;
   return {

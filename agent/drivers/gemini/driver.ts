@@ -1,4 +1,4 @@
-// Gemini CLI, as the rest knows it. Pure; the hook fallback bundles it. Source: facts measured on 0.61.0, and its recorded payloads.
+// The driver of Gemini CLI. Pure; the hook fallback bundles it. Source: measurements on 0.61.0, and its recorded payloads.
 
 import type { Driver } from '../driver.ts';
 import { readCall, writeAnswer } from './hook-io.ts';
@@ -8,9 +8,11 @@ import { tools } from './tools.ts';
 const minute = 60;
 const day = 24 * 60 * minute;
 
-/** Not AfterModel: it would run per streamed chunk. Not BeforeToolSelection: of a list of tools only the empty one can be said there
- * (ANY forces a call in every answer, so that no turn would end; the CLI turns VALIDATED into AUTO, and the API takes no names with
- * AUTO), so the gate refuses the others. AfterTool longer than what a policy may run after a tool, for which its hook can be kept waiting. */
+/**
+ * AfterModel is left out because it runs for each streamed chunk. BeforeToolSelection is left out because it can express only the
+ * empty list of tools (ANY forces a call in every answer, so no turn would end; the CLI turns VALIDATED into AUTO, and the API takes
+ * no names with AUTO); the gate refuses other tools. AfterTool waits longer than any command that a policy may run after a tool.
+ */
 const seconds: Readonly<Record<string, number>> = {
   SessionStart: minute,
   BeforeAgent: minute,
@@ -44,8 +46,8 @@ export const gemini: Driver = {
   writeAnswer,
   readSession,
   tools,
-  // A prompt of its own, or a protocol on stdio.
+  // A prompt on the command line, or a protocol on stdio.
   isHeadless: (argv) => argv.some((arg) => /^(-p|--prompt|--acp|--experimental-acp)(=|$)/.test(arg)),
-  // 100 turns for one prompt; the hundredth is dropped without a word.
+  // The CLI allows 100 turns for one prompt, and drops the hundredth silently.
   maxContinuations: 99,
 };

@@ -1,4 +1,4 @@
-// What of Gemini CLI on a machine decides whether the gate is asked. Pure.
+// The files and variables of Gemini CLI that decide whether the gate is called. Pure.
 
 import type { Footprint } from '../driver.ts';
 

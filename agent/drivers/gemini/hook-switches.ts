@@ -1,5 +1,5 @@
-// What keeps Gemini CLI from running our hooks in a project, as far as files say. Reads only, never through a link of the project, never more
-// than a settings file has.
+// Finds the settings that keep Gemini CLI from running the hooks of wa-sync in a project. Reads only: through no link of the
+// project, and at most the size of a settings file.
 
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { launcherName, ownNamePrefix } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
 
-/** One sentence for each thing that switches a hook off, or runs before it; empty = nothing seen. Never rejects. */
+/** One sentence for each setting that switches a hook off or acts before it; empty = no such setting. Never rejects. */
 export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
-  // The user's own may well be a link.
+  // The settings file in the home folder may be a link of the user.
   const own = join(home, '.gemini', 'settings.json');
   const settings = [await pathBelow(projectDir, '.gemini', 'settings.json'), await realpath(own).catch(() => own)];
   const variables = await Promise.all([pathBelow(projectDir, '.gemini', '.env'), pathBelow(projectDir, '.env')]);
@@ -39,7 +39,7 @@ function inSettings(text: string): string[] {
   try {
     settings = JSON.parse(plainJson(text));
   } catch {
-    // Gemini CLI does not start with it.
+    // Gemini CLI does not start with such a file.
     return [];
   }
   const config = isObject(settings) ? settings.hooksConfig : undefined;
@@ -55,7 +55,7 @@ function inSettings(text: string): string[] {
     : [`switches hooks of wa-sync off (hooksConfig.disabled: ${names.join(', ').slice(0, 300)})`];
 }
 
-/** Gemini CLI gives them to the shell that it runs a hook with, and the shell or its loader obeys them before our first line. */
+/** Gemini CLI passes these variables to the shell of a hook, and the shell or its loader obeys them before the hook's first line. */
 function inVariables(text: string): string[] {
   const names = [
     ...text.matchAll(/^[\t ]*(?:export[\t ]+)?(BASH_ENV|SHELLOPTS|BASHOPTS|LD_\w+|DYLD_\w+)[\t ]*[=:]/gm),

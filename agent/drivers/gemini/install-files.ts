@@ -1,5 +1,5 @@
-// The installer's file system in the home folder, where links are the user's own: atomic writes that keep a file's mode, and
-// folders that remember who made them. Knows no content, and never touches what lies below a project (install-project.ts).
+// File access of the installer in the home folder, where links are the user's own: atomic writes that keep the mode of a file, and
+// removal of the folders that the installer created. Touches nothing below a project (see install-project.ts).
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -14,12 +14,12 @@ import {
   rmdirSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 
-/** The text of a file, or undefined where there is none. Throws `file_unusable` for everything else. */
+/** The text of a file; undefined = no such file. Throws `file_unusable` for every other failure. */
 export function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -29,7 +29,7 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/** Replaces a file whole, or not at all; through a symbolic link; a file that exists keeps its mode. Throws `file_unusable`. */
+/** Replaces a file whole or not at all. Follows a symbolic link; an existing file keeps its mode. Throws `file_unusable`. */
 export function writeWhole(file: string, bytes: string | Uint8Array, newMode = 0o644): void {
   const target = followLink(file);
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
@@ -37,8 +37,7 @@ export function writeWhole(file: string, bytes: string | Uint8Array, newMode = 0
     const mode = modeOf(target) ?? newMode;
     const fd = openSync(temporary, 'wx', mode);
     try {
-      const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-      for (let at = 0; at < data.length; ) at += writeSync(fd, data, at);
+      writeFileSync(fd, bytes);
       fsyncSync(fd);
     } finally {
       closeSync(fd);
@@ -51,7 +50,7 @@ export function writeWhole(file: string, bytes: string | Uint8Array, newMode = 0
   }
 }
 
-/** Like `writeWhole`, but leaves a file alone that already has these bytes and this mode. */
+/** Like `writeWhole`, but does not touch a file that already has these bytes and this mode. */
 export function ensureFile(file: string, bytes: Uint8Array, mode: number): void {
   try {
     if (modeOf(file) === mode && readFileSync(file).equals(bytes)) return;
@@ -62,7 +61,7 @@ export function ensureFile(file: string, bytes: Uint8Array, mode: number): void 
   writeWhole(file, bytes, mode);
 }
 
-/** Returns the topmost folder that had to be made, for `removeEmpty` later. */
+/** Returns the topmost folder that was created, for `removeEmpty`. */
 export function makeFolder(dir: string): string | undefined {
   try {
     return mkdirSync(dir, { recursive: true });
@@ -93,7 +92,7 @@ export function removeTree(path: string): void {
 
 export function unusable(verb: string, path: string, cause: unknown): WaError {
   const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-  const hint = 'Make that place readable and writable for you, then run the command again.';
+  const hint = 'Give yourself the right to read and write that place, then run the command again.';
   return new WaError('file_unusable', `Cannot ${verb} ${path}: ${reason}`, { hint, cause });
 }
 

@@ -1,4 +1,4 @@
-// Edits JSON with comments as text, so that everything an edit does not name keeps its bytes. Pure.
+// Edits JSON with comments as text: all bytes outside the edited value stay. Pure.
 
 import { type Node, type ParseError, parseTree, stripComments } from 'jsonc-parser';
 
@@ -13,12 +13,12 @@ export interface JsonNode {
 export interface JsonItem {
   /** Undefined inside an array. */
   key: string | undefined;
-  /** Where the item begins: its key, or its value inside an array. */
+  /** Offset of the item: of its key, or inside an array of its value. */
   start: number;
   value: JsonNode;
 }
 
-/** Throws SyntaxError for what is not JSON with comments, RangeError for what is nested too deeply. */
+/** Throws SyntaxError for text that is not JSON with comments, RangeError for text that nests too deeply. */
 export function parseNodes(text: string): JsonNode {
   const errors: ParseError[] = [];
   const root = parseTree(text.replace(/^\ufeff/, ' '), errors);
@@ -36,7 +36,7 @@ function toNode({ type, offset, length, children = [] }: Node): JsonNode {
   return { kind: type === 'object' || type === 'array' ? type : 'scalar', start: offset, end: offset + length, items };
 }
 
-/** Without what JSON does not know: comments and a byte order mark. Every other character keeps its place. */
+/** Blanks comments and a byte order mark. Every other character keeps its offset. */
 export const plainJson = (text: string) => stripComments(text.replace(/^\ufeff/, ' '), ' ');
 
 /** The member that JSON.parse would keep: the last of that name. */
@@ -48,12 +48,12 @@ export function parsed(text: string, node: JsonNode): unknown {
   return JSON.parse(plainJson(text.slice(node.start, node.end)));
 }
 
-/** `key` only inside an object. The rest of the container keeps its bytes; the new item takes over its style. */
+/** `key` only inside an object. The rest of the container keeps its bytes; the new item follows its style. */
 export function append(text: string, container: JsonNode, key: string | undefined, value: unknown): string {
   const style = styleOf(text);
   const last = container.items.at(-1);
   const label = key === undefined ? '' : `${JSON.stringify(key)}:${style.compact ? '' : ' '}`;
-  // What stands between the last item and the end: comments, or nothing.
+  // The comments between the last item and the end of the container.
   const from = last?.value.end ?? container.start + 1;
   const comments = text.slice(from, container.end - 1).trimEnd();
   if (last === undefined) {
@@ -98,7 +98,7 @@ export function remove(text: string, container: JsonNode, index: number): string
   return splice(text, inside, first + last.trim() === '' ? '' : first + last);
 }
 
-/** Of what stands between two items, whose comments may hold commas, too. */
+/** Removes the separator from the text between two items; comments in that text may contain commas. */
 function withoutComma(text: string): string {
   const at = plainJson(text).indexOf(',');
   return text.slice(0, at) + text.slice(at + 1);

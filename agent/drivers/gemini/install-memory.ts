@@ -1,11 +1,11 @@
-// What Gemini CLI itself remembers about hooks and extensions by name. Only forgets ours; a file that cannot be read stays as it is.
+// Removes wa-sync from the files in which Gemini CLI remembers hooks and extensions by name. An unreadable file stays as it is.
 
 import { join } from 'node:path';
 import { readText, removeTree, writeWhole } from './install-files.ts';
 import { type JsonNode, member, parsed, parseNodes, remove } from './install-json-text.ts';
 import { ownNamePrefix } from './install-table.ts';
 
-/** `gemini extensions enable` and `disable` write there; the tool's own uninstall removes the name as well. Throws `file_unusable`. */
+/** `gemini extensions enable` and `disable` write this file, and the CLI's own uninstall removes the name too. Throws `file_unusable`. */
 export function forgetEnablement(home: string, extension: string): void {
   edit(join(home, '.gemini', 'extensions', 'extension-enablement.json'), (text, root) => {
     const index = root.items.findIndex((item) => item.key === extension);
@@ -13,7 +13,7 @@ export function forgetEnablement(home: string, extension: string): void {
   });
 }
 
-/** The hooks of a project that were announced once, as "name:command". Throws `file_unusable`. */
+/** Gemini CLI remembers the announced hooks of a project as "name:command". Throws `file_unusable`. */
 export function forgetTrust(home: string, projectDir: string): void {
   edit(join(home, '.gemini', 'trusted_hooks.json'), (text, root) => {
     const list = member(root, projectDir);
@@ -29,7 +29,7 @@ export function forgetTrust(home: string, projectDir: string): void {
   });
 }
 
-// Repeats the step, which returns undefined when nothing is left to do. A file that held only ours goes.
+// Repeats `step` until it returns undefined. Removes a file that held nothing else.
 function edit(file: string, step: (text: string, root: JsonNode) => string | undefined): void {
   const before = readText(file);
   if (before === undefined || !isJson(before)) return;

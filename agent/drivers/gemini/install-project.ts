@@ -1,5 +1,5 @@
-// Hooks in `<project>/.gemini/settings.json`. Owns our entries there and nothing else in that file. What lies there may come from a
-// clone: never through a link, never waiting for a pipe, never more than a settings file has.
+// Hooks in `<project>/.gemini/settings.json`. Owns the entries of wa-sync there and nothing else in that file. The file may come from
+// a clone: this code follows no link, waits for no pipe, and reads at most the size of a settings file.
 
 import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,8 +17,8 @@ export const projectFile = (projectDir: string) => join(projectDir, '.gemini', '
 const instead = 'run `wa-sync hooks install --agent gemini --scope extension`, which leaves that file alone';
 
 /**
- * Installs or upgrades. `remember` gets what did not exist before, ahead of the first change, so that an interrupted installation can be
- * removed as well. Errors: `settings_unreadable`, `outside_project`, `file_unusable`.
+ * Installs or upgrades. Calls `remember` before the first change with what did not exist before, so that an interrupted installation
+ * can be removed too. Errors: `settings_unreadable`, `outside_project`, `file_unusable`.
  */
 export async function installInProject(
   dir: string,
@@ -28,7 +28,7 @@ export async function installInProject(
 ): Promise<void> {
   if (!(await isRealFolder(await pathBelow(dir)))) {
     throw new WaError('file_unusable', `There is no folder ${dir}`, {
-      hint: 'Name the folder of a project that is there.',
+      hint: 'Name the folder of an existing project.',
     });
   }
   const { file, raw, text } = await readSettings(dir);
@@ -45,7 +45,7 @@ export async function installInProject(
   await writeUnchanged(file, raw, edited);
 }
 
-/** Returns whether there was something of ours. A project or file that is gone has nothing. Errors as `installInProject`. */
+/** Returns whether hooks were installed; false for a missing project or file. Errors as `installInProject`. */
 export async function uninstallFromProject(dir: string, record: ProjectRecord | undefined): Promise<boolean> {
   const { file, raw, text } = await readSettings(dir);
   if (text === undefined) return false;
@@ -62,7 +62,7 @@ export async function uninstallFromProject(dir: string, record: ProjectRecord | 
     await removeBelow(file).catch((cause) => {
       throw cause instanceof WaError ? cause : fileUnusable(file, cause);
     });
-    // It stays when it holds anything.
+    // A folder with other files stays.
     if (record.madeFolder) await rmdir(dirname(file)).catch(() => {});
   } else {
     await writeUnchanged(file, raw, edited);
@@ -70,7 +70,10 @@ export async function uninstallFromProject(dir: string, record: ProjectRecord | 
   return true;
 }
 
-/** Our entries in a project; none when the file is missing or is no JSON. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
+/**
+ * The entries of wa-sync in a project; empty when the file is missing or not JSON. Errors: `settings_unreadable`, `outside_project`,
+ * `file_unusable`.
+ */
 export async function entriesInProject(dir: string): Promise<OwnEntry[]> {
   const { text } = await readSettings(dir);
   return text === undefined || settingsProblem(text) !== undefined ? [] : ownEntries(text);
@@ -100,7 +103,7 @@ async function readSettings(dir: string): Promise<Settings> {
   return { file, raw, text: raw?.bytes.toString('utf8') };
 }
 
-// Gemini CLI and editors write this file too: what they wrote since our read must not be undone.
+// Gemini CLI and editors write this file too: a change since the read must survive.
 async function writeUnchanged(file: string, before: RawFile | undefined, after: string): Promise<void> {
   const isUnchanged = async () => sameContent(before, await readBelow(file));
   if (await writeAtomic(file, after, isUnchanged, before?.mode ?? 0o644)) return;

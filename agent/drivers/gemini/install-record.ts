@@ -1,36 +1,36 @@
-// What an installation made and where, so that removing it can leave no trace. `<data>/hooks/installed.json`; only a memory:
-// whether something is installed is always read from the places themselves.
+// `<data>/hooks/installed.json`: what an installation created and where, so that its removal leaves no trace. Only a memory: the
+// places themselves tell whether something is installed.
 
 import { join } from 'node:path';
 import { makeFolder, readText, removeTree, writeWhole } from './install-files.ts';
 
-/** The folder of a project, and what in it did not exist before. */
+/** What did not exist in a project before the installation. */
 export interface ProjectRecord {
   madeFolder: boolean;
   madeFile: boolean;
-  /** `hooks` and `hooks.<Event>` that were there but empty, and are left empty. */
+  /** Paths of `hooks` and `hooks.<Event>` that were empty before, and are left empty. */
   emptyBefore: string[];
 }
 
 export interface InstallRecord {
-  /** Topmost folder that was made for our data. */
+  /** Topmost folder that was created for the data directory. */
   madeData: string | undefined;
-  /** Topmost folder that was made for the extension's entry. */
+  /** Topmost folder that was created for the extension's entry. */
   madeExtension: string | undefined;
   projects: Record<string, ProjectRecord>;
 }
 
 const fileOf = (dataDir: string) => join(dataDir, 'hooks', 'installed.json');
 
-/** A missing or damaged record is an empty one: then nothing counts as made by us. */
+/** A missing or damaged record counts as empty: then nothing counts as created by wa-sync. */
 export function readRecord(dataDir: string): InstallRecord {
   const empty: InstallRecord = { madeData: undefined, madeExtension: undefined, projects: {} };
   const text = readText(fileOf(dataDir));
   if (text === undefined) return empty;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return empty;
-    const { madeData, madeExtension, projects } = value as Record<string, unknown>;
+    if (!isObject(value)) return empty;
+    const { madeData, madeExtension, projects } = value;
     const known = Object.entries(isObject(projects) ? projects : {});
     return {
       madeData: typeof madeData === 'string' ? madeData : undefined,

@@ -1,4 +1,4 @@
-// Our entries inside the text of a Gemini CLI settings file (or an extension's hooks.json). Pure; touches nothing that is not ours.
+// The entries of wa-sync in the text of a Gemini CLI settings file or an extension's hooks.json. Pure; changes no other byte.
 
 import { isDeepStrictEqual } from 'node:util';
 import { append, type JsonNode, member, parsed, parseNodes, plainJson, remove, replace } from './install-json-text.ts';
@@ -13,7 +13,7 @@ import {
   ownNamePrefix,
 } from './install-table.ts';
 
-/** Why a text cannot be edited, or undefined when it can. Comments are no reason: Gemini CLI reads them, and they stay. */
+/** Why a text cannot be edited; undefined = it can. Comments are allowed, as in Gemini CLI, and stay. */
 export function settingsProblem(text: string): string | undefined {
   let settings: unknown;
   try {
@@ -30,7 +30,7 @@ export function settingsProblem(text: string): string | undefined {
   return odd && `"hooks.${odd.event}" in it is not an array`;
 }
 
-/** The text with every row of the table, once and as it should be. Equal text when nothing is to be done. */
+/** The text with each row of the table exactly once and up to date. Returns an equal text when nothing has to change. */
 export function withHooks(text: string | undefined, place: LauncherPlace): string {
   if (text === undefined) {
     const hooks = Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, place)]]));
@@ -45,12 +45,12 @@ export function withHooks(text: string | undefined, place: LauncherPlace): strin
   return edited;
 }
 
-/** The text without any entry of ours and without what became empty by that, except the paths in `emptyBefore`. */
+/** The text without the entries of wa-sync and without the containers that this empties, except the paths in `emptyBefore`. */
 export function withoutHooks(text: string, emptyBefore: readonly string[]): string {
   return dropUnless(text, emptyBefore, () => false);
 }
 
-/** Paths of `hooks` and `hooks.<Event>` that hold nothing. */
+/** Paths of `hooks` and `hooks.<Event>` that are empty. */
 export function emptyPaths(text: string): string[] {
   const hooks = member(parseNodes(text), 'hooks');
   if (hooks === undefined) return [];
@@ -63,11 +63,11 @@ export function emptyPaths(text: string): string[] {
 export interface OwnEntry {
   event: string;
   entry: Partial<HookEntry>;
-  /** Of its group; absent where our row has none, and any may stand there. */
+  /** Matcher of the group; absent where the row of the table has no matcher, because any is accepted there. */
   matcher?: unknown;
 }
 
-/** Our entries, in file order. */
+/** The entries of wa-sync, in file order. */
 export function ownEntries(text: string): OwnEntry[] {
   return locateOwn(text).map(({ event, node, matcher }) => {
     const entry = parsed(text, node) as Partial<HookEntry>;
@@ -88,7 +88,7 @@ interface Located {
   matcher: unknown;
 }
 
-/** One that the user narrowed stays as it is, unless the row itself says when. */
+/** A matcher that the user added stays, unless the row of the table has one. */
 function hasMatcher({ matcher }: Located, row: HookRow): boolean {
   return row.matcher === undefined || row.matcher === matcher;
 }

@@ -1,14 +1,14 @@
-// Wakes an idle Gemini CLI in tmux by typing one line of ours, when its owner asked for that. Types only while the screen shows the
-// CLI's empty prompt: an Enter that met an approval dialog would approve, and a draft of the owner would be sent along.
+// Wakes an idle Gemini CLI in tmux by typing one fixed line, when its owner has allowed that. Types only while the screen shows the
+// CLI's empty prompt: Enter in an approval dialog would approve, and Enter after a draft would send the draft.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
-/** Never a text of the phone: that comes with the turn. Begins with neither `/` nor `!`, which the CLI would run. */
+/** Never text from the phone: the turn carries that. Does not begin with `/` or `!`, which the CLI would run. */
 const line = 'Something from the phone has come by way of wa-sync.';
-/** Shown in the empty prompt alone. */
+/** The CLI shows this text in the empty prompt only. */
 const emptyPrompt = 'Type your message';
-/** An Enter that follows a paste sooner becomes a newline of the prompt. */
+/** The CLI takes an earlier Enter for a newline of the pasted text. */
 const pasteSettleMs = 400;
 const tmuxTimeoutMs = 2_000;
 
@@ -17,7 +17,7 @@ interface Pane {
   id: string;
 }
 
-/** True = the line was typed. False for a process outside of tmux, a busy screen, or a tmux that does not answer. Linux only. */
+/** True = the line was typed. False for a process outside tmux, a busy screen, or a tmux that does not answer. Linux only. */
 export async function nudgeInTmux(pid: number): Promise<boolean> {
   try {
     const pane = await paneOf(pid);
@@ -25,7 +25,7 @@ export async function nudgeInTmux(pid: number): Promise<boolean> {
     await tmux(pane, ['load-buffer', '-b', 'wa-sync', '-'], line);
     await tmux(pane, ['paste-buffer', '-p', '-d', '-b', 'wa-sync', '-t', pane.id]);
     await new Promise((resolve) => setTimeout(resolve, pasteSettleMs));
-    // Something may have come between; then the line stays as a draft, which is harmless.
+    // Without the line on the screen Enter could hit something else. The line then stays as a draft, which is harmless.
     if (!(await tmux(pane, ['capture-pane', '-p', '-t', pane.id])).includes(line)) return false;
     await tmux(pane, ['send-keys', '-t', pane.id, 'Enter']);
     return true;
@@ -38,7 +38,7 @@ async function showsEmptyPrompt(pane: Pane): Promise<boolean> {
   return (await tmux(pane, ['capture-pane', '-p', '-t', pane.id])).includes(emptyPrompt);
 }
 
-/** The process was started in this pane, by what its environment says. */
+/** The tmux pane in which the process was started, from its environment. */
 async function paneOf(pid: number): Promise<Pane | undefined> {
   const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
   const value = (name: string) => variables.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);

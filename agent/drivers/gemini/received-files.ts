@@ -1,13 +1,13 @@
-// Where files of the phone lie so that Gemini CLI's own tools open them: they read the workspace and the CLI's temporary folder
-// of the project, but in the workspace nothing that git ignores. Reads only.
+// Finds the folder for files from the phone that Gemini CLI's own tools can open: the tools read the workspace, except what git
+// ignores, and the CLI's temporary folder of the project. Reads only.
 
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** In that temporary folder, which is below the user's home and in no repository. */
+/** Inside the temporary folder, which lies below the user's home and in no repository. */
 const folderName = 'wa_files';
 
-/** By its real path. `transcript` = the session file that a hook named last. Undefined = the CLI has never run in this project. */
+/** Real path. `transcript` = the session file that a hook named last. Undefined = the CLI has never run in this project. */
 export async function receivedFilesFolder(
   projectDir: string,
   transcript: string | undefined,
@@ -17,7 +17,7 @@ export async function receivedFilesFolder(
   return folder === undefined ? undefined : join(await realpath(folder), folderName);
 }
 
-/** The session knows best: it may run in a folder below the project, or with another home. */
+/** The session comes first: it may run in a folder below the project, or with another home. */
 async function folderOfSession(transcript: string | undefined): Promise<string | undefined> {
   if (transcript === undefined || basename(dirname(transcript)) !== 'chats') return undefined;
   const folder = dirname(dirname(transcript));
@@ -40,7 +40,7 @@ async function folderOfProject(projectDir: string, home: string): Promise<string
   }
 }
 
-/** What the CLI writes into each of these folders: whose it is. */
+/** The project of a temporary folder, from the file that the CLI writes into it. */
 async function rootOf(folder: string): Promise<string | undefined> {
   const root = (await readFile(join(folder, '.project_root'), 'utf8').catch(() => '')).trim();
   return root === '' ? undefined : root;

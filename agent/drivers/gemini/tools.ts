@@ -36,7 +36,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The dialog itself can be answered at the desk only. */
+/** The phone shows the questions; only the terminal can answer the dialog. */
 function questionsOf({ questions }: Input): string | undefined {
   const texts = listOf(questions).flatMap(({ question, options }) => {
     const labels = listOf(options).flatMap(({ label }) => (typeof label === 'string' ? [`- ${label}`] : []));

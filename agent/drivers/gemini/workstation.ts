@@ -1,4 +1,4 @@
-// Gemini CLI on the workstation: its hooks are installed, verified and removed here, and its idle terminal woken.
+// Gemini CLI on the workstation: installs, verifies and removes its hooks, and wakes its idle terminal.
 
 import type { Workstation } from '../driver.ts';
 import { hookSwitches } from './hook-switches.ts';

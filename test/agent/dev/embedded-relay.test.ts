@@ -83,7 +83,7 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe('the embedded relay', () => {
-  it('runs the Worker with its settings, tells what it prints, and keeps its storage over a restart', async () => {
+  it('runs the Worker with its settings, passes on its output, and keeps its storage over a restart', async () => {
     const lines: string[] = [];
     const first = await start({ onLine: (line) => lines.push(line) });
     expect(first.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -95,7 +95,7 @@ describe('the embedded relay', () => {
     expect(await ask(await start())).toEqual({ greeting: 'hello', count: 3 });
   });
 
-  it('names a Worker that is not built, a port that is taken and a Worker that does not load', async () => {
+  it('names a missing Worker, a port in use and a Worker that does not load', async () => {
     await expect(start({ workerScript: join(dir, 'none.js') })).rejects.toMatchObject({ code: 'file_unusable' });
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');

@@ -52,12 +52,12 @@ const shown = (messageId: number, text: string) => ({
 });
 
 describe('the server of the phone page', () => {
-  it('takes what the page sends and refuses what no phone could send', async () => {
+  it('accepts messages of the page and refuses messages that no phone could send', async () => {
     const answers = [await say('hello'), await say('  '), await say(5)];
     expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.json()]))).toEqual([
       [200, { messageId: 1 }],
       [400, { error: 'a message needs a text' }],
-      [400, { error: 'Not understood.' }],
+      [400, { error: 'Unknown request body.' }],
     ]);
     expect(sim.messages()).toEqual([shown(1, 'hello')]);
   });
@@ -103,7 +103,7 @@ describe('the server of the phone page', () => {
     expect(other?.event.type).toBe('snapshot');
   });
 
-  it('lets only the browser in that was given the key', async () => {
+  it('admits only a browser that has the key', async () => {
     const key = 'k_5-Q';
     const locked = await startTelegramSim({ pages: await phonePages({ key }) });
     try {

@@ -71,7 +71,7 @@ describe('polling the real Telegram', () => {
     expect(received.map((each) => each.text)).toEqual(['kept']);
   });
 
-  it('refuses while a webhook is set, and says what would help', async () => {
+  it('refuses while a webhook is set, and names the repair', async () => {
     sim.setWebhook('https://relay.example/telegram/webhook', 'x');
     await expect(start()).rejects.toMatchObject({
       code: 'webhook_active',
@@ -79,7 +79,7 @@ describe('polling the real Telegram', () => {
     });
   });
 
-  it('takes the webhook when told to, and puts it back at the end', async () => {
+  it('removes the webhook when told to, and sets it again at the end', async () => {
     sim.setWebhook('https://relay.example/telegram/webhook', 'x');
     const poll = await start({ takeWebhook: true });
     await sim.say('while taken');
@@ -91,7 +91,7 @@ describe('polling the real Telegram', () => {
     expect(said[0]).toBe('webhook at relay.example removed while dev runs');
   });
 
-  it('ends at a token that Telegram does not know', async () => {
+  it('ends with an error for a token that Telegram does not know', async () => {
     await expect(start({ token: '1:wrong' })).rejects.toMatchObject({ code: 'platform_unauthorized' });
   });
 });

@@ -61,7 +61,7 @@ describe('the tool chain of the embedded relay', () => {
     expect(without).toEqual([]);
   });
 
-  it('is taken from the repository without a word', async () => {
+  it('is taken from the repository silently', async () => {
     const found = await findToolchain({ cacheDir: join(dir, 'cache'), say: (line) => said.push(line), current: old });
     expect([found.node.includes(join('node_modules', nodePackage(), 'bin')), said]).toEqual([true, []]);
   });
@@ -83,7 +83,7 @@ describe('the tool chain of the embedded relay', () => {
     expect(await readdir(join(dir, 'cache'))).toEqual([`embedded-${miniflare}`]);
   });
 
-  it('leaves nothing half installed and names the repair when the installation fails', async () => {
+  it('leaves no incomplete installation and names the repair when the installation fails', async () => {
     const failing = async (target: string) => {
       await writeFile(join(target, 'half'), '');
       throw new Error('no network');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeAtomic } from '../../../agent/files/atomic.ts';
-import { sweepTemporary } from '../../../agent/files/sweep.ts';
+import { sweepTemporary } from '../../../agent/files/location.ts';
 import { updateMailboxFile } from '../../../agent/files/update.ts';
 import { inboxEntry, temporaryFolders } from './temporary.ts';
 
@@ -45,7 +45,7 @@ describe('an atomic write', () => {
     ]);
   });
 
-  test('into a folder that is not there, or a file, names the trouble and the repair', async () => {
+  test('into a missing folder, or a file in its place, names the problem and the repair', async () => {
     const dir = folder();
     writeFileSync(join(dir, 'file'), '');
     await expect(writeAtomic(join(dir, 'none', 'x.json'), '')).rejects.toMatchObject({
@@ -54,7 +54,7 @@ describe('an atomic write', () => {
     });
     await expect(writeAtomic(join(dir, 'file', 'x.json'), '')).rejects.toMatchObject({
       code: 'file_unusable',
-      hint: `${join(dir, 'file')} must be a folder: move away what stands in its place.`,
+      hint: `${join(dir, 'file')} must be a folder: move away the file in its place.`,
     });
   });
 });

@@ -39,7 +39,7 @@ async function prepare(projectDir: string) {
 }
 
 describe('the place of the two files', () => {
-  test('is .gemini in the project, and looking for it makes nothing', async () => {
+  test('is .gemini in the project, and the search for it creates nothing', async () => {
     const project = folder();
     expect(await locateMailbox({ projectDir: project, override })).toEqual({
       dir: join(project, '.gemini'),
@@ -63,7 +63,7 @@ describe('the place of the two files', () => {
     expect([readdirSync(project), readdirSync(other)]).toEqual([[], ['box']]);
   });
 
-  test('is made with mode 700, and one that is there keeps its mode', async () => {
+  test('is created with mode 700, and an existing one keeps its mode', async () => {
     const project = folder();
     const place = await locateMailbox({ projectDir: project, override });
     await ensureMailbox(place, project);
@@ -108,7 +108,7 @@ describe('the place of the two files', () => {
     expect((await locateMailbox({ projectDir: real, override: join(project, 'box') })).dir).toBe(join(real, 'box'));
   });
 
-  test('is not made in a project that is gone, and the error says where its place is written', async () => {
+  test('is not created in a missing project, and the error names the file with its path', async () => {
     const project = join(folder(), 'moved away');
     const place = await locateMailbox({ projectDir: project, override });
     await expect(ensureMailbox(place, project)).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('the place of the two files', () => {
 });
 
 describe('git', () => {
-  test('ignores the files and what a write has for a moment, and nothing else', async () => {
+  test('ignores the files and the temporary files of a write, and nothing else', async () => {
     const project = folder();
     git(project, 'init', '-q');
     await prepare(project);
@@ -157,7 +157,7 @@ describe('git', () => {
     expect(git(worktree, 'status', '--porcelain', '-uall')).toBe('?? .gemini/settings.json\n');
   });
 
-  test('is told once, after what stands there already', async () => {
+  test('gets the patterns once, after the existing lines', async () => {
     const project = folder();
     git(project, 'init', '-q');
     const exclude = join(project, '.git', 'info', 'exclude');
@@ -170,7 +170,7 @@ describe('git', () => {
     );
   });
 
-  test('is not needed, and not touched for a mailbox outside the project', async () => {
+  test('is not touched for a mailbox outside the project', async () => {
     await prepare(folder());
     const project = folder();
     git(project, 'init', '-q');

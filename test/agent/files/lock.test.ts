@@ -5,8 +5,16 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { acquireLock, readLockOwner, withFileLock } from '../../../agent/files/lock.ts';
-import { newOwner, placeLock, readLock, removeMarked, removeStale } from '../../../agent/files/lock-file.ts';
+import {
+  acquireLock,
+  newOwner,
+  placeLock,
+  readLock,
+  readLockOwner,
+  removeMarked,
+  removeStale,
+  withFileLock,
+} from '../../../agent/files/lock.ts';
 import { temporaryFolders } from './temporary.ts';
 
 const folder = temporaryFolders();
@@ -17,7 +25,7 @@ const minuteMs = 60_000;
 const deadPid = spawnSync(process.execPath, ['-e', '']).pid;
 
 describe('a lock', () => {
-  test('stands beside the file, names its owner, and is gone after the release', async () => {
+  test('lies next to the file, names its owner, and is removed by the release', async () => {
     const path = target();
     const lock = await acquireLock(path, atOnce);
     const owner = await readLockOwner(path);
@@ -29,7 +37,7 @@ describe('a lock', () => {
     expect([await readLockOwner(path), readdirSync(join(path, '..'))]).toEqual([undefined, []]);
   });
 
-  test('that is held is a lock_timeout which names the owner', async () => {
+  test('that is held causes a lock_timeout that names the owner', async () => {
     const path = target();
     await acquireLock(path, atOnce);
     await expect(acquireLock(path, { timeoutMs: 20, short: true })).rejects.toMatchObject({
@@ -87,7 +95,7 @@ describe('a lock', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, number) => number));
   });
 
-  test('passes on to the next when one that waits gives up', async () => {
+  test('passes to the next caller when a waiting caller gives up', async () => {
     const path = target();
     const first = await acquireLock(path, atOnce);
     const second = acquireLock(path, { timeoutMs: 5, short: true });
@@ -98,7 +106,7 @@ describe('a lock', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test('in a folder that is not there, or with a folder in its place, is file_unusable', async () => {
+  test('in a missing folder, or with a folder in its place, is file_unusable', async () => {
     const path = target();
     await expect(acquireLock(join(path, 'none'), atOnce)).rejects.toMatchObject({ code: 'file_unusable' });
     mkdirSync(`${path}.lock`);
@@ -186,7 +194,7 @@ describe('a lock left behind', () => {
 describe('stealing', () => {
   const stale = () => ({ ...newOwner(), pid: deadPid });
 
-  test('a slow stealer does not remove the fresh lock that stands there by now', async () => {
+  test('a slow stealer does not remove the fresh lock of another process', async () => {
     const lockPath = `${target()}.lock`;
     const dead = stale();
     await placeLock(lockPath, dead);
@@ -199,7 +207,7 @@ describe('stealing', () => {
     expect(readdirSync(join(lockPath, '..'))).toEqual(['wa_inbox.json.lock']);
   });
 
-  test('of many at once one removes the lock', async () => {
+  test('by many processes at once removes the lock once', async () => {
     const lockPath = `${target()}.lock`;
     const dead = stale();
     await placeLock(lockPath, dead);
@@ -208,7 +216,7 @@ describe('stealing', () => {
     expect(readdirSync(join(lockPath, '..'))).toEqual([]);
   });
 
-  test('goes on after a stealer that died with the ticket in its hand', async () => {
+  test('continues after a stealer that died while it held the ticket', async () => {
     const path = target();
     const dead = stale();
     await placeLock(`${path}.lock`, dead);
@@ -218,7 +226,7 @@ describe('stealing', () => {
     expect(readdirSync(join(path, '..'))).toEqual([]);
   });
 
-  test('goes on after a stealer that seems to hold its ticket for hours: a cloned repository may bring one', async () => {
+  test('continues after a ticket that seems to be held for hours, because a cloned repository may contain one', async () => {
     const path = target();
     const dead = stale();
     await placeLock(`${path}.lock`, dead);

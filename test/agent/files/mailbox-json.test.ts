@@ -259,7 +259,7 @@ describe('whatever is written', () => {
   });
 });
 
-describe('an entry with a field that nests deeper than any of ours', () => {
+describe('an entry with a field that nests deeper than the limit', () => {
   const depth = 20_000;
   const deep = {
     arrays: `${'['.repeat(depth)}${']'.repeat(depth)}`,
@@ -267,7 +267,7 @@ describe('an entry with a field that nests deeper than any of ours', () => {
   };
 
   test.each(Object.entries(deep))(
-    'of %s makes the file malformed, and the entries before and behind it are salvaged',
+    'of %s makes the file malformed, and the entries before and after the field are salvaged',
     (_, field) => {
       const [first, last] = [inboxEntry(), inboxEntry({ text: 'behind it' })];
       const odd = JSON.stringify(inboxEntry({ text: 'deep', field: '' })).replace('"field":""', `"field":${field}`);

@@ -41,7 +41,7 @@ function replaceByRename(path: string, text: string): void {
 const mailbox = (...messages: unknown[]) => JSON.stringify({ messages });
 const idsIn = (path: string) => JSON.parse(readFileSync(path, 'utf8')).messages.map((entry: InboxEntry) => entry.id);
 
-test('a file that another program creates where there was none, while we make it, is not overwritten', async () => {
+test('a file that another program creates during the first write is not overwritten', async () => {
   const path = join(newFolder(), 'wa_inbox.json');
   const { seen } = await updateWhile(path, (round) => {
     if (round === 1) replaceByRename(path, mailbox(theirs));
@@ -53,8 +53,8 @@ test('a file that another program creates where there was none, while we make it
   expect(idsIn(path)).toEqual(['theirs', 'ours']);
 });
 
-describe('another program replaces malformed content while we move it aside', () => {
-  test('what was salvaged goes into the file that it wrote, and the malformed bytes are kept', async () => {
+describe('another program replaces malformed content while wa-sync copies the content aside', () => {
+  test('the salvaged entries go into the new file, and the malformed bytes are kept', async () => {
     const dir = newFolder();
     const path = join(dir, 'wa_inbox.json');
     writeSettled(path, torn);
@@ -77,7 +77,7 @@ describe('another program replaces malformed content while we move it aside', ()
     expect(readdirSync(dir).sort()).toEqual(['wa_inbox.json', asideName].sort());
   });
 
-  test('the newer version of an entry that stands in both wins', async () => {
+  test('the newer version of an entry in both files wins', async () => {
     const path = join(newFolder(), 'wa_inbox.json');
     writeSettled(path, torn);
     await updateWhile(path, (round) => {
@@ -86,7 +86,7 @@ describe('another program replaces malformed content while we move it aside', ()
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ messages: [{ ...salvageable, read: true }, ours] });
   });
 
-  test('what was read by then stays read in a file that says otherwise', async () => {
+  test('an entry that was read stays read, even if the new file says unread', async () => {
     const path = join(newFolder(), 'wa_inbox.json');
     writeSettled(path, torn.replace('"read":false', '"read":true'));
     await updateWhile(path, (round) => {
@@ -95,7 +95,7 @@ describe('another program replaces malformed content while we move it aside', ()
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ messages: [{ ...salvageable, read: true }, ours] });
   });
 
-  test('when that is malformed too, both are kept aside and salvaged', async () => {
+  test('when the new content is malformed too, both are kept aside and salvaged', async () => {
     const dir = newFolder();
     const path = join(dir, 'wa_inbox.json');
     writeSettled(path, torn);
@@ -108,7 +108,7 @@ describe('another program replaces malformed content while we move it aside', ()
     expect(readFileSync(join(dir, `${asideName}-1`), 'utf8')).toBe(second);
   });
 
-  test('when it removes the file, what was salvaged is written again', async () => {
+  test('when the program removes the file, the salvaged entries are written again', async () => {
     const path = join(newFolder(), 'wa_inbox.json');
     writeSettled(path, torn);
     const { result } = await updateWhile(path, (round) => {
@@ -131,7 +131,7 @@ test('a program that removes malformed content and writes its own in the same pl
   expect(idsIn(path)).toEqual(['theirs', 'salvageable', 'ours']);
 });
 
-test('a writer in place that finishes late leaves nothing aside, and its whole content counts', async () => {
+test('a slow writer in place leaves no copy aside, and its whole content counts', async () => {
   const dir = newFolder();
   const path = join(dir, 'wa_inbox.json');
   const whole = mailbox(salvageable, theirs);

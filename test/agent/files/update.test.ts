@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../agent/files/entry.ts';
-import { newOwner, placeLock } from '../../../agent/files/lock-file.ts';
+import { newOwner, placeLock } from '../../../agent/files/lock.ts';
 import { pruneSettled } from '../../../agent/files/merge.ts';
 import { readMailbox } from '../../../agent/files/read.ts';
 import { type FileState, updateMailboxFile } from '../../../agent/files/update.ts';
@@ -156,7 +156,7 @@ describe('an update', () => {
     expect([entries, entriesIn(path)]).toEqual([unread, unread]);
   });
 
-  test('that would make the file larger than what is read again is refused', async () => {
+  test('that would make the file larger than the limit for reading is refused', async () => {
     const path = target();
     const huge = inboxEntry({ text: 'x'.repeat(fileLimits.fileBytes) });
     await expect(updateMailboxFile(optionsOf(path), append(huge))).rejects.toMatchObject({ code: 'file_unusable' });
@@ -185,7 +185,7 @@ describe('malformed content', () => {
     ]);
   });
 
-  test('never takes the name of what lies aside already', async () => {
+  test('never overwrites an earlier copy', async () => {
     const path = target();
     for (const content of ['one', 'two', 'three']) {
       leave(path, content);
@@ -199,7 +199,7 @@ describe('malformed content', () => {
     ]);
   });
 
-  test('leaves five copies at most of each file, the newest, whatever else has such a name', async () => {
+  test('leaves at most the five newest copies of each file, and no other file with such a name is removed', async () => {
     const path = target();
     const at = (second: number) => `wa_inbox.json.corrupt-2026-02-15T14-59-0${second}-000Z`;
     const others = ['wa_inbox.json.corrupt-notes', 'wa_outbox.json.corrupt-2020-01-01T00-00-00-000Z'];
@@ -216,7 +216,7 @@ describe('malformed content', () => {
     expect(filesBeside(path)).toEqual(kept.sort());
   });
 
-  test('that claims to be of the future does not push out the copy that was made just now', async () => {
+  test('keeps its newest copy, even if the names of other files claim a time in the future', async () => {
     const path = target();
     const planted = [1, 2, 3, 4, 5].map((second) => `wa_inbox.json.corrupt-9999-01-01T00-00-0${second}-000Z`);
     for (const name of planted) writeFileSync(join(path, '..', name), '');
@@ -225,7 +225,7 @@ describe('malformed content', () => {
     expect(filesBeside(path)).toEqual(['wa_inbox.json', asideName, ...planted.slice(1)]);
   });
 
-  test('is what a file above the size limit is, without being read', async () => {
+  test('is assumed of a file above the size limit, without reading the file', async () => {
     const path = target();
     leave(path, Buffer.alloc(fileLimits.fileBytes + 1, ' '));
     const { quarantined } = await updateMailboxFile(optionsOf(path), append(first));
@@ -234,7 +234,7 @@ describe('malformed content', () => {
   });
 });
 
-describe('what is no ordinary file', () => {
+describe('a path without an ordinary file', () => {
   const makers: [string, (path: string) => void][] = [
     [
       'a link to another file',
@@ -271,7 +271,7 @@ describe('what is no ordinary file', () => {
   );
 });
 
-test('a reader without the lock is told what it read', async () => {
+test('a reader without the lock learns the state of the file', async () => {
   const path = target();
   expect(await readMailbox(path, 'inbox')).toEqual({
     state: 'missing',

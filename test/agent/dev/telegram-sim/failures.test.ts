@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { owner, recorded, send, start } from './client.ts';
 
 describe('scripted failures', () => {
-  it('answer what they are told, as often as they are told', async () => {
+  it('answer as scripted, as often as scripted', async () => {
     const sim = await start();
     sim.failNext({ method: 'sendMessage', times: 2, status: 429, headers: { 'Retry-After': '14' } });
     sim.failNext({ status: 502, headers: { 'Content-Type': 'text/html' }, body: '<html>bad</html>' });

@@ -21,7 +21,7 @@ async function write(name: string, text: string, below = place.project): Promise
 }
 const look = () => hookSwitches(place.project, place.home);
 
-it('nothing is said of a project without settings, or with settings that leave our hooks alone', async () => {
+it('a project without settings, or with settings that do not touch the hooks of wa-sync, gives no sentence', async () => {
   expect(await look()).toEqual([]);
   await write(
     '.gemini/settings.json',
@@ -43,7 +43,7 @@ it.each([
   expect(await look()).toEqual([`${path} ${what}`]);
 });
 
-it('settings of the user are named, too', async () => {
+it('settings in the home folder are named too', async () => {
   const path = await write('.gemini/settings.json', '{"hooksConfig":{"enabled":false}}', place.home);
   expect(await look()).toEqual([`${path} switches all hooks off (hooksConfig.enabled)`]);
 });
@@ -53,7 +53,7 @@ it('variables that act before a hook are named', async () => {
   expect(await look()).toEqual([`${path} sets BASH_ENV, LD_PRELOAD, which act before a hook does`]);
 });
 
-it('a link, a pipe and a file that is too large are named, and never read', async () => {
+it('a link, a pipe and a file above the size limit are named and never read', async () => {
   await mkdir(join(place.project, '.gemini'));
   await symlink('/dev/zero', join(place.project, '.gemini', 'settings.json'));
   spawnSync('mkfifo', [join(place.project, '.env')]);

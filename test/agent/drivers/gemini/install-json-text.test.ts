@@ -50,7 +50,7 @@ describe('editing JSON as text', () => {
     expect(replace(text, at('c'), { e: 3 })).toBe('{\n  "a": {\n    "b": 1\n  }, "c": {"e":3}\n}');
   });
 
-  it('finds values between comments, and a comment in a text is none', () => {
+  it('finds values between comments, and takes no part of a string for a comment', () => {
     const text = '// {\n{ /* "a": 0, */ "a": "/* b */" // ,\n, "c": [ 1, // 2\n 3 ] }';
     const root = parseNodes(text);
     expect(root.items.map(({ key, value }) => [key, text.slice(value.start, value.end)])).toEqual([
@@ -60,7 +60,7 @@ describe('editing JSON as text', () => {
     expect(JSON.parse(plainJson(text))).toEqual({ a: '/* b */', c: [1, 3] });
   });
 
-  it('leaves a comment with what it stands beside', () => {
+  it('keeps a comment next to its value', () => {
     const add = (text: string) => append(text, parseNodes(text), 'k', 1);
     expect(add('{\n  "a": 1 // of a, once\n  // the end\n}')).toBe(
       '{\n  "a": 1, // of a, once\n  // the end\n  "k": 1\n}',

@@ -119,7 +119,7 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
     expect((await listHooks(dirs))[0]).toMatchObject({ installed: true, current: true });
   });
 
-  it('does not hold up the removal of what stands elsewhere', async () => {
+  it('does not prevent the removal of other installations', async () => {
     await installHooks(dirs, 'extension');
     await plantAt(trap);
     expect(await uninstallHooks(dirs, undefined)).toHaveLength(1);
@@ -127,7 +127,7 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
     expect(await outsideText()).toBe('{ "theme": "dark" }');
   });
 
-  it('is named where the hooks were installed before it came, and the launcher stays that they may still run', async () => {
+  it('is named when it replaced installed hooks, and the launcher that those hooks may still run stays', async () => {
     await installHooks(dirs, 'extension');
     await installHooks(dirs, 'project');
     const ours = await readFile(settings(), 'utf8');

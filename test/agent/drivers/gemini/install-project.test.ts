@@ -31,21 +31,24 @@ const documents: Record<string, string> = {
 };
 
 describe('project settings', () => {
-  it.each(Object.entries(documents))('with %s get our entries and come back to the byte', async (_, text) => {
-    await place.write('dev/project/.gemini/settings.json', text, 0o640);
-    const before = await place.snapshot();
-    await installHooks(dirs, 'project');
-    const installed = (await readFile(settings(), 'utf8')).replace(/^\ufeff/, '');
-    const original = JSON.parse(text.replace(/^\ufeff/, ''));
-    const hooks = { ...original.hooks };
-    for (const [event, groups] of Object.entries(expected())) hooks[event] = [...(hooks[event] ?? []), ...groups];
-    expect(JSON.parse(installed)).toEqual({ ...original, hooks });
-    expect((await stat(settings())).mode & 0o777).toBe(0o640);
-    await installHooks(newer(), 'project');
-    await installHooks(dirs, 'project');
-    await uninstallHooks(dirs, undefined);
-    expect(await place.snapshot()).toEqual(before);
-  });
+  it.each(Object.entries(documents))(
+    'with %s get the entries of wa-sync, and uninstall restores every byte',
+    async (_, text) => {
+      await place.write('dev/project/.gemini/settings.json', text, 0o640);
+      const before = await place.snapshot();
+      await installHooks(dirs, 'project');
+      const installed = (await readFile(settings(), 'utf8')).replace(/^\ufeff/, '');
+      const original = JSON.parse(text.replace(/^\ufeff/, ''));
+      const hooks = { ...original.hooks };
+      for (const [event, groups] of Object.entries(expected())) hooks[event] = [...(hooks[event] ?? []), ...groups];
+      expect(JSON.parse(installed)).toEqual({ ...original, hooks });
+      expect((await stat(settings())).mode & 0o777).toBe(0o640);
+      await installHooks(newer(), 'project');
+      await installHooks(dirs, 'project');
+      await uninstallHooks(dirs, undefined);
+      expect(await place.snapshot()).toEqual(before);
+    },
+  );
 
   it('keep what the user changed after the installation', async () => {
     await place.write('dev/project/.gemini/settings.json', '{\n  "theme": "dark"\n}\n');
@@ -60,7 +63,7 @@ describe('project settings', () => {
     expect(JSON.parse(await readFile(settings(), 'utf8'))).toEqual({ theme: 'light', hooks });
   });
 
-  it('lose entries of ours that are doubled or that this version no longer has', async () => {
+  it('lose entries of wa-sync that are doubled or unknown to this version', async () => {
     const old = { type: 'command', name: 'wa-sync-AfterModel', command: 'old', timeout: 1 };
     const doubled = [
       { hooks: [{ ...old, name: 'wa-sync-BeforeAgent' }, old] },
@@ -94,7 +97,7 @@ describe('project settings', () => {
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('keep their comments, wherever these stand, and uninstall gives the bytes back', async () => {
+  it('keep their comments in every place, and uninstall restores the bytes', async () => {
     const theirs = [
       '// mine\n{\n  // a "theme"\n  "theme": "dark", // not { light\n',
       '  "hooks": { // all, of mine\n    "BeforeAgent": [\n      /* first */ { "hooks": [{ "command": "true" }] } // last\n    ]\n    // "AfterAgent": []\n  }\n',
@@ -123,10 +126,10 @@ describe('project settings', () => {
   });
 });
 
-describe('a hook that is for one cause only', () => {
+describe('a hook with a matcher', () => {
   const groups = async () => JSON.parse(await readFile(settings(), 'utf8')).hooks.PreCompress;
 
-  it('joins an installation of a version that did not have it, and goes with the rest', async () => {
+  it('is added to an installation of a version without that hook, and is removed with the rest', async () => {
     const before = await place.snapshot();
     await installHooks(dirs, 'project');
     const { hooks } = JSON.parse(await readFile(settings(), 'utf8'));
@@ -139,7 +142,7 @@ describe('a hook that is for one cause only', () => {
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('leaves a group that runs it for every cause, and the hooks of the user in there stay', async () => {
+  it('is moved out of a group without the matcher, in which the hooks of the user stay', async () => {
     const [mine] = userHook.hooks;
     await installHooks(dirs, 'project');
     const parsed = JSON.parse(await readFile(settings(), 'utf8'));

@@ -74,7 +74,7 @@ describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('are not installed from a package without its fallback, and nothing is left behind', async () => {
+  it('are not installed from a package without the fallback, and leave no file behind', async () => {
     await rm(join(dirs.packageDir, 'wa-hook-fallback.cjs'));
     const before = await place.snapshot();
     await expect(installHooks(dirs, scope)).rejects.toThrow(expect.objectContaining({ code: 'file_unusable' }));
@@ -83,7 +83,7 @@ describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope
 });
 
 describe("Gemini CLI's memory of announced hooks", () => {
-  it('loses ours with the project, and only ours', async () => {
+  it('loses the hooks of wa-sync with the project, and no others', async () => {
     const trusted = (names: string[]) =>
       `${JSON.stringify({ '/other': ['wa-sync-x:y'], [place.project]: names }, null, 2)}`;
     const file = await place.write('dev/.gemini/trusted_hooks.json', trusted(['mine:true']));
@@ -94,7 +94,7 @@ describe("Gemini CLI's memory of announced hooks", () => {
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('goes as a file when it held nothing else', async () => {
+  it('is removed as a file when it held nothing else', async () => {
     const before = Object.keys(await place.snapshot());
     await installHooks(dirs, 'project');
     await place.write(
@@ -107,7 +107,7 @@ describe("Gemini CLI's memory of announced hooks", () => {
 });
 
 describe('several installations', () => {
-  it('share one launcher until the last is gone', async () => {
+  it('share one launcher until the last one is removed', async () => {
     const other = { ...dirs, projectDir: join(place.home, 'other') };
     await mkdir(other.projectDir);
     const before = await place.snapshot();

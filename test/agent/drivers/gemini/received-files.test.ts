@@ -52,7 +52,7 @@ describe('no folder is named', () => {
     expect(await folder('')).toBeUndefined();
   });
 
-  it('that belongs to another project, or is none of the CLI', async () => {
+  it('for a folder of another project, or one that the CLI did not make', async () => {
     temporary('theirs', '/home/dev/theirs');
     projects({ [project]: 'theirs' });
     expect(await folder()).toBeUndefined();

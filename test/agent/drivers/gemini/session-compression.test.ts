@@ -27,11 +27,11 @@ it('a turn in which the history was replaced by a summary has compressed', async
   expect(await newCompressions({ agent: 'gemini', path }, offsets[0] ?? 0)).toEqual([summary]);
 });
 
-it('the same summary written again, after a resume or a cancelled turn, is no compression', async () => {
+it('a summary that is written again, after a resume or a cancelled turn, does not count as a compression', async () => {
   expect(await newCompressions({ agent: 'gemini', path }, offsets[1] ?? 0)).toEqual([]);
 });
 
-it('a later compression is one more, and a line that is still being written none', async () => {
+it('a later compression counts once more, and an incomplete line does not count', async () => {
   const { size } = await stat(path);
   const again = lines.find((line) => line.includes(summary))?.replaceAll('all of it', 'more of it') ?? '';
   await appendFile(path, again.slice(0, -10));
@@ -42,6 +42,6 @@ it('a later compression is one more, and a line that is still being written none
   ]);
 });
 
-it('a turn without one costs no look at what was before it', async () => {
+it('a turn without a compression reads nothing of the earlier file', async () => {
   expect(await newCompressions({ agent: 'gemini', path }, (await readFile(path)).length)).toEqual([]);
 });

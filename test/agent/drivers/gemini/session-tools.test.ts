@@ -25,7 +25,7 @@ describe('the tools of a session file', () => {
     ]);
   });
 
-  it('are none in a list that is written anew, in a torn line, and in what is no message', () => {
+  it('are empty for a list that is written again, a torn line, and a line that is not a message', () => {
     const call = { id: '1', name: 'x', args: {}, status: 'success', timestamp: '2026-11-21T00:31:05.226Z' };
     const message = { type: 'gemini', toolCalls: [call] };
     const lines = [

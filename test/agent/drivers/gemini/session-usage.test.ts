@@ -28,7 +28,7 @@ it('the tokens of a recorded session are those of its messages, each counted onc
   expect(await taken()).toBe([...totals.values()].reduce((a, b) => a + b, 0));
 });
 
-it('a turn is charged with what is written in it, also in several looks, and with nothing before', async () => {
+it('a turn is charged with the tokens written during the turn, also over several reads, and with no earlier tokens', async () => {
   const line = (id: string, total: number) => `${JSON.stringify({ id, type: 'gemini', tokens: { total } })}\n`;
   await writeFile(path, `${text}{"id":"begun before","tok`);
   const taken = await meterTokens({ agent: 'gemini', path });
