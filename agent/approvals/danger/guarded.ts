@@ -47,11 +47,24 @@ const secretNames = [
   ...['id_rsa', 'id_ed25519', 'id_ecdsa'],
 ];
 
+/** What is guarded on this machine; its paths are normal. */
 export interface Place {
   home: string;
   cwd: string;
   /** The directories of wa-sync. */
   own: readonly string[];
+  /** What of `roots` belongs to no project, and is always there. */
+  homeRoots: readonly string[];
+  /** Directories of wa-sync, folders and files of the coding agents in home and project. */
+  roots: readonly string[];
+}
+
+export function placeOf(world: Pick<Place, 'home' | 'cwd' | 'own'>): Place {
+  const [home, cwd, own] = [normal(world.home), normal(world.cwd), world.own.map(normal)];
+  const foldersIn = (base: string) => guardedFolders().map(({ folder }) => `${base}/${folder}`);
+  const homeRoots = [...own, ...foldersIn(home)];
+  const roots = [...homeRoots, ...foldersIn(cwd), ...homeFiles().map((file) => `${home}/${file}`)];
+  return { home, cwd, own, homeRoots, roots };
 }
 
 /** `path` is normal and absolute. */
@@ -73,7 +86,7 @@ function tellingGlob(pattern: string, name: string): boolean {
 
 /** It is, lies in, or may stand for something of the guard. */
 export function belongsToGuard(path: string, { own }: Place): boolean {
-  if (own.some((dir) => reaches(path, normal(dir)))) return true;
+  if (own.some((dir) => reaches(path, dir))) return true;
   if (besideThem().some((file) => reaches(path, file))) return true;
   const parts = path.toLowerCase().split('/');
   const [homes, folders] = [homeFiles(), guardedFolders()];
@@ -89,11 +102,8 @@ export function belongsToGuard(path: string, { own }: Place): boolean {
 }
 
 /** Removing or moving it, or writing over it, takes something of the guard along. */
-export function standsAboveGuard(path: string, place: Place): boolean {
-  const parts = path.split('/');
-  const last = parts.at(-1) ?? '';
-  if (isAgentFolder(last)) return true;
-  return guardedRoots(place).some((root) => coveredBy(parts, root.split('/')));
+export function standsAboveGuard(path: string, { roots }: Place): boolean {
+  return isAgentFolder(path.slice(path.lastIndexOf('/') + 1)) || roots.some((root) => covers(path, root));
 }
 
 /** The name of a coding agent's folder, or a pattern for one. */
@@ -101,21 +111,15 @@ export function isAgentFolder(name: string): boolean {
   return guardedFolders().some(({ folder }) => matches(name.toLowerCase(), folder));
 }
 
-/** What lies in a folder that is no project's, and always there. */
-export function standsAboveHomeGuard(path: string, { own, home }: Place): boolean {
-  const roots = [...own.map(normal), ...guardedFolders().map(({ folder }) => normal(`${home}/${folder}`))];
-  return roots.some((root) => coveredBy(path.split('/'), root.split('/')));
-}
-
-function guardedRoots({ own, home, cwd }: Place): string[] {
-  const folders = [home, cwd].flatMap((base) => guardedFolders().map(({ folder }) => normal(`${base}/${folder}`)));
-  return [...own.map(normal), ...folders, ...homeFiles().map((file) => normal(`${home}/${file}`))];
+/** The same of what lies in a folder that is no project's, and always there. */
+export function standsAboveHomeGuard(path: string, { homeRoots }: Place): boolean {
+  return homeRoots.some((root) => covers(path, root));
 }
 
 /** A name by which `find` or `**` below `start` would come upon something of the guard. */
 export function mayFindGuard(start: string, patterns: readonly string[], place: Place): boolean {
   if (belongsToGuard(start, place)) return true;
-  const below = guardedRoots(place).filter((root) => isAbove(start, root) || hasGlob(start));
+  const below = place.roots.filter((root) => isAbove(start, root) || hasGlob(start));
   if (below.length === 0) return false;
   if (patterns.length === 0) return true;
   const names = [
@@ -148,9 +152,10 @@ function reaches(path: string, root: string): boolean {
 }
 
 /** `path` is `root`, or lies above it. */
-function coveredBy(parts: readonly string[], root: readonly string[]): boolean {
-  const given = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
-  return given.length <= root.length && given.every((part, at) => fitsPart(part, root[at] as string));
+function covers(path: string, root: string): boolean {
+  if (!hasGlob(path)) return isAbove(path, root);
+  const [parts, known] = [path.split('/'), root.split('/')];
+  return parts.length <= known.length && parts.every((part, at) => fitsPart(part, known[at] as string));
 }
 
 function fitsPart(part: string, name: string): boolean {

@@ -49,7 +49,7 @@ export function normal(path: string): string {
   return `/${parts.join('/')}`;
 }
 
-/** Whether `path` is `other` or lies above it, upper and lower case alike. */
+/** Whether `path` is `other` or lies above it, upper and lower case alike. Both are normal. */
 export function isAbove(path: string, other: string): boolean {
-  return `${normal(other)}/`.toLowerCase().startsWith(path === '/' ? '/' : `${path}/`.toLowerCase());
+  return `${other}/`.toLowerCase().startsWith(path === '/' ? '/' : `${path}/`.toLowerCase());
 }
