@@ -12,7 +12,6 @@ import { readMode } from './modes.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question/question.ts';
-import { limitQuestions } from './question/question-limit.ts';
 import {
   auditWords,
   brokenText,
@@ -49,7 +48,7 @@ export interface Approvals {
 /** Resolves when what a dead daemon left open is denied, before the first hook is served. */
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { project, clock, log } = options;
-  const questions = limitQuestions(createQuestions(options), options);
+  const questions = createQuestions(options);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
   await questions.closeInterrupted();

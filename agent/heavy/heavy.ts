@@ -3,8 +3,7 @@
 
 import type { TextMode } from '../../protocol/polling.ts';
 import { jsonOf } from '../approvals/danger/call.ts';
-import type { JudgeOptions } from '../approvals/policy/judge-now.ts';
-import { unjudged } from '../approvals/policy/unjudged.ts';
+import { type JudgeOptions, unjudged } from '../approvals/policy/judge-now.ts';
 import { hideBy, type Shows, showHere } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';

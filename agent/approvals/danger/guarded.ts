@@ -30,22 +30,11 @@ const secretName =
   /^(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|\.?credentials(\.\w+)?|oauth_creds\.json|\.vault-token|application_default_credentials\.json|credentials\.tfrc\.json|rclone\.conf|.*\.tfstate|\.(bash|zsh|python|psql|mysql)_history|secrets?\.(json|ya?ml|toml|env)|.*\.(pem|key|p12|pfx|keystore|jks))$/i;
 const secretFolder = /^\.(ssh|aws|gnupg|kube|docker)$/i;
 /** Names that a pattern may stand for. */
-const secretNames = [
-  ...[
-    '.env',
-    '.env.local',
-    '.netrc',
-    '.npmrc',
-    '.pypirc',
-    '.pgpass',
-    '.git-credentials',
-    '.ssh',
-    '.aws',
-    '.gnupg',
-    '.kube',
-  ],
-  ...['id_rsa', 'id_ed25519', 'id_ecdsa'],
-];
+const secretNames = `
+  .env .env.local .netrc .npmrc .pypirc .pgpass .git-credentials .ssh .aws .gnupg .kube id_rsa id_ed25519 id_ecdsa
+`
+  .trim()
+  .split(/\s+/);
 
 /** What is guarded on this machine; its paths are normal. */
 export interface Place {

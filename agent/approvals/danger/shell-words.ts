@@ -94,22 +94,7 @@ interface ScriptRun extends Where {
   made: Map<RawCommand, SimpleCommand>;
 }
 
-const keywords = new Set([
-  'then',
-  'do',
-  'else',
-  'elif',
-  'if',
-  'while',
-  'until',
-  '!',
-  '{',
-  '}',
-  'coproc',
-  'time',
-  'fi',
-  'done',
-]);
+const keywords = new Set('then do else elif if while until ! { } coproc time fi done'.split(' '));
 const declares = /^(export|local|declare|typeset|readonly|alias)$/;
 
 /** False = the limits are reached. */

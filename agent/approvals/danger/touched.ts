@@ -1,7 +1,6 @@
 // What the built-in rules say to the name of a file: it may hold secrets, belong to the guard, or be what only the shell knows. Pure.
 
 import type { Touched } from './file-roles.ts';
-import { hasGlob } from './glob.ts';
 import {
   belongsToGuard,
   isAgentFolder,
@@ -70,8 +69,7 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
     } else if (path.includes('**')) {
       const at = path.indexOf('/**');
       if (mayFindGuard(path.slice(0, at) || '/', [path.slice(path.lastIndexOf('/') + 1)], place)) own();
-    } else if (standsAboveGuard(path, place) || (!hasGlob(path) && role === 'remove' && standsAboveGuard(path, place)))
-      own();
+    } else if (standsAboveGuard(path, place)) own();
   }
 }
 

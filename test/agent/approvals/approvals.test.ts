@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
 import { actionOf, readAction, showHere } from '../../../agent/approvals/question/question.ts';
-import { maxOpenQuestions } from '../../../agent/approvals/question/question-limit.ts';
+import { maxOpenQuestions } from '../../../agent/approvals/question/questions.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
 import type { Control } from '../../../protocol/log.ts';
