@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { matchesGlob, matchesName } from '../../../agent/approvals/danger/glob.ts';
+import { bracesExpanded } from '../../../agent/approvals/danger/paths.ts';
 import { stringsIn } from '../../../agent/approvals/danger/shell-programs.ts';
 import { lookAround } from '../../../agent/approvals/danger/surroundings.ts';
 import { judge } from '../../../agent/approvals/policy/judge.ts';
@@ -167,6 +168,15 @@ describe('a pattern grows in time as in length', () => {
     return expectLinear(work);
   });
 });
+
+it.each(['{rm,-rf,/}', '{a,b}', '{a,{b,c}}', 'x{a,b,c,d,e,f,g,h}'])(
+  '%j over and over becomes no long list of words',
+  (part) => {
+    for (const size of [40, 400, 4_000]) {
+      expect(bracesExpanded(repeated(part, size)).join('').length).toBeLessThanOrEqual(16_384);
+    }
+  },
+);
 
 it('the commands that stopped a daemon are judged', () => {
   const verdictOf = (command: string) => judge(shellCall(command), none, 'risky', world).verdict;
