@@ -14,7 +14,7 @@ import { createThread, type Thread } from './thread.ts';
 export interface HeavyOptions {
   redaction: RedactionOptions;
   redactor: Redactor;
-  /** A gate waits for its verdict, a text for nobody. */
+  /** A gate waits for its verdict; a text can wait longer. */
   deadlinesMs?: { judge: number; typeset: number } | undefined;
   log: Log;
 }

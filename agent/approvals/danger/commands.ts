@@ -95,7 +95,7 @@ function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Place,
 
 /** Programs that run the word behind them as it is. */
 const wrappers = /^(sudo|doas|env|command|exec|builtin|nohup|time|nice|setsid|xargs)$/;
-/** Whose output is names of files of this project, or text that somebody could read. */
+/** Whose output is names of files of this project, or text that a person could read. */
 const listers = /^(find|fd|git|grep|rg|ag|ls|cat|echo|printf|sort|uniq|head|tail|sed|awk|tr|cut|jq|comm|xargs)$/;
 
 /** What runs, or which files, only the shell knows. */
@@ -130,7 +130,7 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
   ) {
     cannot('runs what another command prints');
   }
-  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('is run later, where nobody is asked');
+  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('runs later, when the owner cannot be asked');
   if (isFromXargs(command) && /^(rm|shred|unlink|mv|chmod|chown|truncate|tee|sed)$/.test(program)) {
     const isChange = program !== 'sed' || rest.some((word) => /^-\w*i|^--in-place/.test(word));
     const chain = sourcesOf(from);

@@ -7,7 +7,7 @@ export interface Touched {
   /** `change`: the file stays, but another may be in its place or no longer be read. `into`: see `arriving`. */
   role: 'remove' | 'change' | 'into';
   word: string;
-  /** For `into`: the names that come into the folder; undefined = nobody knows. */
+  /** For `into`: the names that come into the folder; undefined = unknown. */
   arriving?: readonly string[] | undefined;
   /** For what `find` removes: only names like these. */
   named?: readonly string[];

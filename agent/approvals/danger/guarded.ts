@@ -23,7 +23,7 @@ export function agentOf(program: string): Footprint | undefined {
   return byProgram().get(program);
 }
 
-/** Files of ours whose names begin so, in the same folder. */
+/** Beginnings of the names of wa-sync's own files in such a folder. */
 const ownNames = /^(wa_|\.wa-tmp-)/;
 
 const secretName =
@@ -67,7 +67,7 @@ export function mayHoldSecrets(path: string): boolean {
   });
 }
 
-/** `*` and `?d_*` stand for nearly everything: nobody means the secret. */
+/** `*` and `?d_*` stand for nearly everything, so the secret is not meant. */
 function tellingGlob(pattern: string, name: string): boolean {
   const fixed = pattern.search(/[*?[]/);
   return fixed > 2 || (fixed > 0 && pattern.startsWith('.')) || (pattern.startsWith('[') && name.startsWith('.'));
@@ -100,7 +100,7 @@ export function isAgentFolder(name: string): boolean {
   return guardedFolders().some(({ folder }) => matches(name.toLowerCase(), folder));
 }
 
-/** The same of what lies in a folder that is no project's, and always there. */
+/** The same for what belongs to no project and is always there. */
 export function standsAboveHomeGuard(path: string, { homeRoots }: Place): boolean {
   return homeRoots.some((root) => covers(path, root));
 }

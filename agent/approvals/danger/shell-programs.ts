@@ -160,7 +160,7 @@ function callsIn(code: string): string[][] {
 
 /** What a program calls the home. */
 const namesHome = /\bhomedir\(|\bPath\.home\(|\bDir\.home\b|\benv(?:iron)?\W{1,3}HOME\b|\bENV\W{1,3}HOME\b/;
-/** Programs whose arguments may stand beside them, each as a string of its own. */
+/** Programs whose arguments may follow them, each as a string of its own. */
 const listed = /^(?:rm|shred|unlink|mv|cp|chmod|chown|git|find|dd|kill|pkill|killall|wa-sync)$/;
 const maxListed = 12;
 const maxStrings = 200;

@@ -37,7 +37,7 @@ function placesOf(word: string, folders: readonly string[], { world }: Looked): 
 export function lookAtName(word: string, folders: readonly string[], looked: Looked): void {
   // No path is so long, but what a shell makes of it may be one.
   if (word.length >= maxPathChars && /^[^\s"]*[*?][^\s"]*$/.test(word))
-    looked.add('too-long', 'holds a pattern that nobody can read');
+    looked.add('too-long', 'holds a pattern that is too long to be read');
   if (word === '' || word.length >= maxPathChars || looked.seen.has(word + folders)) return;
   looked.seen.add(word + folders);
   const shown = shownWord(word);
@@ -60,7 +60,7 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
     add('unknown', `writes or removes ${shown}, which only the shell knows`);
     if (isUnknown(word)) return;
   }
-  const own = () => add('own', `touches ${shown}, which what guards wa-sync lies in`);
+  const own = () => add('own', `touches ${shown}, in which files of the guard lie`);
   for (const path of placesOf(word, folders, looked)) {
     if (role === 'into') {
       if (comesUponGuard(path, touched.arriving, place)) own();

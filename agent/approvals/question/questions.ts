@@ -86,7 +86,7 @@ export interface Questions {
    * cannot be journalled.
    */
   ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer>;
-  /** Undefined = nobody waits for it any more. */
+  /** Undefined = its hook no longer waits. */
   find(id: string): Question | undefined;
   /** False = it was settled before. What cannot be journalled as approved is denied. */
   settle(question: Question, verdict: Verdict, answer: TurnAnswer, how?: HowSettled): Promise<boolean>;
@@ -189,11 +189,12 @@ export function createQuestions(options: QuestionsOptions): Questions {
 
   async function expire(question: Question): Promise<void> {
     if (question.host.isGone()) {
-      await settle(question, 'withdrawn', { deny: 'Nobody waited for the answer any more.' });
+      await settle(question, 'withdrawn', { deny: 'The coding agent no longer waited for the answer.' });
       return;
     }
     const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid, question.call.agent));
-    if (atDesk) await settle(question, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
+    if (atDesk)
+      await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     // Still open in the outbox: it never was on the phone.
     else if (project.openKeys.has(questionKey(question.id))) await settle(question, 'timeout', { deny: unreachedText });
     else await settle(question, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
