@@ -31,11 +31,11 @@ export interface AfterTool {
   run(call: ToolEnd, host: GateHost): Promise<TurnAnswer>;
   /** What no hook has taken yet. */
   take(session: string): TurnAnswer;
-  /** A turn begins: nobody reads any more what the hooks of the one before it would answer. */
+  /** A turn begins: the answers of hooks of the previous turn are no longer read. */
   turnStarts(session: string): void;
   /** A STOP: hooks are answered now. A filter's hook still waits. */
   hurry(): void;
-  /** Nobody will take the outputs of this session: the phone hears of those that tell of a failure. */
+  /** The outputs of this session are no longer read: the phone is told of those that report a failure. */
   sessionEnds(session: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ interface Wait {
   session: string;
   /** Answered now, with what there is. */
   hurry(): void;
-  /** The answer would reach nobody. */
+  /** The answer would not be read. */
   leave(): void;
 }
 
@@ -92,7 +92,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     if (over.has(session)) await giveUp(session, sessionOver);
   }
 
-  /** The result as the filters leave it, one after the other; undefined = there is none. They may name what they hide. */
+  /** The result as the filters leave it, one after the other; undefined = no filter. They may name what they hide. */
   async function filter(filters: readonly AfterCommand[], call: ToolEnd, limitMs: number): Promise<string | undefined> {
     if (filters.length === 0) return undefined;
     const { tool, result } = call.event;

@@ -12,7 +12,6 @@ import { readMode } from './modes.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
 import { approvalPrefix, readAction, verdictText } from './question/question.ts';
-import { limitQuestions } from './question/question-limit.ts';
 import {
   auditWords,
   brokenText,
@@ -24,7 +23,7 @@ import {
 } from './question/questions.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
-  /** Makes a git checkpoint of the folder; undefined = there is none to make. */
+  /** Makes a git checkpoint of the folder; undefined = a checkpoint cannot be made. */
   checkpoint(cwd: string): Promise<string | undefined>;
   /** The gates for the time without a daemon. Rejects = the mode must not be called changed. */
   onMode(mode: ApprovalMode): Promise<void>;
@@ -35,7 +34,7 @@ export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> 
 export interface Approvals {
   /** Holds until there is a verdict. Never rejects. */
   gate(call: GateCall, host: GateHost): Promise<TurnAnswer>;
-  /** What the phone gets for a control of ours; undefined = not ours. */
+  /** What the phone gets for a control about approvals; undefined = another control. */
   answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
   /** STOP or abort, of the owner or of another program: what is asked is denied. */
   stopAll(by: 'owner' | 'file'): Promise<void>;
@@ -49,7 +48,7 @@ export interface Approvals {
 /** Resolves when what a dead daemon left open is denied, before the first hook is served. */
 export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { project, clock, log } = options;
-  const questions = limitQuestions(createQuestions(options), options);
+  const questions = createQuestions(options);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
   await questions.closeInterrupted();
@@ -88,10 +87,10 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   /** Why this user's answer does not count; undefined = it does. */
   async function refusalOf(userId: string): Promise<string | undefined> {
     const { user, userUnread } = await options.policies();
-    // In a group everybody whom the relay lets in; of a phone that is not known nobody.
+    // In a group each user whom the relay admits may answer; while the phone is unknown, no user may.
     const owner = project.phone?.owner;
     if (owner === null && userUnread) {
-      return 'policy.json cannot be read, so nobody knows who may answer this. Nothing was approved. `wa-sync approvals` names the mistake.';
+      return 'policy.json cannot be read, so wa-sync does not know who may answer this. Nothing was approved. `wa-sync approvals` names the mistake.';
     }
     const mayAnswer = user.approvers?.includes(userId) ?? (owner === null || owner === userId);
     return mayAnswer ? undefined : 'Only the owner can answer this. Nothing was approved.';
@@ -101,21 +100,21 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   async function tapped(action: string, userId: string): Promise<string | TextPart | undefined> {
     const read = readAction(action);
     const refusal = await refusalOf(userId);
-    if (!read || refusal !== undefined) return refusal ?? 'This is no answer of ours. Nothing was approved.';
+    if (!read || refusal !== undefined) return refusal ?? unknownAnswer;
     const question = questions.find(read.id);
     if (!question) {
       const decided = project.approvals.decided.get(read.id);
       if (decided) return `This was decided before: ${verdictText(decided.verdict)}`;
-      return 'Too late: nobody waits for this any more. Nothing was approved.';
+      return 'Too late: the coding agent no longer waits for this. Nothing was approved.';
     }
-    if (question.hash !== read.hash) return 'This button belongs to other arguments. Nothing was approved.';
+    if (question.hash !== read.hash) return 'This button belongs to a call with other arguments. Nothing was approved.';
     if (await questions.expireIfLate(question)) return undefined;
     switch (read.answer) {
       case 'approve':
         await approve(question, 'approved', userId);
         return undefined;
       case 'always':
-        if (!question.always) return 'This is asked each time. Nothing was approved.';
+        if (!question.always) return 'wa-sync asks for this call each time. Nothing was approved.';
         if (await approve(question, 'always', userId)) always.add(alwaysKey(question));
         return undefined;
       case 'deny':
@@ -163,12 +162,13 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   async function edited(action: string, userId: string, text: string): Promise<string | undefined> {
     const read = readAction(action);
     const refusal = await refusalOf(userId);
-    if (!read || refusal !== undefined) return refusal ?? 'This is no answer of ours. Nothing was approved.';
+    if (!read || refusal !== undefined) return refusal ?? unknownAnswer;
     const question = questions.find(read.id);
     if (!question || question.hash !== read.hash) {
-      return 'Too late: nobody waits for this command any more. It was not run.';
+      return 'Too late: the coding agent no longer waits for this command. It was not run.';
     }
-    if (await questions.expireIfLate(question)) return 'Too late: the time for this was over. It was not run.';
+    if (await questions.expireIfLate(question))
+      return 'Too late: the time to answer was over. The command was not run.';
     const command = text.trim();
     const now = question.judgement.input ?? question.call.input;
     const call = { ...question.call, input: toolsOf(question.call.agent).withCommand(now, command) };
@@ -240,6 +240,8 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     waiting: () => questions.all().length,
   };
 }
+
+const unknownAnswer = 'wa-sync does not know this button. Nothing was approved.';
 
 const stopVerdicts = {
   owner: ['stopped', 'The owner said STOP on the phone, so this was denied.'],

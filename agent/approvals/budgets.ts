@@ -65,7 +65,9 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
     await options.send({
       key: `budget_${hash}`,
       class: 'approval',
-      parts: [{ text: `Today's budget is used up: ${limit}. The coding agent gets no further.`, entities: [] }],
+      parts: [
+        { text: `Today's budget is used up: ${limit}. Further prompts and model requests are refused.`, entities: [] },
+      ],
       buttons: [[{ label: 'As much again today', action: `${budgetPrefix}${id}` }]],
     });
     return { deny: `Today's budget of wa-sync is used up (${limit}); the owner was asked on the phone.` };
@@ -106,7 +108,7 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
       if (isCurrent) await options.record({ t: 'usage', usage: { ...usage, granted: usage.granted + 1 } });
       const text = isCurrent
         ? 'As much again for today. Send a message to go on.'
-        : 'This was answered before, or its day is over.';
+        : 'This question was answered before, or its day is over.';
       return { key, class: 'reply', parts: [{ text, entities: [] }] };
     },
   };

@@ -11,7 +11,7 @@ import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { configFiles } from '../paths.ts';
 
 export interface Gates {
-  /** The mode that a project had, or is about to have; `all` when that cannot be read, `off` when nobody ever set one. */
+  /** The mode that a project had, or is about to have; `all` when that cannot be read, `off` when it was never set. */
   kept(projectKey: string): Promise<ApprovalMode>;
   /** What the journal knows of every project, at once. Errors: `file_unusable`. */
   start(modes: readonly [projectKey: string, mode: ApprovalMode][]): Promise<void>;

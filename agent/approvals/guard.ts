@@ -49,7 +49,7 @@ export interface GuardOptions {
   onMode(mode: ApprovalMode): Promise<void>;
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
-  /** What keeps a coding agent from running our hooks in this project, a sentence each. Never rejects. */
+  /** What keeps a coding agent from running wa-sync's hooks in this project, a sentence each. Never rejects. */
   switches(): Promise<string[]>;
   clock: () => number;
   log: Log;
@@ -66,7 +66,7 @@ export interface Guard {
   runsAfter(call: HookCall): Promise<boolean>;
   /** What is added to the answer of a call; for a gate it may take as long as a person. Never rejects. */
   follow(call: HookCall, host: GateHost): Promise<TurnAnswer>;
-  /** What the phone gets for a control of ours; undefined = not ours. A STOP is noted, and not ours. */
+  /** What the phone gets for a control about approvals; undefined = another control. A STOP is noted, and undefined. */
   answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
   /** The STOP of another program that stands open in the inbox file, as of each look at it. */
   stoppedInFile(stop: { id: string; type: 'stop' | 'abort' } | undefined): Promise<void>;
@@ -110,7 +110,7 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   await policies();
   const { mailboxDir, prepare, shows } = options;
   const hide = hideBy(options.redact);
-  // Hidden before it is cut: half a secret is no pattern's.
+  // Hidden before it is cut: no pattern finds half a secret.
   const auditText = async (text: string) => headAndTail(visible((await shows.hide(text)).text), shownChars);
   const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
   const budgets: Budgeting = createBudgeting({ ...options, meterTokens, policies: policiesFor });

@@ -20,6 +20,6 @@ export function readMode(args: string): { mode: ApprovalMode | undefined; text(m
   if (mode !== undefined || word === '') return { mode, text: describeMode };
   return {
     mode: undefined,
-    text: (now) => `There is no mode "${word.slice(0, 40)}"; /approvals off, risky or all. ${describeMode(now)}`,
+    text: (now) => `Unknown mode "${word.slice(0, 40)}"; expected off, risky or all. ${describeMode(now)}`,
   };
 }

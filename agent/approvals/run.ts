@@ -23,7 +23,7 @@ export interface RunOptions {
   onStart(end: () => void): void;
 }
 
-/** More than is shown, because half a secret at a cut is no pattern's. */
+/** More than is shown, because no pattern finds half a secret at a cut. */
 const maxOutput = 16_000;
 const maxStdout = 400_000;
 

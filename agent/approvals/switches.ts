@@ -1,4 +1,4 @@
-// What keeps the coding agent from running our gates although approvals are on: told to the phone when it appears.
+// What keeps the coding agent from running the gates of wa-sync although approvals are on: told to the phone when it appears.
 
 import { createHash } from 'node:crypto';
 import type { Log } from '../log.ts';

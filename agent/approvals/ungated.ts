@@ -33,8 +33,8 @@ export interface Ungated {
 
 interface Session {
   /**
-   * Set by an event at which none of its tools runs, while approvals are on: the gates of all that ends from then on are ours, and
-   * nobody said yes but this daemon. `request`: in the middle of a turn, where the agent of an agent's tool may have asked.
+   * Set by an event at which none of its tools runs, while approvals are on: from then on each tool that ends had a gate of wa-sync, and
+   * only this daemon said yes. `request`: in the middle of a turn, where the agent of an agent's tool may have asked.
    */
   watched: 'no' | 'request' | 'turn';
   passed: { hash: string; tool: string }[];

@@ -3,8 +3,7 @@
 
 import type { TextMode } from '../../protocol/polling.ts';
 import { jsonOf } from '../approvals/danger/call.ts';
-import type { JudgeOptions } from '../approvals/policy/judge-now.ts';
-import { unjudged } from '../approvals/policy/unjudged.ts';
+import { type JudgeOptions, unjudged } from '../approvals/policy/judge-now.ts';
 import { hideBy, type Shows, showHere } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +14,7 @@ import { createThread, type Thread } from './thread.ts';
 export interface HeavyOptions {
   redaction: RedactionOptions;
   redactor: Redactor;
-  /** A gate waits for its verdict, a text for nobody. */
+  /** A gate waits for its verdict; a text can wait longer. */
   deadlinesMs?: { judge: number; typeset: number } | undefined;
   log: Log;
 }

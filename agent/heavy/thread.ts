@@ -1,5 +1,5 @@
 // One worker thread for work that may take long, so that the daemon goes on answering. Starts with the first job and ends when
-// idle. Whatever becomes of the thread is the same to who asks: there is no result.
+// idle. Whatever becomes of the thread, a job then has no result.
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -112,7 +112,7 @@ export function createThread({ data, deadlineMs, onFailed }: ThreadOptions): Thr
   };
 }
 
-/** Beside this file in the sources; in the bundle this may be a chunk, one folder below. */
+/** In this file's folder in the sources; in the bundle this may be a chunk, one folder below. */
 function workPath(): string {
   const candidates = ['./work.ts', './heavy-work.js', '../heavy-work.js'];
   const paths = candidates.map((candidate) => fileURLToPath(new URL(candidate, import.meta.url)));

@@ -18,7 +18,7 @@ export interface ToolCall {
   input: Readonly<Record<string, unknown>>;
 }
 
-/** The words of the coding agent that makes the call. Throws for one that nobody knows: a gate then denies. */
+/** The words of the coding agent that makes the call. Throws for an unknown one: a gate then denies. */
 export function toolsOf(agent: string): Tools {
   const driver = driverOf(agent);
   if (!driver) throw new Error(`no driver for the coding agent ${agent}`);
@@ -140,7 +140,7 @@ export function pathsOf(call: ToolCall, world: Omit<Surroundings, 'resolved'>): 
   return paths;
 }
 
-/** The simple commands of a call as a policy's pattern is compared with them; undefined = nobody can read them. */
+/** The simple commands of a call as a policy's pattern is compared with them; undefined = beyond the limits of reading. */
 export function commandTexts(
   call: ToolCall,
   world: Pick<Surroundings, 'cwd' | 'home' | 'variables'>,

@@ -2,10 +2,10 @@
 
 import { namesFound, startsOf } from './file-roles.ts';
 import { hasGlob } from './glob.ts';
-import { mayFindGuard } from './guarded.ts';
+import { mayFindGuard, type Place } from './guarded.ts';
 import { lookAtAgents, lookAtOwn, lookAtProcesses } from './own-commands.ts';
 import { absolute, isAbove, normal } from './paths.ts';
-import type { Add, Surroundings } from './rules.ts';
+import type { Add } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
 import { marks } from './shell-marks.ts';
 import { readsStdin } from './shell-programs.ts';
@@ -13,7 +13,7 @@ import type { SimpleCommand } from './shell-words.ts';
 
 const diskDevice = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|r?disk)/;
 
-export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: Add): void {
+export function lookAtProgram(command: SimpleCommand, place: Place, add: Add): void {
   const { words, writes } = command;
   const [program = '', ...rest] = words;
   const flags = rest.filter((word) => word.startsWith('-'));
@@ -25,18 +25,18 @@ export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: 
       rest.includes('-delete') ||
       rest.some((word, at) => /^-(exec|ok)/.test(word) && /(^|\/)(rm|shred|unlink)$/.test(rest[at + 1] ?? ''))
     )
-      lookAtFound(rest, command, world, add);
+      lookAtFound(rest, command, place, add);
   } else if (
     (/^(rm|rd|rmdir|shred|rimraf)$/i.test(program) && recursive) ||
     (/^remove-item$/i.test(program) && flags.some((flag) => /^-rec/i.test(flag)))
   ) {
-    lookAtDeleted(targets, command, world, add);
+    lookAtDeleted(targets, command, place, add);
   } else if (program === 'rsync' && flags.some((flag) => flag.startsWith('--del'))) {
-    lookAtDeleted(targets.slice(-1), command, world, add);
+    lookAtDeleted(targets.slice(-1), command, place, add);
   } else if (program === 'mv' && targets.slice(0, -1).some((target) => /(^|\/)\.git\/*$/.test(target))) {
     add('delete-root', 'moves the repository away');
   }
-  lookAtSent(command, world, add);
+  lookAtSent(command, place, add);
   if (program === 'git') lookAtGit(rest, add);
   if (/^mkfs|^(mke2fs|wipefs|fdisk|parted|sgdisk|blkdiscard|diskpart|lvremove|vgremove|pvremove)$/.test(program))
     add('disk', 'writes to a disk itself');
@@ -47,7 +47,7 @@ export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: 
   if (
     /^ch(mod|own|grp)$/.test(program) &&
     recursive &&
-    targets.slice(1).some((target) => isBroad(target, command, world))
+    targets.slice(1).some((target) => isBroad(target, command, place))
   ) {
     add('delete-root', 'changes the rights of a whole tree');
   }
@@ -57,7 +57,7 @@ export function lookAtProgram(command: SimpleCommand, world: Surroundings, add: 
   lookAtRun(command, add);
   if (isFromXargs(command) && /^(rm|shred|unlink)$/.test(program)) {
     for (const source of sourcesOf(command.from)) {
-      if (source.words[0] === 'find') lookAtFound(source.words.slice(1), source, world, add);
+      if (source.words[0] === 'find') lookAtFound(source.words.slice(1), source, place, add);
     }
   }
   lookAtProcesses(program, rest, add);
@@ -77,7 +77,7 @@ const erases: Readonly<Record<string, RegExp>> = {
 };
 
 /** Whatever a home holds, the keys in it among the rest. */
-function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Surroundings, add: Add): void {
+function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Place, add: Add): void {
   const [program = '', ...rest] = words;
   if (isInner || !/^(tar|bsdtar|zip|7z|scp|rsync|cp|rclone|restic|borg)$/.test(program)) return;
   const names = rest.filter((word, at) => !word.startsWith('-') && !/^(-C|--directory|-d)$/.test(rest[at - 1] ?? ''));
@@ -95,7 +95,7 @@ function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Surrou
 
 /** Programs that run the word behind them as it is. */
 const wrappers = /^(sudo|doas|env|command|exec|builtin|nohup|time|nice|setsid|xargs)$/;
-/** Whose output is names of files of this project, or text that somebody could read. */
+/** Whose output is names of files of this project, or text that a person could read. */
 const listers = /^(find|fd|git|grep|rg|ag|ls|cat|echo|printf|sort|uniq|head|tail|sed|awk|tr|cut|jq|comm|xargs)$/;
 
 /** What runs, or which files, only the shell knows. */
@@ -130,7 +130,7 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
   ) {
     cannot('runs what another command prints');
   }
-  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('is run later, where nobody is asked');
+  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('runs later, when the owner cannot be asked');
   if (isFromXargs(command) && /^(rm|shred|unlink|mv|chmod|chown|truncate|tee|sed)$/.test(program)) {
     const isChange = program !== 'sed' || rest.some((word) => /^-\w*i|^--in-place/.test(word));
     const chain = sourcesOf(from);
@@ -153,26 +153,26 @@ function isFromXargs({ words, isInner }: SimpleCommand): boolean {
 }
 
 /** With names it is as harmless as these, in the project and where nothing else lies. */
-function lookAtFound(rest: readonly string[], command: SimpleCommand, world: Surroundings, add: Add): void {
+function lookAtFound(rest: readonly string[], command: SimpleCommand, place: Place, add: Add): void {
   const names = namesFound(rest).filter((name) => !/^[*?.[\]]*$/.test(name));
-  const { cwd, home } = world;
+  const { cwd, home } = place;
   const isHarmless = (start: string) =>
     names.length > 0 &&
     !isUnknown(start) &&
     command.folders.every((base) => {
       const path = normal(absolute(start, base));
-      return !isAbove(path, home) && isAbove(cwd, path) && !mayFindGuard(path, names, world);
+      return !isAbove(path, home) && isAbove(cwd, path) && !mayFindGuard(path, names, place);
     });
   lookAtDeleted(
     startsOf(rest).filter((start) => !isHarmless(start)),
     command,
-    world,
+    place,
     add,
   );
 }
 
-function lookAtDeleted(targets: readonly string[], command: SimpleCommand, world: Surroundings, add: Add): void {
-  const broad = targets.find((target) => isBroad(target, command, world));
+function lookAtDeleted(targets: readonly string[], command: SimpleCommand, place: Place, add: Add): void {
+  const broad = targets.find((target) => isBroad(target, command, place));
   if (broad === '{}') add('delete-root', 'deletes what is only known when it runs');
   else if (broad !== undefined) {
     add('delete-root', `deletes ${broad.replaceAll(marks.unknown, '$(…)').slice(0, 200)} with all that is in it`);
@@ -211,15 +211,15 @@ function lookAtGit(words: readonly string[], add: Add): void {
   }
 }
 
-function isBroad(target: string, { folders, lost }: SimpleCommand, world: Surroundings): boolean {
+function isBroad(target: string, { folders, lost }: SimpleCommand, place: Place): boolean {
   if (target === '{}') return true;
   if (lost && !target.startsWith('/')) return true;
   // It may be empty.
   if (target.startsWith(marks.unknown)) return true;
-  return folders.some((base) => isBroadFrom(target, base, world));
+  return folders.some((base) => isBroadFrom(target, base, place));
 }
 
-function isBroadFrom(target: string, base: string, { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): boolean {
+function isBroadFrom(target: string, base: string, { cwd, home }: Pick<Place, 'cwd' | 'home'>): boolean {
   if (/(^|\/)\.\*$/.test(target)) return isBroadFrom(`${target.slice(0, -2)}.`, base, { cwd, home });
   let end = target.length;
   // What a folder holds is as much as the folder.

@@ -14,6 +14,7 @@ import {
 } from './call.ts';
 import { lookAtProgram } from './commands.ts';
 import { touchedBy } from './file-roles.ts';
+import { placeOf } from './guarded.ts';
 import { foldersOf, hasNames, namesIn } from './names.ts';
 import { lookAtEnded, lookAtMoved, lookAtNaming } from './own-commands.ts';
 import type { Add, BuiltinRule, Finding, Surroundings } from './rules.ts';
@@ -24,7 +25,7 @@ import { type Looked, lookAtName, lookAtTouched } from './touched.ts';
 export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
   const findings = new Map<BuiltinRule, string>();
   const add: Add = (rule, why) => void (findings.has(rule) || findings.set(rule, why));
-  const looked: Looked = { place: world, world, start: startOf(call, world), add, seen: new Set() };
+  const looked: Looked = { place: placeOf(world), world, start: startOf(call, world), add, seen: new Set() };
   const command = commandOf(call);
   for (const line of commandsIn(call)) {
     // Only under `command` it is sure to be the language of a shell.
@@ -73,14 +74,14 @@ const database = /\b(psql|mysql|mariadb|sqlite3?|sqlcmd|clickhouse[\w-]{0,20}|mo
 const inert = /^(git|echo|printf|grep|rg|ag|cat|sed|awk|gh|glab|less|head|tail|wa-sync|hub|ack|tee)$/;
 
 function lookAtCommand(line: string, looked: Looked): void {
-  const { world, add } = looked;
+  const { add } = looked;
   const { commands, tooMuch }: Reading = readShell(line, looked.start);
   if (tooMuch) add('too-long', 'is too long to be judged');
   lookAtNaming(line, commands, add);
   const fetched = new Set<string>();
   for (const each of commands) {
     const one = each.isGuess ? { ...looked, add: withoutDoubt(add) } : looked;
-    lookAtProgram(each, world, one.add);
+    lookAtProgram(each, one.place, one.add);
     lookAtFetched(each, fetched, one.add);
     const folders = foldersOf(each);
     for (const touched of touchedBy(each)) lookAtTouched(touched, folders, one, each.lost);
@@ -105,7 +106,7 @@ function lookAtCode(code: string, looked: Looked): void {
   const [text, folders] = [code.slice(0, maxCommandChars), [looked.world.cwd]];
   for (const words of commandsRunBy(['python', text])) {
     const command = { ...noCommand, words, folders };
-    lookAtProgram(command, looked.world, looked.add);
+    lookAtProgram(command, looked.place, looked.add);
     for (const touched of touchedBy(command)) lookAtTouched(touched, folders, looked);
   }
   for (const each of stringsIn(text)) lookAtName(each, folders, looked);

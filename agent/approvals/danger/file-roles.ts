@@ -7,7 +7,7 @@ export interface Touched {
   /** `change`: the file stays, but another may be in its place or no longer be read. `into`: see `arriving`. */
   role: 'remove' | 'change' | 'into';
   word: string;
-  /** For `into`: the names that come into the folder; undefined = nobody knows. */
+  /** For `into`: the names that come into the folder; undefined = unknown. */
   arriving?: readonly string[] | undefined;
   /** For what `find` removes: only names like these. */
   named?: readonly string[];
@@ -42,7 +42,6 @@ function byProgram(program: string, rest: readonly string[], command: SimpleComm
   if (program === 'docker' || program === 'podman') return mounted(rest);
   if (/^(rename|prename|mmv|zmv)$/.test(program)) return remove(names);
   if (program === 'git') return byGit(rest);
-  if (program === 'setfacl') return change(names);
   if (fetchesInto[program]) return optionOf(rest, fetchesInto[program]).map((word) => ({ role: 'into', word }));
   if (program === 'dpkg' || program === 'dpkg-deb' || program === 'unrar') return into(names.slice(1));
   return [];

@@ -48,7 +48,7 @@ export function hasGlob(name: string): boolean {
 export function matchesName(pattern: string, name: string): boolean {
   // As the shell: only a pattern that begins with a dot finds a name that does.
   if (name.startsWith('.') && !pattern.startsWith('.') && !pattern.startsWith('[')) return false;
-  // Longer than any file's name: nobody can tell.
+  // Longer than any file's name: it may match.
   if (pattern.length > maxNameChars) return true;
   const tokens = tokensOf(pattern.toLowerCase());
   const text = name.toLowerCase();

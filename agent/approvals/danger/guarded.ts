@@ -23,35 +23,37 @@ export function agentOf(program: string): Footprint | undefined {
   return byProgram().get(program);
 }
 
-/** Files of ours whose names begin so, in the same folder. */
+/** Beginnings of the names of wa-sync's own files in such a folder. */
 const ownNames = /^(wa_|\.wa-tmp-)/;
 
 const secretName =
   /^(\.env(\.(?!example$|sample$|template$|dist$)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)[\w.-]*|authorized_keys|\.?credentials(\.\w+)?|oauth_creds\.json|\.vault-token|application_default_credentials\.json|credentials\.tfrc\.json|rclone\.conf|.*\.tfstate|\.(bash|zsh|python|psql|mysql)_history|secrets?\.(json|ya?ml|toml|env)|.*\.(pem|key|p12|pfx|keystore|jks))$/i;
 const secretFolder = /^\.(ssh|aws|gnupg|kube|docker)$/i;
 /** Names that a pattern may stand for. */
-const secretNames = [
-  ...[
-    '.env',
-    '.env.local',
-    '.netrc',
-    '.npmrc',
-    '.pypirc',
-    '.pgpass',
-    '.git-credentials',
-    '.ssh',
-    '.aws',
-    '.gnupg',
-    '.kube',
-  ],
-  ...['id_rsa', 'id_ed25519', 'id_ecdsa'],
-];
+const secretNames = `
+  .env .env.local .netrc .npmrc .pypirc .pgpass .git-credentials .ssh .aws .gnupg .kube id_rsa id_ed25519 id_ecdsa
+`
+  .trim()
+  .split(/\s+/);
 
+/** What is guarded on this machine; its paths are normal. */
 export interface Place {
   home: string;
   cwd: string;
   /** The directories of wa-sync. */
   own: readonly string[];
+  /** What of `roots` belongs to no project, and is always there. */
+  homeRoots: readonly string[];
+  /** Directories of wa-sync, folders and files of the coding agents in home and project. */
+  roots: readonly string[];
+}
+
+export function placeOf(world: Pick<Place, 'home' | 'cwd' | 'own'>): Place {
+  const [home, cwd, own] = [normal(world.home), normal(world.cwd), world.own.map(normal)];
+  const foldersIn = (base: string) => guardedFolders().map(({ folder }) => `${base}/${folder}`);
+  const homeRoots = [...own, ...foldersIn(home)];
+  const roots = [...homeRoots, ...foldersIn(cwd), ...homeFiles().map((file) => `${home}/${file}`)];
+  return { home, cwd, own, homeRoots, roots };
 }
 
 /** `path` is normal and absolute. */
@@ -65,7 +67,7 @@ export function mayHoldSecrets(path: string): boolean {
   });
 }
 
-/** `*` and `?d_*` stand for nearly everything: nobody means the secret. */
+/** `*` and `?d_*` stand for nearly everything, so the secret is not meant. */
 function tellingGlob(pattern: string, name: string): boolean {
   const fixed = pattern.search(/[*?[]/);
   return fixed > 2 || (fixed > 0 && pattern.startsWith('.')) || (pattern.startsWith('[') && name.startsWith('.'));
@@ -73,7 +75,7 @@ function tellingGlob(pattern: string, name: string): boolean {
 
 /** It is, lies in, or may stand for something of the guard. */
 export function belongsToGuard(path: string, { own }: Place): boolean {
-  if (own.some((dir) => reaches(path, normal(dir)))) return true;
+  if (own.some((dir) => reaches(path, dir))) return true;
   if (besideThem().some((file) => reaches(path, file))) return true;
   const parts = path.toLowerCase().split('/');
   const [homes, folders] = [homeFiles(), guardedFolders()];
@@ -89,11 +91,8 @@ export function belongsToGuard(path: string, { own }: Place): boolean {
 }
 
 /** Removing or moving it, or writing over it, takes something of the guard along. */
-export function standsAboveGuard(path: string, place: Place): boolean {
-  const parts = path.split('/');
-  const last = parts.at(-1) ?? '';
-  if (isAgentFolder(last)) return true;
-  return guardedRoots(place).some((root) => coveredBy(parts, root.split('/')));
+export function standsAboveGuard(path: string, { roots }: Place): boolean {
+  return isAgentFolder(path.slice(path.lastIndexOf('/') + 1)) || roots.some((root) => covers(path, root));
 }
 
 /** The name of a coding agent's folder, or a pattern for one. */
@@ -101,21 +100,15 @@ export function isAgentFolder(name: string): boolean {
   return guardedFolders().some(({ folder }) => matches(name.toLowerCase(), folder));
 }
 
-/** What lies in a folder that is no project's, and always there. */
-export function standsAboveHomeGuard(path: string, { own, home }: Place): boolean {
-  const roots = [...own.map(normal), ...guardedFolders().map(({ folder }) => normal(`${home}/${folder}`))];
-  return roots.some((root) => coveredBy(path.split('/'), root.split('/')));
-}
-
-function guardedRoots({ own, home, cwd }: Place): string[] {
-  const folders = [home, cwd].flatMap((base) => guardedFolders().map(({ folder }) => normal(`${base}/${folder}`)));
-  return [...own.map(normal), ...folders, ...homeFiles().map((file) => normal(`${home}/${file}`))];
+/** The same for what belongs to no project and is always there. */
+export function standsAboveHomeGuard(path: string, { homeRoots }: Place): boolean {
+  return homeRoots.some((root) => covers(path, root));
 }
 
 /** A name by which `find` or `**` below `start` would come upon something of the guard. */
 export function mayFindGuard(start: string, patterns: readonly string[], place: Place): boolean {
   if (belongsToGuard(start, place)) return true;
-  const below = guardedRoots(place).filter((root) => isAbove(start, root) || hasGlob(start));
+  const below = place.roots.filter((root) => isAbove(start, root) || hasGlob(start));
   if (below.length === 0) return false;
   if (patterns.length === 0) return true;
   const names = [
@@ -148,9 +141,10 @@ function reaches(path: string, root: string): boolean {
 }
 
 /** `path` is `root`, or lies above it. */
-function coveredBy(parts: readonly string[], root: readonly string[]): boolean {
-  const given = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
-  return given.length <= root.length && given.every((part, at) => fitsPart(part, root[at] as string));
+function covers(path: string, root: string): boolean {
+  if (!hasGlob(path)) return isAbove(path, root);
+  const [parts, known] = [path.split('/'), root.split('/')];
+  return parts.length <= known.length && parts.every((part, at) => fitsPart(part, known[at] as string));
 }
 
 function fitsPart(part: string, name: string): boolean {

@@ -1,6 +1,8 @@
 // Paths as the words of a command name them. Pure.
 
 const maxExpanded = 64;
+/** Of all the words together: each of them is looked at. */
+const maxExpandedChars = 16_384;
 const maxLength = 4096;
 
 /** `{a,b}`, also within one another; `{a..z}` becomes `*`. What would become too many is left as it is. */
@@ -10,7 +12,8 @@ export function bracesExpanded(word: string): string[] {
   let words = [word];
   for (let round = 0; round < maxExpanded; round += 1) {
     const next = words.flatMap(oneBrace);
-    if (next.length > maxExpanded) return words;
+    const chars = next.reduce((sum, each) => sum + each.length, 0);
+    if (next.length > maxExpanded || chars > maxExpandedChars) return words;
     if (next.length === words.length && next.every((each, at) => each === words[at])) return words;
     words = next;
   }
@@ -49,7 +52,7 @@ export function normal(path: string): string {
   return `/${parts.join('/')}`;
 }
 
-/** Whether `path` is `other` or lies above it, upper and lower case alike. */
+/** Whether `path` is `other` or lies above it, upper and lower case alike. Both are normal. */
 export function isAbove(path: string, other: string): boolean {
-  return `${normal(other)}/`.toLowerCase().startsWith(path === '/' ? '/' : `${path}/`.toLowerCase());
+  return `${other}/`.toLowerCase().startsWith(path === '/' ? '/' : `${path}/`.toLowerCase());
 }

@@ -15,7 +15,7 @@ export interface Known {
   substitutions: Syntax['substitutions'];
 }
 
-/** More ways to read a word than this, and nobody knows what it is. */
+/** A word with more ways to read it is unknown. */
 const maxWays = 32;
 const maxMarks = 64;
 

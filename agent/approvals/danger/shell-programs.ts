@@ -3,75 +3,26 @@
 import { agentOf } from './guarded.ts';
 import { unescaped } from './shell-marks.ts';
 
+function named(words: string): ReadonlySet<string> {
+  return new Set(words.trim().split(/\s+/));
+}
+
 /** Run the command that begins at one of their words; which one depends on their options, so each is tried. */
-const runners = new Set([
-  ...[
-    'sudo',
-    'doas',
-    'env',
-    'command',
-    'exec',
-    'builtin',
-    'nohup',
-    'time',
-    'nice',
-    'ionice',
-    'stdbuf',
-    'setsid',
-    'chrt',
-  ],
-  ...['timeout', 'xargs', 'parallel', 'watch', 'flock', 'strace', 'ltrace', 'unshare', 'chroot', 'busybox', 'toybox'],
-  ...[
-    'ssh',
-    'docker',
-    'podman',
-    'kubectl',
-    'npx',
-    'bunx',
-    'pnpm',
-    'npm',
-    'yarn',
-    'dlx',
-    'pnpx',
-    'find',
-    'fd',
-    'faketime',
-  ],
-  ...['systemd-run', 'proot', 'fakeroot', 'unbuffer', 'entr', 'taskset', 'runuser', 'setpriv', 'pkexec', 'caffeinate'],
-  ...['nsenter', 'firejail', 'bwrap', 'dbus-run-session', 'xvfb-run', 'catchsegv', 'chronic', 'gtimeout', 'screen'],
-  ...['poetry', 'uv', 'pipenv', 'bundle', 'direnv', 'nix', 'conda', 'mamba', 'asdf', 'mise', 'dotenv', 'cross-env'],
-  ...['aws-vault', 'op', 'doppler'],
-]);
+const runners = named(`
+  sudo doas env command exec builtin nohup time nice ionice stdbuf setsid chrt timeout xargs parallel watch flock
+  strace ltrace unshare chroot busybox toybox ssh docker podman kubectl npx bunx pnpm npm yarn dlx pnpx find fd
+  faketime systemd-run proot fakeroot unbuffer entr taskset runuser setpriv pkexec caffeinate nsenter firejail bwrap
+  dbus-run-session xvfb-run catchsegv chronic gtimeout screen poetry uv pipenv bundle direnv nix conda mamba asdf
+  mise dotenv cross-env aws-vault op doppler
+`);
 
 /** Take a script as one of their words. */
-const shells = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'ash', 'su', 'powershell', 'pwsh', 'cmd']);
+const shells = named('sh bash zsh dash ksh fish ash su powershell pwsh cmd');
 /** Of these only a word with a space in it may be a script. */
-const maybeShells = new Set([
-  ...['ssh', 'watch', 'parallel', 'script', 'env', 'tmux', 'screen', 'npx', 'npm', 'pnpm', 'yarn', 'flock', 'runuser'],
-  ...[
-    'vim',
-    'vi',
-    'nvim',
-    'ed',
-    'ex',
-    'entr',
-    'expect',
-    'at',
-    'concurrently',
-    'hyperfine',
-    'rsync',
-    'tar',
-    'gdb',
-    'nodemon',
-    'scp',
-    'sftp',
-    'zip',
-    'less',
-    'man',
-    'sort',
-    'nix-shell',
-  ],
-]);
+const maybeShells = named(`
+  ssh watch parallel script env tmux screen npx npm pnpm yarn flock runuser vim vi nvim ed ex entr expect at
+  concurrently hyperfine rsync tar gdb nodemon scp sftp zip less man sort nix-shell
+`);
 const databases = /^(psql|mysql|mariadb|sqlite3)$/;
 /** What of their words is given to a shell. */
 const shellEscape = /^\s{0,9}(?:\.shell|\.system|\\!|system)\s(.+)$/s;
@@ -209,7 +160,7 @@ function callsIn(code: string): string[][] {
 
 /** What a program calls the home. */
 const namesHome = /\bhomedir\(|\bPath\.home\(|\bDir\.home\b|\benv(?:iron)?\W{1,3}HOME\b|\bENV\W{1,3}HOME\b/;
-/** Programs whose arguments may stand beside them, each as a string of its own. */
+/** Programs whose arguments may follow them, each as a string of its own. */
 const listed = /^(?:rm|shred|unlink|mv|cp|chmod|chown|git|find|dd|kill|pkill|killall|wa-sync)$/;
 const maxListed = 12;
 const maxStrings = 200;

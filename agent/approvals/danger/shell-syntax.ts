@@ -91,7 +91,7 @@ function readCommands(reader: Reader, closer: string): RawCommand[] {
     } else {
       const word = readWord(reader);
       const next = text[reader.at];
-      // The number before a redirection is no word of the command.
+      // The number before a redirection does not belong to the words of the command.
       if (!(/^\d{1,3}$/.test(word) && (next === '<' || next === '>'))) now.words.push(word);
     }
   }

@@ -1,6 +1,6 @@
 // Reads a shell command line far enough to see what it runs and where, also behind `sudo`, in `sh -c '…'` and in `$(…)`. Bounded:
-// what is more than the limits is not read, and said. A guard against mistakes, not against somebody who hides: what a program
-// computes is not seen. Pure.
+// what is more than the limits is not read, and said. A guard against mistakes, not against a program that hides what it does:
+// what a program computes is not seen. Pure.
 
 import { expand, type Known } from './shell-expand.ts';
 import { marks, type RawCommand, type Syntax } from './shell-marks.ts';
@@ -29,7 +29,7 @@ export interface SimpleCommand {
   assigned: string[];
   /** Where it may run. */
   folders: readonly string[];
-  /** It may run anywhere: a `cd` leads to what nobody knows. */
+  /** It may run anywhere: a `cd` leads to an unknown folder. */
   lost: boolean;
   /** Whose output it reads. */
   from: SimpleCommand | undefined;
@@ -45,11 +45,11 @@ export interface SimpleCommand {
 
 export interface Reading {
   commands: SimpleCommand[];
-  /** The rest was not read: nobody could. */
+  /** The rest is beyond the limits and was not read. */
   tooMuch: boolean;
 }
 
-/** Longer than anybody reads. */
+/** Longer than a person reads. */
 export const maxCommandChars = 65_536;
 const maxCommands = 2_000;
 const maxWords = 20_000;
@@ -94,22 +94,7 @@ interface ScriptRun extends Where {
   made: Map<RawCommand, SimpleCommand>;
 }
 
-const keywords = new Set([
-  'then',
-  'do',
-  'else',
-  'elif',
-  'if',
-  'while',
-  'until',
-  '!',
-  '{',
-  '}',
-  'coproc',
-  'time',
-  'fi',
-  'done',
-]);
+const keywords = new Set('then do else elif if while until ! { } coproc time fi done'.split(' '));
 const declares = /^(export|local|declare|typeset|readonly|alias)$/;
 
 /** False = the limits are reached. */

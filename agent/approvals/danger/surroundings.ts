@@ -47,11 +47,10 @@ export async function lookAround(
   cwd: string,
 ): Promise<Surroundings> {
   const paths = [...pathsOf(call, { ...fixed, cwd })].slice(0, maxPaths);
-  const folders = new Map<string, Promise<string | undefined>>();
-  const realOf = (path: string) => realPathOf(path, folders);
+  const { leadsTo, folderOf } = linkReader();
   const [places, own] = await Promise.all([
-    Promise.all(paths.map(([, path]) => realOf(resolve(path)))),
-    Promise.all(fixed.own.map(realOf)),
+    Promise.all(paths.map(([, path]) => leadsTo(resolve(path)))),
+    Promise.all(fixed.own.map(async (dir) => (await folderOf(dir)).path)),
   ]);
   const resolved = new Map(paths.map(([word], at) => [word, [places[at] as string]]));
   return { ...fixed, own: [...new Set([...fixed.own, ...own])], cwd, resolved };
@@ -60,30 +59,41 @@ export async function lookAround(
 /** As many as Linux follows. */
 const maxLinks = 40;
 
-/** Of the deepest part that exists, and the rest as written. A link to what does not exist yet leads there: writing makes it. */
-async function realPathOf(path: string, known: Map<string, Promise<string | undefined>>): Promise<string> {
-  const rest: string[] = [];
-  let links = 0;
-  // The paths of one call lie in the same few folders.
-  const realOf = (at: string) => {
-    const real = known.get(at) ?? realpath(at).catch(() => undefined);
-    known.set(at, real);
-    return real;
-  };
-  for (let at = path; ; ) {
-    const real = await realOf(at);
-    if (real !== undefined) return join(real, ...rest);
-    const parent = dirname(at);
-    if (parent === at) return path;
-    const target = await readlink(at).catch(() => undefined);
-    if (target !== undefined && links < maxLinks) {
-      links += 1;
-      at = resolve((await realOf(parent)) ?? parent, target);
-    } else {
-      rest.unshift(basename(at));
-      at = parent;
-    }
+interface Folder {
+  path: string;
+  exists: boolean;
+}
+
+/**
+ * Follows links as far as a path exists; the rest stays as written. A link to what does not exist yet leads there, because writing makes
+ * that. Looks at each folder once, and at nothing below a missing one: many paths cost no more than the folders that they have in common.
+ */
+function linkReader() {
+  const folders = new Map<string, Promise<Folder>>();
+
+  function folderOf(path: string, links = 0): Promise<Folder> {
+    // By the number of links as well: without it two links that lead to one another would wait for one another.
+    const key = `${links} ${path}`;
+    const known = folders.get(key) ?? lookAtFolder(path, links);
+    folders.set(key, known);
+    return known;
   }
+
+  async function lookAtFolder(path: string, links: number): Promise<Folder> {
+    const real = await realpath(path).catch(() => undefined);
+    return real === undefined ? { path: await leadsTo(path, links), exists: false } : { path: real, exists: true };
+  }
+
+  async function leadsTo(path: string, links = 0): Promise<string> {
+    const parent = dirname(path);
+    if (parent === path) return path;
+    const above = await folderOf(parent, links);
+    const below = join(above.path, basename(path));
+    const target = above.exists && links < maxLinks ? await readlink(below).catch(() => undefined) : undefined;
+    return target === undefined ? below : (await folderOf(resolve(above.path, target), links + 1)).path;
+  }
+
+  return { leadsTo, folderOf };
 }
 
 /** What a tool that writes a whole file would replace; undefined = nothing there, or nothing that can be shown. */

@@ -1,7 +1,6 @@
 // What the built-in rules say to the name of a file: it may hold secrets, belong to the guard, or be what only the shell knows. Pure.
 
 import type { Touched } from './file-roles.ts';
-import { hasGlob } from './glob.ts';
 import {
   belongsToGuard,
   isAgentFolder,
@@ -38,7 +37,7 @@ function placesOf(word: string, folders: readonly string[], { world }: Looked): 
 export function lookAtName(word: string, folders: readonly string[], looked: Looked): void {
   // No path is so long, but what a shell makes of it may be one.
   if (word.length >= maxPathChars && /^[^\s"]*[*?][^\s"]*$/.test(word))
-    looked.add('too-long', 'holds a pattern that nobody can read');
+    looked.add('too-long', 'holds a pattern that is too long to be read');
   if (word === '' || word.length >= maxPathChars || looked.seen.has(word + folders)) return;
   looked.seen.add(word + folders);
   const shown = shownWord(word);
@@ -61,7 +60,7 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
     add('unknown', `writes or removes ${shown}, which only the shell knows`);
     if (isUnknown(word)) return;
   }
-  const own = () => add('own', `touches ${shown}, which what guards wa-sync lies in`);
+  const own = () => add('own', `touches ${shown}, in which files of the guard lie`);
   for (const path of placesOf(word, folders, looked)) {
     if (role === 'into') {
       if (comesUponGuard(path, touched.arriving, place)) own();
@@ -70,8 +69,7 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
     } else if (path.includes('**')) {
       const at = path.indexOf('/**');
       if (mayFindGuard(path.slice(0, at) || '/', [path.slice(path.lastIndexOf('/') + 1)], place)) own();
-    } else if (standsAboveGuard(path, place) || (!hasGlob(path) && role === 'remove' && standsAboveGuard(path, place)))
-      own();
+    } else if (standsAboveGuard(path, place)) own();
   }
 }
 

@@ -1,12 +1,13 @@
-// A call judged as the machine is at this moment, and what is different when its answer comes: a link may lead elsewhere by
-// then, a policy may have become stricter. Reads the file system, changes nothing.
+// Judges a call as the machine is at this moment, and finds what is different when its answer comes: a link may lead elsewhere by
+// then, a policy may be stricter. Also judges what takes too long. Reads the file system, changes nothing.
 
 import type { ApprovalMode } from '../../journal/approvals.ts';
 import { jsonOf, type ToolCall } from '../danger/call.ts';
+import { matchesGlob } from '../danger/glob.ts';
 import type { Surroundings } from '../danger/rules.ts';
 import { lookAround } from '../danger/surroundings.ts';
 import { type Judgement, judge } from './judge.ts';
-import type { Policies } from './policy.ts';
+import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
 
 /** Where each path of a call leads, by the word that names it. */
 export type Places = Surroundings['resolved'];
@@ -60,6 +61,33 @@ export async function judgeHere(
   const rewritten = await lookAround({ ...call, input: judgement.input }, fixed, cwd);
   const places = new Map([...world.resolved, ...rewritten.resolved]);
   return { judgement: judge(call, policies, mode, { ...world, resolved: places }), places };
+}
+
+const tooLarge = 'too large to be judged in time';
+/** No tool is called so. */
+const maxNameChars = 200;
+
+/**
+ * The verdict on a call that could not be judged in time, by names alone and so quick for every input: a deny, stop or rewrite of a policy
+ * that may have been meant denies; otherwise the owner is asked while approvals are on.
+ */
+export function unjudged({ call, policies, mode }: JudgeTask): Judgement {
+  const only = onlyTools(policies);
+  const mayMean = (pattern: string | undefined, name: string | undefined) =>
+    pattern === undefined || (name !== undefined && (name.length > maxNameChars || matchesGlob(pattern, name)));
+  const rules: readonly (UserRule | ProjectRule)[] = [...policies.user.rules, ...policies.project.rules];
+  const possible = rules.filter((rule) => mayMean(rule.tool, call.tool) && mayMean(rule.server, call.server));
+  const does = (...what: (UserRule['do'] | undefined)[]) => possible.some((rule) => what.includes(rule.do));
+  const isOpen = !only || only.some((each) => mayMean(each, call.tool));
+  const verdict = !isOpen || does('deny', 'stop', 'rewrite') ? 'deny' : mode !== 'off' || does('ask') ? 'ask' : 'go';
+  return {
+    verdict,
+    why: verdict === 'go' ? [] : [tooLarge],
+    // With a built-in rule "Always" is not offered.
+    rules: mode === 'off' ? [] : ['too-long'],
+    input: undefined,
+    checkpoint: possible.some((rule) => rule.checkpoint === true),
+  };
 }
 
 /** Why a yes to `asked` is none to `now`; undefined = it is. */

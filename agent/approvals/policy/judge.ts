@@ -32,7 +32,7 @@ export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, wo
   const first = findDangers(call, world);
   const before = matcherOf(call, world, first);
   const rewrite = policies.user.rules.find((rule) => rule.do === 'rewrite' && before.whole(rule));
-  // Judged as what runs: a rewritten call is no way around the other rules.
+  // Judged as what runs: a rewrite cannot pass by the other rules.
   const input = rewrite ? rewritten(call, rewrite.set ?? {}) : undefined;
   const actual = input ? { ...call, input } : call;
   const refusedNow = input ? forbidden(actual, policies, world) : undefined;
@@ -125,13 +125,13 @@ function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Jud
   return ranks[judgement.verdict] > ranks.ask ? judgement : undefined;
 }
 
-/** Its whole effect is to reach the owner: a question at the desk, our own tools for messages. To ask about it asks twice. */
+/** Its whole effect is to reach the owner: a question at the desk, wa-sync's own tools for messages. To ask about it asks twice. */
 function speaksToOwner({ agent, tool, server }: ToolCall): boolean {
   if (server === undefined) return tool === toolsOf(agent).question?.tool;
   return server === ownServer && Object.values(pollingTools).some((name) => tool === name || tool.endsWith(`_${name}`));
 }
 
-/** As the extension names our MCP server. */
+/** The name of wa-sync's MCP server in the extension. */
 const ownServer = 'wa-sync';
 
 /** What no rule of the user opened by its name. */
@@ -150,7 +150,7 @@ export interface AfterCommand {
 
 /**
  * The commands that the user wants to run after such a call, in the order of the rules. `isCut` = the end of what the host said of
- * it is missing: a filter is not passed by because of what nobody could read.
+ * it is missing: a missing value does not let a result pass by its filter.
  */
 export function afterCommands(call: ToolCall, { rules }: Policies['user'], isCut: boolean): AfterCommand[] {
   return rules.flatMap((rule): AfterCommand[] => {
@@ -163,7 +163,7 @@ export function afterCommands(call: ToolCall, { rules }: Policies['user'], isCut
   });
 }
 
-/** A filter may withhold, so it is not passed by because nobody could compare a value. */
+/** A value that cannot be compared does not let a result pass by its filter. */
 function isAfter(rule: UserRule, call: ToolCall): boolean {
   return rule.builtin === undefined && ruleMatches({ ...rule, do: undefined }, call, 'whole');
 }
@@ -212,19 +212,19 @@ function ruleMatches(rule: UserRule, call: ToolCall, command: 'whole' | (() => s
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     if (isCommand && command !== 'whole') {
       if (text.length <= maxCompared && matchesGlob(pattern, text)) return true;
-      // What nobody can read may be what the rule is about.
+      // A command that cannot be read may be what the rule is about.
       return command()?.some((each) => matchesGlob(pattern, each)) ?? true;
     }
     const loosens = rule.do === 'allow';
     if (text.length > maxCompared) return !loosens && rule.do !== 'rewrite' && couldMatch(pattern, text);
-    // `src/*` is no way to `src/../..`.
+    // `src/*` must not lead to `src/../..`.
     if (loosens && !isCommand && text !== pattern && /(^|[\\/])\.\.([\\/]|$)/.test(text)) return false;
     const isAlone = isCommand && (loosens || (rule.do === 'rewrite' && rule.set?.command !== undefined));
     return matchesGlob(pattern, isAlone ? text.trim() : text, isAlone ? (char) => !chains.test(char) : undefined);
   });
 }
 
-/** Of a text too long to compare: its beginning says no, or nobody knows. */
+/** Of a text too long to compare: its beginning rules a match out, or a match is possible. */
 function couldMatch(pattern: string, text: string): boolean {
   const star = pattern.indexOf('*');
   return star >= 0 && text.startsWith(pattern.slice(0, star));

@@ -16,7 +16,7 @@ export function policyMistake(issues: readonly [Issue, ...Issue[]]): string {
 
 /** For the schema of an object, whose keys no issue tells. */
 export function keyWords(known: readonly string[]): (issue: Issue) => string {
-  return (issue) => (isUnknownKey(issue) ? `is no key here, the keys are ${known.join(', ')}` : wordsOf(issue));
+  return (issue) => (isUnknownKey(issue) ? `is not a known key; expected one of ${known.join(', ')}` : wordsOf(issue));
 }
 
 interface PlacedIssue extends Issue {
@@ -62,7 +62,7 @@ function wordsOf(issue: Issue): string {
 
 const shownChars = 40;
 
-/** A short word or number is what somebody mistyped; of anything else only the kind. */
+/** A short text or a number as it is, since it may be mistyped; of anything else only the kind. */
 function shown(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

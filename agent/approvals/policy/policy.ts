@@ -30,7 +30,7 @@ const where = {
   tool: v.optional(name),
   /** Pattern of the MCP server's name; a rule with it never matches a tool of the agent itself. */
   server: v.optional(name),
-  /** Argument name -> pattern of its whole value; what is no text is compared as JSON. */
+  /** Argument name -> pattern of its whole value; other values than texts are compared as JSON. */
   match: v.optional(
     v.pipe(
       v.record(name, pattern),
@@ -45,7 +45,7 @@ const afterObject = object({ run: text, result: v.optional(v.picklist(['append',
 const reason = v.optional(text);
 const checkpoint = v.optional(v.boolean());
 
-/** A rule that does nothing is one that somebody relies on. */
+/** A rule without an effect is a mistake, because its author relies on it. */
 function hasEffect(rule: { do?: string | undefined; after?: unknown; checkpoint?: boolean | undefined }): boolean {
   return rule.do !== undefined || rule.after !== undefined || rule.checkpoint === true;
 }
@@ -101,7 +101,7 @@ const userPolicy = object({
   onTimeout: v.optional(v.picklist(['deny', 'desk']), 'deny'),
   /** How long a question waits for an answer, at most what the coding agent gives its hooks. */
   timeoutSeconds: v.optional(v.pipe(amount, v.maxValue(23 * 3600)), 3600),
-  /** User ids of the chat platform. Default: the user of a private chat; in a group everybody whom the relay lets in. */
+  /** User ids of the chat platform. Default: the user of a private chat; in a group each user whom the relay admits. */
   approvers: v.optional(v.array(v.pipe(v.string(), v.regex(/^\d+$/)))),
 });
 
@@ -116,7 +116,7 @@ export interface Policies {
   project: ProjectPolicy;
   /** What cannot be read, for the phone and the log; then everything is asked while approvals are on. */
   problems: string[];
-  /** The user's policy cannot be read: nobody knows whom it names. */
+  /** The user's policy cannot be read: the approvers that it names are unknown. */
   userUnread?: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface Shown {
 
 /** Where texts of calls are made ready for a person's eye, large ones elsewhere than small ones. Neither rejects. */
 export interface Shows {
-  /** Undefined = it could not be made in time, and nobody can be asked. */
+  /** Undefined = the question could not be made in time, so the owner cannot be asked. */
   question(question: Unshown): Promise<Shown | undefined>;
   hide(text: string): Promise<Hidden>;
 }
@@ -48,14 +48,14 @@ export function showHere(hide: Hide): Shows {
 export interface QuestionOptions {
   call: ToolCall;
   why: readonly string[];
-  /** What the file holds now, for a tool that writes it whole; undefined = there is none. */
+  /** What the file holds now, for a tool that writes it whole; undefined = no such file. */
   fileNow: string | undefined;
   /** It may hold secrets that no pattern knows, so only the new content is shown. */
   hidesFile: boolean;
   hide: Hide;
   /** UTF-16 units of one message on the phone. */
   maxText: number;
-  /** When nobody answered, in words: `60 min`. */
+  /** How long the question waits, in words: `60 min`. */
   waits: string;
   onTimeout: 'deny' | 'desk';
   /** Of a git checkpoint made before the call. */
@@ -97,12 +97,12 @@ export function questionPart(options: QuestionOptions): Shown {
   return { part, hides: places > 0 };
 }
 
-/** The views of a command and of a file are for the coding agent's own tools: what another server makes of such names nobody knows. */
+/** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
 function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: string) => string): string {
   const command = commandOf(call);
   const { edit: editOf, write: writeOf, shown } = toolsOf(call.agent);
   const isOwnTool = call.server === undefined;
-  // What the model says of a command of its own tool is no argument that runs.
+  // The model's description of a command of its own tool does not run.
   if (command !== undefined) {
     const said = isOwnTool ? shown.command : shown.command.slice(0, 1);
     return clean([command, ...restOf(call, said)].join('\n'));
@@ -195,7 +195,7 @@ const verdictTexts: Record<Verdict, string> = {
   denied: '❌ Denied.',
   changed: '⚠ Denied, because this changed after you were asked:',
   timeout: '⌛ Too late, denied: nobody answered in time.',
-  desk: '⌛ Nobody answered in time: the dialog waits at the desk.',
+  desk: '⌛ Not answered in time: the dialog waits at the terminal.',
   withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
   interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
   stopped: '⛔ Denied by your STOP.',

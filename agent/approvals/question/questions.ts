@@ -1,4 +1,4 @@
-// The questions that wait on the phone: asked in the journal before the phone sees them, settled once, by the first verdict.
+// The questions that wait on the phone: bounded in number, in the journal before the phone sees them, settled once, by the first verdict.
 
 import { randomBytes } from 'node:crypto';
 import { durationText } from '../../../protocol/duration.ts';
@@ -79,9 +79,12 @@ export interface Question extends Asked {
 }
 
 export interface Questions {
-  /** Holds until there is a verdict. Rejects when the question cannot be journalled. */
+  /**
+   * Holds until there is a verdict. Beyond `maxOpenQuestions` it denies at once, and the phone is told once. Rejects when the question
+   * cannot be journalled.
+   */
   ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer>;
-  /** Undefined = nobody waits for it any more. */
+  /** Undefined = its hook no longer waits. */
   find(id: string): Question | undefined;
   /** False = it was settled before. What cannot be journalled as approved is denied. */
   settle(question: Question, verdict: Verdict, answer: TurnAnswer, how?: HowSettled): Promise<boolean>;
@@ -118,9 +121,31 @@ export const brokenText = `The log of wa-sync says why: most often its disk is f
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
 
+/** A person answers one after the other; more are a loop, and each of them holds a hook, a call and a message. */
+export const maxOpenQuestions = 50;
+
 export function createQuestions(options: QuestionsOptions): Questions {
   const { project, clock, log } = options;
   const waiting = new Map<string, Question>();
+  /** Questions that wait and questions that are being asked. */
+  let open = 0;
+  let isLimitTold = false;
+
+  function denyOneMore({ call, hash, session, judgement }: Asked): TurnAnswer {
+    options.audit({ tool: call.tool, verdict: 'too-many', hash, session, why: judgement.why });
+    if (!isLimitTold) {
+      isLimitTold = true;
+      log('warn', 'too many approvals asked', { project: project.key, open });
+      const text = `${maxOpenQuestions} calls wait for your answer. Until one is answered, further ones are denied.`;
+      const key = `notice_${randomBytes(12).toString('hex')}`;
+      options
+        .send({ key, class: 'approval', parts: [{ text, entities: [] }] })
+        .catch((cause) => log('warn', 'notice not shown', { project: project.key, error: (cause as Error).message }));
+    }
+    return {
+      deny: `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
+    };
+  }
 
   async function settle(
     question: Question,
@@ -162,65 +187,77 @@ export function createQuestions(options: QuestionsOptions): Questions {
 
   async function expire(question: Question): Promise<void> {
     if (question.host.isGone()) {
-      await settle(question, 'withdrawn', { deny: 'Nobody waited for the answer any more.' });
+      await settle(question, 'withdrawn', { deny: 'The coding agent no longer waited for the answer.' });
       return;
     }
     const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid, question.call.agent));
-    if (atDesk) await settle(question, 'desk', { ask: true, notice: 'Nobody answered on the phone.' });
+    if (atDesk)
+      await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     // Still open in the outbox: it never was on the phone.
     else if (project.openKeys.has(questionKey(question.id))) await settle(question, 'timeout', { deny: unreachedText });
     else await settle(question, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
   }
 
+  async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
+    const { call, hash, judgement, host } = asked;
+    const id = randomBytes(6).toString('hex');
+    const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
+    if (waitMs <= 0)
+      return {
+        deny: `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
+      };
+    const expiresAt = clock() + waitMs;
+    const { onTimeout } = user;
+    const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
+    const made = await options.shows.question({
+      call: shown,
+      why: judgement.why,
+      fileNow: await fileNow(shown, asked.cwd),
+      hidesFile: judgement.rules.includes('secret-file'),
+      maxText: maxTextOf(project),
+      waits: durationText(waitMs),
+      onTimeout,
+      checkpoint,
+    });
+    if (!made) {
+      const unshown =
+        'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.';
+      options.audit({ tool: call.tool, verdict: 'unshown', hash, session: asked.session, why: judgement.why });
+      return { deny: unshown };
+    }
+    const { part, hides } = made;
+    // Only what was shown whole, and what no rule finds, is approved for more than once.
+    const always = judgement.rules.length === 0 && !hides;
+    // Journal, wait, question: an answer may be here before `send` returns.
+    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
+    const verdict = new Promise<TurnAnswer>((resolve) => {
+      waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, settling: false, resolve });
+    });
+    log('info', 'approval asked', { project: project.key, id, tool: call.tool });
+    const offers = { always, edit: commandOf(shown) !== undefined };
+    try {
+      await options.send(questionItem({ id, hash }, part, offers));
+    } catch (cause) {
+      log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
+      const question = waiting.get(id);
+      if (question)
+        await settle(question, 'withdrawn', {
+          deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}`,
+        });
+    }
+    return verdict;
+  }
+
   return {
     async ask(asked, user, checkpoint) {
-      const { call, hash, judgement, host } = asked;
-      const id = randomBytes(6).toString('hex');
-      const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
-      if (waitMs <= 0)
-        return {
-          deny: `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
-        };
-      const expiresAt = clock() + waitMs;
-      const { onTimeout } = user;
-      const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
-      const made = await options.shows.question({
-        call: shown,
-        why: judgement.why,
-        fileNow: await fileNow(shown, asked.cwd),
-        hidesFile: judgement.rules.includes('secret-file'),
-        maxText: maxTextOf(project),
-        waits: durationText(waitMs),
-        onTimeout,
-        checkpoint,
-      });
-      if (!made) {
-        const unshown =
-          'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.';
-        options.audit({ tool: call.tool, verdict: 'unshown', hash, session: asked.session, why: judgement.why });
-        return { deny: unshown };
-      }
-      const { part, hides } = made;
-      // Only what was shown whole, and what no rule finds, is approved for more than once.
-      const always = judgement.rules.length === 0 && !hides;
-      // Journal, wait, question: an answer may be here before `send` returns.
-      await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
-      const verdict = new Promise<TurnAnswer>((resolve) => {
-        waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, settling: false, resolve });
-      });
-      log('info', 'approval asked', { project: project.key, id, tool: call.tool });
-      const offers = { always, edit: commandOf(shown) !== undefined };
+      if (open >= maxOpenQuestions) return denyOneMore(asked);
+      open += 1;
       try {
-        await options.send(questionItem({ id, hash }, part, offers));
-      } catch (cause) {
-        log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
-        const question = waiting.get(id);
-        if (question)
-          await settle(question, 'withdrawn', {
-            deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}`,
-          });
+        return await ask(asked, user, checkpoint);
+      } finally {
+        open -= 1;
+        if (open === 0) isLimitTold = false;
       }
-      return verdict;
     },
     find(id) {
       const question = waiting.get(id);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
 import { actionOf, readAction, showHere } from '../../../agent/approvals/question/question.ts';
-import { maxOpenQuestions } from '../../../agent/approvals/question/question-limit.ts';
+import { maxOpenQuestions } from '../../../agent/approvals/question/questions.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
 import type { Control } from '../../../protocol/log.ts';
@@ -119,7 +119,7 @@ describe('what is hidden in a question', () => {
         ?.buttons?.flat()
         .map(({ label }) => label),
     ).toEqual(['Approve', 'Deny', 'Edit…']);
-    expect(await tap(action, 'always')).toContain('asked each time');
+    expect(await tap(action, 'always')).toContain('asks for this call each time');
     await tap(action, 'approve');
     expect(await answer).toEqual({});
   });
@@ -197,7 +197,7 @@ describe('a tap', () => {
     const { answer, action } = await ask();
     world.gone = true;
     await tap(action, 'approve');
-    expect(await answer).toEqual(denied('Nobody waited'));
+    expect(await answer).toEqual(denied('The coding agent no longer waited'));
     expect(world.decided).toEqual(['withdrawn']);
   });
 
@@ -238,7 +238,7 @@ describe('a tap', () => {
   it('on Always is no more than that for what a built-in rule found', async () => {
     const { ask, tap, approvals } = await create();
     const { answer, action } = await ask('git push --force');
-    expect(await tap(action, 'always')).toContain('asked each time');
+    expect(await tap(action, 'always')).toContain('asks for this call each time');
     expect(approvals.waiting()).toBe(1);
     await tap(action, 'deny');
     await answer;
@@ -364,7 +364,7 @@ describe('/approvals', () => {
     [' ALL ', 'Approvals: all.'],
     ['off', 'Approvals are off'],
     ['', 'Approvals: all.'],
-    ['maybe', 'There is no mode "maybe"'],
+    ['maybe', 'Unknown mode "maybe"; expected off, risky or all.'],
   ])('%j says what holds', async (args, text) => {
     const { control } = await create();
     expect(await control({ type: 'command', name: 'approvals', args })).toContain(text);

@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { findDangers } from '../../../agent/approvals/danger/dangers.ts';
-import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { shellCall, worldWith } from './machine.ts';
 
-const world: Surroundings = {
-  cwd: '/home/dev/shop',
-  home: '/home/dev',
-  own: ['/home/dev/.config/wa-sync', '/run/user/1000/wa-sync'],
+const world = worldWith({
   resolved: new Map([['link/x', ['/home/dev/.config/wa-sync/config.json']]]),
   secretsIn: (text) => (text.includes('sk-live-') ? 1 : 0),
-};
-const shell = (command: string) =>
-  findDangers({ agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } }, world).map(
-    ({ rule }) => rule,
-  );
+});
+const shell = (command: string) => findDangers(shellCall(command), world).map(({ rule }) => rule);
 const call = (tool: string, input: Record<string, unknown>, server?: string) =>
   findDangers({ agent: 'gemini', tool, server, input }, world).map(({ rule }) => rule);
 

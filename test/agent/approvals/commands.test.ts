@@ -5,51 +5,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findDangers } from '../../../agent/approvals/danger/dangers.ts';
-import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
-import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
 import { judge } from '../../../agent/approvals/policy/judge.ts';
 import { judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
-import type { Policies } from '../../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { askedCommands } from './asked-commands.ts';
+import { places, policiesWith, shellCall, worldWith } from './machine.ts';
 import { ordinaryCommands } from './ordinary-commands.ts';
 
-const home = '/home/dev';
-const dirs = {
-  config: `${home}/.config/wa-sync`,
-  state: `${home}/.local/state/wa-sync`,
-  runtime: '/run/user/1000/wa-sync',
-  data: `${home}/.local/share/wa-sync`,
-  cache: `${home}/.cache/wa-sync`,
-};
 const redact = createRedactor({
   own: [],
   kinds: { secrets: true, cards: false, iban: false, ssn: false },
   patterns: [],
 });
-const fixed = {
-  ...knownPlaces(dirs, home),
-  secretsIn: (text: string) => Object.keys(redact(text).counts).length,
-};
-const world: Surroundings = { ...fixed, cwd: `${home}/projects/shop`, resolved: new Map() };
-const none: Policies = {
-  user: { rules: [], onTimeout: 'deny', timeoutSeconds: 3600 },
-  project: { rules: [] },
-  problems: [],
-};
-const call = (command: string) => ({
-  agent: 'gemini',
-  tool: 'run_shell_command',
-  server: undefined,
-  input: { command },
-});
+const secretsIn = (text: string) => Object.keys(redact(text).counts).length;
+const world = worldWith({ cwd: '/home/dev/projects/shop', secretsIn });
+const none = policiesWith();
 const short = (command: string) => (command.length > 120 ? `${command.slice(0, 100)}… (${command.length})` : command);
 
 describe.each(Object.entries(askedCommands))('a command that %s', (_, commands) => {
   it.each(commands.map(([command, rule]) => [short(command), rule, command] as const))(
     '%j is asked by %s',
     (_shown, rule, command) => {
-      const { verdict, rules } = judge(call(command), none, 'risky', world);
+      const { verdict, rules } = judge(shellCall(command), none, 'risky', world);
       expect(verdict).toBe('ask');
       expect(rules).toContain(rule);
     },
@@ -58,7 +35,7 @@ describe.each(Object.entries(askedCommands))('a command that %s', (_, commands) 
 
 describe.each(Object.entries(ordinaryCommands))('ordinary work, %s', (_, commands) => {
   it.each(commands.map((command) => [short(command), command] as const))('%j is not asked', (_shown, command) => {
-    expect(findDangers(call(command), world)).toEqual([]);
+    expect(findDangers(shellCall(command), world)).toEqual([]);
   });
 });
 
@@ -73,8 +50,11 @@ describe('where links lead', () => {
     await symlink(join(dir, 'config', 'wa'), join(dir, 'shop', 'sub', 'here'));
   });
   const rulesOf = async (command: string) => {
-    const options = { policies: async () => none, fixed: { ...fixed, home: dir, own: [join(dir, 'config', 'wa')] } };
-    return (await judgeNow(call(command), join(dir, 'shop'), 'risky', options)).judgement.rules;
+    const options = {
+      policies: async () => none,
+      fixed: { ...places, secretsIn, home: dir, own: [join(dir, 'config', 'wa')] },
+    };
+    return (await judgeNow(shellCall(command), join(dir, 'shop'), 'risky', options)).judgement.rules;
   };
 
   it.each([

@@ -177,9 +177,12 @@ describe('the policies', () => {
   });
 
   it.each([
-    ['{"rules":[{"dno":"deny"}]}', /policy\.json: "rules\[0\]\.dno" is no key here, the keys are tool, server, match,/],
-    ['{"tools":{"olny":["a"]}}', /: "tools\.olny" is no key here, the keys are only$/],
-    [JSON.stringify({ 'a\u001b[2J\u202e\nb': 1 }), /: "a⟨U\+001B⟩\[2J⟨U\+202E⟩⏎b" is no key here/],
+    [
+      '{"rules":[{"dno":"deny"}]}',
+      /policy\.json: "rules\[0\]\.dno" is not a known key; expected one of tool, server, match,/,
+    ],
+    ['{"tools":{"olny":["a"]}}', /: "tools\.olny" is not a known key; expected one of only$/],
+    [JSON.stringify({ 'a\u001b[2J\u202e\nb': 1 }), /: "a⟨U\+001B⟩\[2J⟨U\+202E⟩⏎b" is not a known key/],
     ['{"tools":{}}', /: "tools\.only" is missing$/],
     ['{"rules":[{"do":"maybe"}]}', /: "rules\[0\]\.do" must be one of "allow", "ask", .*, found "maybe"$/],
     ['{"rules":[{"do":7}]}', /: "rules\[0\]\.do" must be one of .*, found 7$/],
@@ -193,7 +196,10 @@ describe('the policies', () => {
       '{"rules":[{"after":{"run":"tail","result":"replaced"}}]}',
       /: "rules\[0\]\.after\.result" must be one of "append", "replace", found "replaced"$/,
     ],
-    ['{"rules":[{"after":{"rnu":"tail"}}]}', /: "rules\[0\]\.after\.rnu" is no key here, the keys are run, result$/],
+    [
+      '{"rules":[{"after":{"rnu":"tail"}}]}',
+      /: "rules\[0\]\.after\.rnu" is not a known key; expected one of run, result$/,
+    ],
     ['{"rules":[{"after":7}]}', /: "rules\[0\]\.after" must be a text or an object, found 7$/],
     ['{"rules":[{"builtin":"disk","after":"make"}]}', /: "rules\[0\]" cannot have "after" beside "builtin"$/],
     [

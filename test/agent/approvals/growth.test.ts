@@ -1,37 +1,18 @@
 // What a call costs grows as its length: no part of a command, said over and over, costs more than that. Compared by ratio, with the
 // best of several rounds, since a busy machine only makes a round slower.
 
+import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { matchesGlob, matchesName } from '../../../agent/approvals/danger/glob.ts';
-import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
+import { bracesExpanded } from '../../../agent/approvals/danger/paths.ts';
 import { stringsIn } from '../../../agent/approvals/danger/shell-programs.ts';
-import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
+import { lookAround } from '../../../agent/approvals/danger/surroundings.ts';
 import { judge } from '../../../agent/approvals/policy/judge.ts';
-import type { Policies } from '../../../agent/approvals/policy/policy.ts';
+import { places, policiesWith, shellCall, worldWith } from './machine.ts';
 
-const home = '/home/dev';
-const dirs = {
-  config: `${home}/.config/wa-sync`,
-  state: `${home}/.local/state/wa-sync`,
-  runtime: '/run/user/1000/wa-sync',
-  data: `${home}/.local/share/wa-sync`,
-  cache: `${home}/.cache/wa-sync`,
-};
-const world: Surroundings = {
-  ...knownPlaces(dirs, home),
-  cwd: `${home}/projects/shop`,
-  resolved: new Map(),
-  secretsIn: () => 0,
-};
-const none: Policies = {
-  user: {
-    rules: [{ match: { command: '*a*b*c*npm publish*x' }, do: 'deny' }],
-    onTimeout: 'deny',
-    timeoutSeconds: 3600,
-  },
-  project: { rules: [] },
-  problems: [],
-};
+const world = worldWith();
+const fixed = { ...places, secretsIn: () => 0 };
+const none = policiesWith({ rules: [{ match: { command: '*a*b*c*npm publish*x' }, do: 'deny' }] });
 
 const small = 4_000;
 const factor = 4;
@@ -40,22 +21,22 @@ const allowed = 2.5;
 /** Below it a clock says nothing. */
 const floorMs = 4;
 
-function bestMs(work: () => unknown, rounds: number): number {
+async function bestMs(work: () => unknown, rounds: number): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
     const startedAt = performance.now();
-    work();
+    await work();
     best = Math.min(best, performance.now() - startedAt);
   }
   return best;
 }
 
-function expectLinear(work: (size: number) => () => unknown): void {
-  const [few, many] = [work(small), work(small * factor)];
+async function expectLinear(work: (size: number) => () => unknown, size = small): Promise<void> {
+  const [few, many] = [work(size), work(size * factor)];
   let ratio = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 4 && ratio > factor * allowed; attempt += 1) {
-    const base = Math.max(bestMs(few, 3), floorMs);
-    ratio = Math.min(ratio, bestMs(many, 3) / base);
+    const base = Math.max(await bestMs(few, 3), floorMs);
+    ratio = Math.min(ratio, (await bestMs(many, 3)) / base);
   }
   expect(ratio).toBeLessThanOrEqual(factor * allowed);
 }
@@ -144,13 +125,8 @@ describe('a command grows in time as in length', () => {
       'mv a b;',
     ],
   ])('%j over and over', (part) => {
-    expectLinear((size) => {
-      const call = {
-        agent: 'gemini',
-        tool: 'run_shell_command',
-        server: undefined,
-        input: { command: `${repeated(part, size)}x` },
-      };
+    return expectLinear((size) => {
+      const call = shellCall(`${repeated(part, size)}x`);
       return () => judge(call, none, 'risky', world);
     });
   });
@@ -163,12 +139,16 @@ describe('a word grows in time as in length', () => {
     ['options of git push', (size: number) => `git push -${'f'.repeat(size * 4)}!`],
     ['a setting of git', (size: number) => `git -c ${'pager'.repeat(size)}`],
   ] as const)('%s', (_, make) => {
-    expectLinear((size) => {
-      const call = { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command: make(size) } };
+    return expectLinear((size) => {
+      const call = shellCall(make(size));
       return () => judge(call, none, 'risky', world);
     });
   });
 });
+
+it.each(['cd a;', '|| cd a;', 'pushd a;'])('%j over and over looks at each folder once', (part) =>
+  expectLinear((count) => () => lookAround(shellCall(part.repeat(count)), fixed, tmpdir()), 50),
+);
 
 describe('a pattern grows in time as in length', () => {
   it.each([
@@ -185,14 +165,21 @@ describe('a pattern grows in time as in length', () => {
     ['strings with backslashes', (size: number) => () => stringsIn(`'"${'\\'.repeat(size)}'`)],
     ['strings that never end', (size: number) => () => stringsIn(repeated('\\"', size * 10))],
   ] as const)('of %s', (_, work) => {
-    expectLinear(work);
+    return expectLinear(work);
   });
 });
 
+it.each(['{rm,-rf,/}', '{a,b}', '{a,{b,c}}', 'x{a,b,c,d,e,f,g,h}'])(
+  '%j over and over becomes no long list of words',
+  (part) => {
+    for (const size of [40, 400, 4_000]) {
+      expect(bracesExpanded(repeated(part, size)).join('').length).toBeLessThanOrEqual(16_384);
+    }
+  },
+);
+
 it('the commands that stopped a daemon are judged', () => {
-  const verdictOf = (command: string) =>
-    judge({ agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command } }, none, 'risky', world)
-      .verdict;
+  const verdictOf = (command: string) => judge(shellCall(command), none, 'risky', world).verdict;
   expect(verdictOf(`cat .${'*'.repeat(26)}x`)).toBe('go');
   expect(verdictOf(`cat .${'*'.repeat(26)}env`)).toBe('ask');
   expect(verdictOf(`ls .${'*'.repeat(60_000)}x`)).toBe('ask');
@@ -200,15 +187,7 @@ it('the commands that stopped a daemon are judged', () => {
 });
 
 it('a policy forbids a command however hard the rest of its line is to read', () => {
-  const policy: Policies = {
-    ...none,
-    user: { ...none.user, rules: [{ match: { command: '*npm publish*' }, do: 'deny' }] },
-  };
-  const call = {
-    agent: 'gemini',
-    tool: 'run_shell_command',
-    server: undefined,
-    input: { command: `npm publish; ls .${'*'.repeat(60_000)}x` },
-  };
+  const policy = policiesWith({ rules: [{ match: { command: '*npm publish*' }, do: 'deny' }] });
+  const call = shellCall(`npm publish; ls .${'*'.repeat(60_000)}x`);
   expect(judge(call, policy, 'off', world).verdict).toBe('deny');
 });

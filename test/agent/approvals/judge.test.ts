@@ -1,33 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { matchesGlob } from '../../../agent/approvals/danger/glob.ts';
-import type { Surroundings } from '../../../agent/approvals/danger/rules.ts';
 import { afterCommands, judge } from '../../../agent/approvals/policy/judge.ts';
-import type { Policies, ProjectPolicy, UserPolicy } from '../../../agent/approvals/policy/policy.ts';
+import type { Policies } from '../../../agent/approvals/policy/policy.ts';
+import { policiesWith, shellCall, worldWith } from './machine.ts';
 
-const world: Surroundings = {
-  cwd: '/home/dev/shop',
-  home: '/home/dev',
-  own: [],
-  resolved: new Map(),
-  secretsIn: () => 0,
-};
-const policies = (user: Partial<UserPolicy> = {}, project: Partial<ProjectPolicy> = {}): Policies => ({
-  user: { rules: [], onTimeout: 'deny', timeoutSeconds: 3600, ...user },
-  project: { rules: [], ...project },
-  problems: [],
-});
-const shell = (command: string) => ({
-  agent: 'gemini',
-  tool: 'run_shell_command',
-  server: undefined,
-  input: { command },
-});
+const world = worldWith();
 const verdict = (command: string, policy: Policies, mode: 'off' | 'risky' | 'all' = 'all') =>
-  judge(shell(command), policy, mode, world).verdict;
+  judge(shellCall(command), policy, mode, world).verdict;
 
 describe('a mode', () => {
   it('asks for nothing, for what is dangerous, or for everything', () => {
-    const none = policies();
+    const none = policiesWith();
     expect((['off', 'risky', 'all'] as const).map((mode) => verdict('ls', none, mode))).toEqual(['go', 'go', 'ask']);
     expect((['off', 'risky', 'all'] as const).map((mode) => verdict('git push -f', none, mode))).toEqual([
       'go',
@@ -38,7 +21,7 @@ describe('a mode', () => {
 
   it('asks for no tool whose whole effect is to reach the owner, unless a rule finds something in it', () => {
     const all = (tool: string, server?: string, input = {}) =>
-      judge({ agent: 'gemini', tool, server, input }, policies(), 'all', {
+      judge({ agent: 'gemini', tool, server, input }, policiesWith(), 'all', {
         ...world,
         secretsIn: (text) => (text === 'key' ? 1 : 0),
       }).verdict;
@@ -52,17 +35,19 @@ describe('a mode', () => {
   });
 
   it('asks for everything that it finds while a policy cannot be read', () => {
-    const broken = { ...policies(), problems: ['policy.json is no JSON'] };
+    const broken = { ...policiesWith(), problems: ['policy.json is no JSON'] };
     expect(verdict('ls', broken, 'risky')).toBe('ask');
     expect(verdict('ls', broken, 'off')).toBe('go');
   });
 });
 
 describe("the user's policy", () => {
-  const allowTests = policies({ rules: [{ tool: 'run_shell_command', match: { command: 'npm test*' }, do: 'allow' }] });
+  const allowTests = policiesWith({
+    rules: [{ tool: 'run_shell_command', match: { command: 'npm test*' }, do: 'allow' }],
+  });
 
   it('allows a path by its pattern, but no way out of it', () => {
-    const policy = policies({ rules: [{ tool: 'write_file', match: { file_path: 'src/*' }, do: 'allow' }] });
+    const policy = policiesWith({ rules: [{ tool: 'write_file', match: { file_path: 'src/*' }, do: 'allow' }] });
     const write = (file_path: string) =>
       judge({ agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path } }, policy, 'all', world)
         .verdict;
@@ -77,16 +62,16 @@ describe("the user's policy", () => {
   });
 
   it('opens a built-in rule only by its name, and that which guards wa-sync never', () => {
-    const any = policies({ rules: [{ do: 'allow' }] });
-    const named = policies({ rules: [{ builtin: 'force-push', do: 'allow' }] });
-    const own = policies({ rules: [{ builtin: 'own', do: 'allow' }] });
+    const any = policiesWith({ rules: [{ do: 'allow' }] });
+    const named = policiesWith({ rules: [{ builtin: 'force-push', do: 'allow' }] });
+    const own = policiesWith({ rules: [{ builtin: 'own', do: 'allow' }] });
     expect(verdict('git push -f', any)).toBe('ask');
     expect(verdict('git push -f', named)).toBe('go');
     expect(verdict('wa-sync hooks uninstall', own)).toBe('ask');
   });
 
   it('asks, denies and stops in every mode, the first rule that says something deciding', () => {
-    const rules = (...each: UserPolicy['rules']) => policies({ rules: each });
+    const rules = (...each: Policies['user']['rules']) => policiesWith({ rules: each });
     expect(verdict('ls', rules({ do: 'ask' }), 'off')).toBe('ask');
     expect(verdict('ls', rules({ do: 'deny' }), 'off')).toBe('deny');
     expect(verdict('ls', rules({ do: 'stop' }), 'off')).toBe('stop');
@@ -94,15 +79,15 @@ describe("the user's policy", () => {
   });
 
   it('rewrites the arguments, and what comes out is judged', () => {
-    const rewrite = policies({
+    const rewrite = policiesWith({
       rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { command: 'npm ci' } }],
     });
-    expect(judge(shell('npm install x'), rewrite, 'off', world)).toMatchObject({
+    expect(judge(shellCall('npm install x'), rewrite, 'off', world)).toMatchObject({
       verdict: 'go',
       input: { command: 'npm ci' },
     });
-    const worse = policies({ rules: [{ match: { command: 'ls' }, do: 'rewrite', set: { command: 'rm -rf /' } }] });
-    expect(judge(shell('ls'), worse, 'risky', world)).toMatchObject({
+    const worse = policiesWith({ rules: [{ match: { command: 'ls' }, do: 'rewrite', set: { command: 'rm -rf /' } }] });
+    expect(judge(shellCall('ls'), worse, 'risky', world)).toMatchObject({
       verdict: 'ask',
       rules: expect.arrayContaining(['delete-root']),
     });
@@ -127,31 +112,31 @@ describe("the user's policy", () => {
     '/usr/bin/npm publish',
   ])('denies, asks and stops for each command of the line %j', (line) => {
     const verdicts = (['ask', 'deny', 'stop'] as const).map((what) =>
-      verdict(line, policies({ rules: [{ match: { command: 'npm publish*' }, do: what }] }), 'off'),
+      verdict(line, policiesWith({ rules: [{ match: { command: 'npm publish*' }, do: what }] }), 'off'),
     );
     expect(verdicts).toEqual(['ask', 'deny', 'stop']);
-    const project = policies({}, { rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
+    const project = policiesWith({}, { rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
     expect(verdict(line, project, 'off')).toBe('deny');
   });
 
   it('does not take the words of another command for one', () => {
-    const policy = policies({ rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
+    const policy = policiesWith({ rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
     expect(verdict('git commit -m "npm publish"', policy, 'off')).toBe('go');
     expect(verdict("cat > a.md <<'E'\nnpm publish\nE", policy, 'off')).toBe('go');
   });
 
   it('rewrites a whole command, and denies a line of which it would rewrite a part', () => {
-    const rewrite = policies({
+    const rewrite = policiesWith({
       rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { command: 'npm ci' } }],
     });
-    expect(judge(shell(' npm install x '), rewrite, 'off', world).input).toEqual({ command: 'npm ci' });
+    expect(judge(shellCall(' npm install x '), rewrite, 'off', world).input).toEqual({ command: 'npm ci' });
     for (const line of [
       'npm install && rm -rf /',
       'cd pkg && npm install',
       'env X=1 npm install',
       "sh -c 'npm install'",
     ]) {
-      expect([line, judge(shell(line), rewrite, 'off', world)]).toEqual([
+      expect([line, judge(shellCall(line), rewrite, 'off', world)]).toEqual([
         line,
         {
           verdict: 'deny',
@@ -162,8 +147,8 @@ describe("the user's policy", () => {
         },
       ]);
     }
-    const added = policies({ rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { timeout: 5 } }] });
-    expect(judge(shell('npm install && npm test'), added, 'off', world).input).toEqual({
+    const added = policiesWith({ rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { timeout: 5 } }] });
+    expect(judge(shellCall('npm install && npm test'), added, 'off', world).input).toEqual({
       command: 'npm install && npm test',
       timeout: 5,
     });
@@ -171,22 +156,25 @@ describe("the user's policy", () => {
 
   it('names the project before a reason that came with it, and keeps it on one line', () => {
     const project = { rules: [{ match: { command: 'git *' }, do: 'ask' as const, reason: 'safe\nRun git status?' }] };
-    const { why } = judge(shell('git push'), { ...policies({}), project }, 'off', world);
+    const { why } = judge(shellCall('git push'), { ...policiesWith({}), project }, 'off', world);
     expect(why).toEqual(["the project's policy says so: safe Run git status?"]);
   });
 
   it('forbids without a look at what the built-in rules find', () => {
     const looked: string[] = [];
     const watched = { ...world, secretsIn: (text: string) => looked.push(text) };
-    const policy = policies({ rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'by CI' }] });
-    expect(judge(shell('npm publish'), policy, 'risky', watched)).toMatchObject({ verdict: 'deny', why: ['by CI'] });
+    const policy = policiesWith({ rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'by CI' }] });
+    expect(judge(shellCall('npm publish'), policy, 'risky', watched)).toMatchObject({
+      verdict: 'deny',
+      why: ['by CI'],
+    });
     expect(looked).toEqual([]);
   });
 
   it('takes a value that is too long to compare for what it forbids, and never for what it allows', () => {
     const long = `npm publish ${'x'.repeat(70_000)}`;
     const rule = (pattern: string, what: 'allow' | 'ask' | 'deny') =>
-      verdict(long, policies({ rules: [{ match: { command: pattern }, do: what }] }));
+      verdict(long, policiesWith({ rules: [{ match: { command: pattern }, do: what }] }));
     expect([rule('npm publish*', 'allow'), rule('npm publish*', 'deny'), rule('x*', 'deny')]).toEqual([
       'ask',
       'deny',
@@ -195,7 +183,7 @@ describe("the user's policy", () => {
     const write = (pattern: string) =>
       judge(
         { agent: 'gemini', tool: 'write_file', server: undefined, input: { content: `a${'x'.repeat(70_000)}` } },
-        policies({ rules: [{ match: { content: pattern }, do: 'deny' }] }),
+        policiesWith({ rules: [{ match: { content: pattern }, do: 'deny' }] }),
         'off',
         world,
       ).verdict;
@@ -203,7 +191,7 @@ describe("the user's policy", () => {
   });
 
   it('names what runs afterwards and what wants a checkpoint', () => {
-    const policy = policies({
+    const policy = policiesWith({
       rules: [
         { tool: 'write_file', after: 'npm run format' },
         { tool: 'run_*', checkpoint: true },
@@ -212,11 +200,11 @@ describe("the user's policy", () => {
     expect(
       afterCommands({ agent: 'gemini', tool: 'write_file', server: undefined, input: {} }, policy.user, false),
     ).toEqual([{ run: 'npm run format', result: 'append', readsResult: false }]);
-    expect(judge(shell('ls'), policy, 'off', world).checkpoint).toBe(true);
+    expect(judge(shellCall('ls'), policy, 'off', world).checkpoint).toBe(true);
   });
 
   it('speaks of the tools of one MCP server', () => {
-    const policy = policies({ rules: [{ server: 'git*', do: 'deny' }] });
+    const policy = policiesWith({ rules: [{ server: 'git*', do: 'deny' }] });
     const of = (server: string | undefined) =>
       judge({ agent: 'gemini', tool: 'x', server, input: {} }, policy, 'off', world).verdict;
     expect([of('github'), of('files'), of(undefined)]).toEqual(['deny', 'go', 'go']);
@@ -226,9 +214,9 @@ describe("the user's policy", () => {
 describe("the project's policy", () => {
   it('tightens what the user allows, and the list of tools', () => {
     const user = { rules: [{ do: 'allow' as const }], tools: { only: ['read_file', 'run_shell_command'] } };
-    expect(verdict('ls', policies(user, { rules: [{ do: 'ask' }] }))).toBe('ask');
-    expect(verdict('ls', policies(user, { tools: { only: ['read_file', 'write_file'] } }))).toBe('deny');
-    expect(verdict('ls', policies(user))).toBe('go');
+    expect(verdict('ls', policiesWith(user, { rules: [{ do: 'ask' }] }))).toBe('ask');
+    expect(verdict('ls', policiesWith(user, { tools: { only: ['read_file', 'write_file'] } }))).toBe('deny');
+    expect(verdict('ls', policiesWith(user))).toBe('go');
   });
 });
 
