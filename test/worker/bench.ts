@@ -7,7 +7,6 @@ import type { Core } from '../../worker/mailbox/core.ts';
 import { createCounters } from '../../worker/mailbox/counters.ts';
 import type { MailboxLogic } from '../../worker/mailbox/mailbox.ts';
 import { createMailbox } from '../../worker/mailbox/mailbox.ts';
-import { createRecentAnswers } from '../../worker/mailbox/retry-button.ts';
 import { openStorage } from '../../worker/mailbox/schema.ts';
 import type { PollSocket, Waiter } from '../../worker/mailbox/waiters.ts';
 import type { InboundEvent, OutboundCall, Platform, SendOutcome } from '../../worker/platform.ts';
@@ -139,7 +138,6 @@ export function createBench(
         ownName: () => inLife(() => platform.ownName()),
       },
       counters,
-      recentAnswers: createRecentAnswers(),
       messageTtlMs: options.messageTtlMs ?? relayLimits.messageTtlMs,
       clock: () => clock.now,
       randomId: () => {

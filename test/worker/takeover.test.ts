@@ -3,45 +3,33 @@ import { relayLimits } from '../../protocol/limits.ts';
 import { judgePoll } from '../../worker/mailbox/takeover.ts';
 
 const nowMs = 1_790_000_000_000;
-const holder = { daemonId: 'daemon-one', startedAt: 100, presentAt: nowMs - 1_000 };
+const seenAt = nowMs - 1_000;
+const owner = { daemon_id: 'daemon-one', daemon_started_at: 100 };
+const granted = { kind: 'granted' };
 
-describe('who may poll', () => {
-  it('is anybody when nobody has', () => {
-    expect(judgePoll(null, { id: 'daemon-one', startedAt: 100 }, false, nowMs)).toEqual({
-      kind: 'granted',
-      relation: 'other',
-    });
+describe('the right to poll a project', () => {
+  it('goes to the first daemon that asks', () => {
+    const free = { daemon_id: null, daemon_started_at: null };
+    expect(judgePoll(free, { id: 'daemon-one', startedAt: 100 }, false, 0, nowMs)).toEqual(granted);
   });
 
-  it('is the same daemon, and a later start of it at once', () => {
-    expect(judgePoll(holder, { id: 'daemon-one', startedAt: 100 }, true, nowMs)).toEqual({
-      kind: 'granted',
-      relation: 'same',
-    });
-    expect(judgePoll(holder, { id: 'daemon-one', startedAt: 101 }, true, nowMs)).toEqual({
-      kind: 'granted',
-      relation: 'newer',
-    });
+  it('stays with the same daemon, and goes to a later start of it at once', () => {
+    expect(judgePoll(owner, { id: 'daemon-one', startedAt: 100 }, true, seenAt, nowMs)).toEqual(granted);
+    expect(judgePoll(owner, { id: 'daemon-one', startedAt: 101 }, true, seenAt, nowMs)).toEqual(granted);
   });
 
-  it('is never an earlier start of it', () => {
-    expect(judgePoll(holder, { id: 'daemon-one', startedAt: 99 }, false, nowMs + 1e9)).toEqual({ kind: 'superseded' });
+  it('never goes to an earlier start of it', () => {
+    const earlier = { id: 'daemon-one', startedAt: 99 };
+    expect(judgePoll(owner, earlier, false, seenAt, nowMs + 1e9)).toEqual({ kind: 'superseded' });
   });
 
-  it('is another workstation only after the silence, however the clock jumped', () => {
+  it('goes to another workstation only after the silence, however the clock jumped', () => {
+    const { takeoverAfterMs } = relayLimits;
     const other = { id: 'daemon-two', startedAt: 1 };
-    expect(judgePoll(holder, other, false, nowMs)).toEqual({
-      kind: 'held',
-      retryAfterMs: relayLimits.takeoverAfterMs - 1_000,
-    });
-    expect(judgePoll({ ...holder, presentAt: nowMs + 9e9 }, other, false, nowMs)).toEqual({
-      kind: 'held',
-      retryAfterMs: relayLimits.takeoverAfterMs,
-    });
-    expect(judgePoll(holder, other, false, nowMs + relayLimits.takeoverAfterMs)).toEqual({
-      kind: 'granted',
-      relation: 'other',
-    });
-    expect(judgePoll(holder, other, true, nowMs + relayLimits.takeoverAfterMs)).toMatchObject({ kind: 'held' });
+    const held = { kind: 'held', retryAfterMs: takeoverAfterMs - 1_000 };
+    expect(judgePoll(owner, other, false, seenAt, nowMs)).toEqual(held);
+    expect(judgePoll(owner, other, false, nowMs + 9e9, nowMs)).toEqual({ kind: 'held', retryAfterMs: takeoverAfterMs });
+    expect(judgePoll(owner, other, false, seenAt, nowMs + takeoverAfterMs)).toEqual(granted);
+    expect(judgePoll(owner, other, true, seenAt, nowMs + takeoverAfterMs)).toMatchObject({ kind: 'held' });
   });
 });

@@ -3,8 +3,8 @@
 import { relayLimits } from '../../protocol/limits.ts';
 import type { Forwarded, PhoneFile } from '../../protocol/log.ts';
 import { cacheOf } from './cache.ts';
-import type { AlbumTexts } from './log.ts';
 import { readRow } from './log.ts';
+import type { AlbumTexts } from './rows.ts';
 import type { Sql } from './store.ts';
 
 type AlbumRow = { project: number; album: string; seq: number; closes_at: number; open: number };

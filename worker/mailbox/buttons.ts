@@ -2,7 +2,7 @@
 
 import type { OutboundButton } from '../platform.ts';
 import type { Core } from './core.ts';
-import type { Sql } from './store.ts';
+import { insert, type Sql } from './store.ts';
 
 export interface ButtonMeaning {
   label: string;
@@ -23,14 +23,7 @@ export function issueButton(
   key = ownActionPrefix,
 ): OutboundButton {
   const id = core.randomId();
-  core.sql.exec(
-    'INSERT INTO button (id, project, key, action, at) VALUES (?, ?, ?, ?, ?)',
-    id,
-    project,
-    key,
-    action,
-    nowMs,
-  );
+  insert(core.sql, 'button', { id, project, key, action, at: nowMs });
   return { label, id, ...(style === undefined ? {} : { style }) };
 }
 
@@ -41,14 +34,7 @@ export function noteReplyAction(
   { ref, key, action }: { ref: string; key: string; action: string },
   nowMs: number,
 ): void {
-  core.sql.exec(
-    'INSERT OR REPLACE INTO button (id, project, key, action, at) VALUES (?, ?, ?, ?, ?)',
-    replyId(ref),
-    project,
-    key,
-    action,
-    nowMs,
-  );
+  insert(core.sql, 'button', { id: replyId(ref), project, key, action, at: nowMs }, 'INSERT OR REPLACE');
 }
 
 /** Once: a later answer to the same message is an ordinary one. */

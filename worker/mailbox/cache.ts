@@ -1,8 +1,8 @@
 // What the object remembers of its storage while it is in memory, so that a message costs few rows read. Never ahead of the
 // storage: a transaction that is undone takes the memory with it.
 
-import type { LogRow } from './log.ts';
-import type { ProjectRow } from './projects.ts';
+import type { OutboundButton } from '../platform.ts';
+import type { LogRow, ProjectRow } from './rows.ts';
 import type { Sql } from './store.ts';
 
 export interface Cache {
@@ -18,10 +18,19 @@ export interface Cache {
   oldest: Map<number, { from: number; waiting: Waiting | null }>;
   /** The messages whose reaction on the phone is not the one of their state, the last that changed at the end; null = not read yet. */
   reactions: Map<string, ReactingRow> | null;
+  /** Which outbox row answered a message, by the id of the message: the text and the report on the turn come within seconds. */
+  answers: Map<string, RecentAnswer>;
 }
 
 /** What the reaction on a message follows from. */
 export type ReactingRow = Pick<LogRow, 'project' | 'seq' | 'kind' | 'ref' | 'state' | 'shown'>;
+
+export interface RecentAnswer {
+  key: string;
+  part: number;
+  /** Given to the text while it was on its way, so that the phone shows the text without them. */
+  late?: OutboundButton[][];
+}
 
 /** What deadlines need of a waiting message. */
 export interface Waiting {
@@ -41,6 +50,7 @@ export function cacheOf(sql: Sql): Cache {
     albumOpen: null,
     oldest: new Map(),
     reactions: null,
+    answers: new Map(),
   };
   caches.set(sql, fresh);
   return fresh;

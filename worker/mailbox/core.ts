@@ -2,7 +2,6 @@
 
 import type { Platform } from '../platform.ts';
 import type { Counters } from './counters.ts';
-import type { RecentAnswers } from './retry-button.ts';
 import type { Sql } from './store.ts';
 
 export interface Core {
@@ -12,7 +11,6 @@ export interface Core {
   readonly chatId: string;
   readonly platform: Platform;
   readonly counters: Counters;
-  readonly recentAnswers: RecentAnswers;
   /** How long a message waits for its workstation. */
   readonly messageTtlMs: number;
   /** Epoch milliseconds. */

@@ -4,11 +4,10 @@ import type { Waiting } from './cache.ts';
 import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import { countExpired, expiryNoticeAt } from './endings.ts';
-import type { LogRow } from './log.ts';
 import { expireRow } from './log.ts';
 import { outageNoticeAt, tellOutage } from './outages.ts';
-import type { ProjectRow } from './projects.ts';
 import { readProjects, saveProject } from './projects.ts';
+import type { LogRow, ProjectRow } from './rows.ts';
 import type { Sql } from './store.ts';
 
 /** The alarm lets a poll that is under way acknowledge first; a poll itself expires on the dot. */

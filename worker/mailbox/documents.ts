@@ -6,11 +6,11 @@ import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { SendOutcome } from '../platform.ts';
 import { refOf } from './calls.ts';
 import type { Core } from './core.ts';
-import { markDead, markSent, readOutboxRow } from './outbox-rows.ts';
+import { markDead, markSent, readOutboxRow, requeue, setRow } from './outbox-rows.ts';
 import { followMigration, pauseUntil, targetChat } from './platform-state.ts';
 import { openProject } from './projects.ts';
 import type { Sender } from './sender.ts';
-import type { Sql } from './store.ts';
+import { insert, type Sql } from './store.ts';
 
 export interface DocumentRequest {
   project: number;
@@ -56,7 +56,10 @@ export function createDocuments(core: Core, sender: Sender): Documents {
         openProject(sql, project);
         if (row?.state === 'sending') core.counters.add('possible_duplicates');
         if (row === undefined) insertDocument(sql, project, key, nowMs);
-        else reopenDocument(sql, key, nowMs);
+        else {
+          const attempts = row.attempts + 1;
+          setRow(sql, row, { state: 'sending', attempts, settled_at: nowMs, error_code: null, error_reason: null });
+        }
       });
       startedAt.set(key, nowMs);
       core.counters.add('calls');
@@ -80,19 +83,19 @@ export function createDocuments(core: Core, sender: Sender): Documents {
           core.counters.add('dead');
           return { key, state: 'dead', error: { code: outcome.code, reason: outcome.reason } };
         case 'pause':
-          settleDocument(sql, key, row.without);
+          requeue(sql, row, 0, row.without);
           pauseUntil(core, nowMs + outcome.afterMs, outcome.code);
           throw new WaError('rate_limited', outcome.reason, { retryAfterMs: outcome.afterMs });
         case 'without':
-          settleDocument(sql, key, outcome.what);
+          requeue(sql, row, 0, outcome.what);
           throw new WaError('platform_error', outcome.reason, { retryAfterMs: 0 });
         case 'migrate':
-          settleDocument(sql, key, row.without);
+          requeue(sql, row, 0, row.without);
           followMigration(core, outcome.chatId, nowMs);
           throw new WaError('platform_error', 'the chat has a new id', { retryAfterMs: 0 });
         case 'retry':
           // Without an answer it may be there: the row stays as being sent, and the next call counts as a possible duplicate.
-          if (outcome.uncertain !== true) settleDocument(sql, key, row.without);
+          if (outcome.uncertain !== true) requeue(sql, row, 0, row.without);
           core.counters.add('retried');
           throw new WaError(
             outcome.code === 'platform_unreachable' ? 'platform_unreachable' : 'platform_error',
@@ -105,28 +108,8 @@ export function createDocuments(core: Core, sender: Sender): Documents {
 
 /** A document's row holds no call: its bytes pass through and are not kept. */
 function insertDocument(sql: Sql, project: number, key: string, nowMs: number): void {
-  sql.exec(
-    `INSERT INTO outbox (key, part, project, class, n, waiting, state, call, attempts, accepted_at, expires_at, settled_at)
-     VALUES (?, 0, ?, ?, 0, 0, 'sending', '', 1, ?, ?, ?)`,
-    key,
-    project,
-    outboxClasses.indexOf('answer'),
-    nowMs,
-    nowMs,
-    nowMs,
-  );
-}
-
-function reopenDocument(sql: Sql, key: string, nowMs: number): void {
-  sql.exec(
-    `UPDATE outbox SET state = 'sending', attempts = attempts + 1, settled_at = ?, error_code = NULL, error_reason = NULL
-     WHERE key = ? AND part = 0`,
-    nowMs,
-    key,
-  );
-}
-
-/** It certainly did not take effect: the daemon will bring it again. */
-function settleDocument(sql: Sql, key: string, without: string): void {
-  sql.exec("UPDATE outbox SET state = 'queued', without = ? WHERE key = ? AND part = 0", without, key);
+  const lane = outboxClasses.indexOf('answer');
+  const times = { accepted_at: nowMs, expires_at: nowMs, settled_at: nowMs };
+  const state = { waiting: 0, state: 'sending', call: '', attempts: 1 };
+  insert(sql, 'outbox', { key, part: 0, project, class: lane, n: 0, ...state, ...times });
 }

@@ -4,15 +4,15 @@ import { messageId } from '../../protocol/ids.ts';
 import type { Reading } from '../commands.ts';
 import { markedText, readText } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
-import { type Accepted, append, controlReserve, full, stored } from './accepted.ts';
+import { type Accepted, stored } from './accepted.ts';
 import { joined, readAlbumSeq } from './albums.ts';
 import type { Core } from './core.ts';
-import type { AlbumTexts, LogRow } from './log.ts';
-import { findByRef, highestSeq, readRow } from './log.ts';
+import { appendRow, findByRef, highestSeq, readRow } from './log.ts';
 import { tellPhone } from './outbox.ts';
 import { readOwnName } from './own-name.ts';
 import { openProject } from './projects.ts';
-import { hasRoom } from './room.ts';
+import { controlReserve, hasQuota, refuseAsFull } from './quota.ts';
+import type { AlbumTexts, LogRow } from './rows.ts';
 
 export function storeEdit(core: Core, event: InboundEvent & { kind: 'edit' }, nowMs: number): Accepted {
   const { project, text, forwarded } = event;
@@ -27,8 +27,8 @@ export function storeEdit(core: Core, event: InboundEvent & { kind: 'edit' }, no
   if (reading.kind === 'control') {
     // Correcting a text into a STOP means STOP; correcting a command is a command.
     if (target !== undefined && sameControl(target, reading.control)) return stored(project);
-    if (!hasRoom(core, controlReserve)) return full(core, project, nowMs);
-    append(core, project, { at: event.at, ref, kind: 'control', control: reading.control }, nowMs);
+    if (!hasQuota(core, controlReserve)) return refuseAsFull(core, project, nowMs);
+    appendRow(core, project, { at: event.at, ref, kind: 'control', control: reading.control }, nowMs);
     return stored(project);
   }
   if (target === undefined || target.kind === 'control') {
@@ -51,8 +51,8 @@ function correct(
   const parts = body.parts?.map(([ref, was]): AlbumTexts[number] => [ref, ref === part ? text : was]);
   const newText = parts === undefined ? text : joined(parts);
   if (body.text === newText) return stored(project);
-  if (!hasRoom(core, 0)) return full(core, project, nowMs);
-  append(
+  if (!hasQuota(core, 0)) return refuseAsFull(core, project, nowMs);
+  appendRow(
     core,
     project,
     {

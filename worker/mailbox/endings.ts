@@ -2,12 +2,12 @@
 
 import { messageId } from '../../protocol/ids.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
+import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
-import type { LogRow } from './log.ts';
 import { enqueueOwn, tellPhone } from './outbox.ts';
 import { addButtons, type OutboxRow, readOutboxRow, type StoredCall } from './outbox-rows.ts';
-import type { ProjectRow } from './projects.ts';
 import { retryButton } from './retry-button.ts';
+import type { LogRow, ProjectRow } from './rows.ts';
 import { messagesText } from './words.ts';
 
 export interface Ending {
@@ -87,7 +87,7 @@ export function expiryNoticeAt(project: ProjectRow): number | null {
 /** For a failed message whose answer is already here: the words are the daemon's, the button is ours. */
 function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
   const id = messageId(core.epoch, row.project, row.seq);
-  const answer = core.recentAnswers.find(id);
+  const answer = cacheOf(core.sql).answers.get(id);
   const sent = answer === undefined ? undefined : readOutboxRow(core.sql, answer.key, answer.part);
   if (answer === undefined || sent === undefined) return false;
   const buttons = retryButton(core, row.project, id, nowMs);
@@ -104,7 +104,8 @@ function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
 
 /** Shows the buttons that a text was given while it was on its way. An object that died meanwhile sends it again, with them. */
 export function showLateButtons(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
-  const answer = core.recentAnswers.ofRow(row.key, row.part);
+  const answers = [...cacheOf(core.sql).answers.values()];
+  const answer = answers.find(({ key, part }) => key === row.key && part === row.part);
   const buttons = answer?.late;
   if (answer === undefined || buttons === undefined) return;
   delete answer.late;

@@ -7,18 +7,19 @@ import { megabytes } from '../../protocol/size.ts';
 import type { Reading } from '../commands.ts';
 import { markedText, readText } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
-import { type Accepted, append, controlReserve, full, stored } from './accepted.ts';
+import { type Accepted, stored } from './accepted.ts';
 import { addAlbumPart, holdAlbum, readAlbumPart } from './albums.ts';
 import type { KnownButton } from './buttons.ts';
 import { takeReplyAction } from './buttons.ts';
 import type { Core } from './core.ts';
-import { noteDelivery } from './deliveries.ts';
 import { storeEdit } from './edits.ts';
+import { appendRow } from './log.ts';
 import { tellPhone } from './outbox.ts';
+import { noteDelivery } from './outcomes.ts';
 import { readOwnName } from './own-name.ts';
 import { offerMenu, type PhoneText } from './phone-commands.ts';
 import { followMigration } from './platform-state.ts';
-import { hasRoom } from './room.ts';
+import { controlReserve, hasQuota, refuseAsFull } from './quota.ts';
 import { forgetUpdate, rememberUpdate } from './seen.ts';
 import { pressButton, type TapParts } from './taps.ts';
 
@@ -52,7 +53,7 @@ function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: n
     case 'edit':
       return storeEdit(core, event, nowMs);
     case 'delivery':
-      return noteDelivery(core, event, nowMs);
+      return stored(noteDelivery(core, event, nowMs));
     case 'message':
       return storeMessage(core, parts, event, nowMs);
   }
@@ -66,7 +67,7 @@ function storeMessage(core: Core, parts: InboxParts, event: MessageEvent, nowMs:
   if (asked) {
     const { action, key } = asked;
     const control = { type: 'reply' as const, action, key, userId: event.userId ?? '', text: event.text };
-    append(core, project, { at, ref, kind: 'control', control }, nowMs);
+    appendRow(core, project, { at, ref, kind: 'control', control }, nowMs);
     return stored(project);
   }
   switch (reading.kind) {
@@ -80,8 +81,8 @@ function storeMessage(core: Core, parts: InboxParts, event: MessageEvent, nowMs:
       return stored(project, { sends: true });
     }
     case 'control':
-      if (!hasRoom(core, controlReserve)) return full(core, project, nowMs);
-      append(core, project, { at, ref, kind: 'control', control: reading.control }, nowMs);
+      if (!hasQuota(core, controlReserve)) return refuseAsFull(core, project, nowMs);
+      appendRow(core, project, { at, ref, kind: 'control', control: reading.control }, nowMs);
       return stored(project);
     case 'message':
       return storeText(core, event, reading, nowMs);
@@ -92,7 +93,7 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
   const { project, album, at, ref } = event;
   const said = markedText(event, reading.text);
   const part = album === undefined ? undefined : readAlbumPart(core.sql, project, album, nowMs);
-  if (part?.kind !== 'next' && !hasRoom(core, 0)) return full(core, project, nowMs);
+  if (part?.kind !== 'next' && !hasQuota(core, 0)) return refuseAsFull(core, project, nowMs);
   const expiresAt = at + core.messageTtlMs;
   let seq: number;
   if (part?.kind === 'next') {
@@ -100,7 +101,7 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
     addAlbumPart(core.sql, seq, event, said);
   } else {
     const { quote, quoteFrom, forwarded, files } = event;
-    seq = append(
+    seq = appendRow(
       core,
       project,
       {
@@ -128,7 +129,7 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
 function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButton | undefined {
   if (event.answersRef === undefined || event.userId === undefined || event.forwarded) return undefined;
   if (reading.kind === 'control' && reading.control.type !== 'command') return undefined;
-  return hasRoom(core, controlReserve) ? takeReplyAction(core.sql, event.project, event.answersRef) : undefined;
+  return hasQuota(core, controlReserve) ? takeReplyAction(core.sql, event.project, event.answersRef) : undefined;
 }
 
 /** A caption that looks like a command does not cost its file; STOP stays STOP. What others said is neither. */

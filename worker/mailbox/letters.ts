@@ -5,13 +5,14 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
 import { ownActionPrefix } from './buttons.ts';
 import type { Core } from './core.ts';
-import { countOutbound, dropDead, outboundLetters, requeueDead } from './letters-out.ts';
-import type { LogRow, NewRow } from './log.ts';
+import type { NewRow } from './log.ts';
 import { appendRow, findByRef, highestSeq, readRow } from './log.ts';
-import type { ProjectRow } from './projects.ts';
+import { isOwnKey, lastPosition, type OutboxRow, ownKeyPrefix, type StoredCall, setRow } from './outbox-rows.ts';
 import { readProject, saveProject } from './projects.ts';
+import { hasQuota } from './quota.ts';
 import { noReaction, noteState } from './reactions.ts';
-import { hasRoom } from './room.ts';
+import type { LogRow, ProjectRow } from './rows.ts';
+import { count, type Sql, update } from './store.ts';
 import { previewOf } from './words.ts';
 
 const maxLetters = 50;
@@ -51,12 +52,13 @@ export function listLetters(core: Core, number: number, isAway: boolean): Letter
 }
 
 export function countLetters(core: Core, project: ProjectRow, isAway: boolean): number {
-  const inbound = core.sql.exec<{ count: number }>(
+  const inbound = count(
+    core.sql,
     `SELECT count(*) AS count FROM log WHERE project = ? AND ${inboundWhere(isAway)}`,
     project.project,
     project.cursor,
-  )[0];
-  return (inbound?.count ?? 0) + countOutbound(core.sql, project.project);
+  );
+  return inbound + countOutbound(core.sql, project.project);
 }
 
 /** `typed` = the id of a letter, or the start of one that no other has. */
@@ -86,21 +88,15 @@ export function actOnLetter(
     inbound.epoch === core.epoch && inbound.project === number ? readRow(core.sql, number, inbound.seq) : undefined;
   if (project === undefined || row === undefined || !isLetter(project, row, isAway)) return 'unknown';
   if (action === 'retry') {
-    if (!hasRoom(core, 0)) return 'full';
+    if (!hasQuota(core, 0)) return 'full';
     appendAgain(core, project, row, nowMs);
   }
   // What the workstation still has is over: it is not handed out again, whatever a later report says.
   const state = row.state ?? (action === 'retry' ? 'lost' : 'refused');
   // The new row owns the reaction of the phone message.
   const shown = action === 'retry' ? noReaction : row.shown;
-  core.sql.exec(
-    'UPDATE log SET letter_done = 1, state = ?, state_at = coalesce(state_at, ?), shown = ? WHERE project = ? AND seq = ?',
-    state,
-    nowMs,
-    shown,
-    number,
-    row.seq,
-  );
+  const state_at = row.state_at ?? nowMs;
+  update(core.sql, 'log', { letter_done: 1, state, state_at, shown }, { project: number, seq: row.seq });
   noteState(core, { ...row, state, shown });
   if (row.state === null) saveProject(core, project);
   return action === 'retry' ? 'retried' : 'dropped';
@@ -115,7 +111,6 @@ function appendAgain(core: Core, project: ProjectRow, row: LogRow, nowMs: number
   appendRow(
     core,
     row.project,
-    highest + 1,
     {
       ...body,
       at: nowMs,
@@ -165,4 +160,69 @@ function inboundLetters(core: Core, project: ProjectRow, isAway: boolean): Lette
 /** A workstation that is silent for this long may be replaced by another. */
 export function isAwaySince(presentAt: number | null, nowMs: number): boolean {
   return presentAt === null || nowMs - presentAt >= relayLimits.takeoverAfterMs;
+}
+
+const outboundWhere = `state = 'dead' AND letter_done = 0 AND call <> '' AND key NOT LIKE '${ownKeyPrefix}%'`;
+
+function countOutbound(sql: Sql, project: number): number {
+  return count(sql, `SELECT count(DISTINCT key) AS count FROM outbox WHERE project = ? AND ${outboundWhere}`, project);
+}
+
+/** Newest first. */
+function outboundLetters(sql: Sql, project: number, limit: number): Letter[] {
+  const rows = sql.exec<OutboxRow>(
+    `SELECT *, min(part) FROM outbox WHERE project = ? AND ${outboundWhere} GROUP BY key ORDER BY accepted_at DESC LIMIT ?`,
+    project,
+    limit,
+  );
+  return rows.map((row) => ({
+    id: row.key,
+    direction: 'out',
+    project,
+    at: row.accepted_at,
+    state: 'dead',
+    error: { code: row.error_code ?? 'rejected', reason: row.error_reason ?? '' },
+    preview: previewOf(textOf(JSON.parse(row.call || '{}') as Partial<StoredCall>)),
+  }));
+}
+
+function textOf(call: Partial<StoredCall>): string {
+  return 'text' in call ? (call.text ?? '') : '';
+}
+
+/** Sends what died of a key again, behind what waits; false when nothing of it is dead. */
+function requeueDead(sql: Sql, project: number, key: string, nowMs: number): boolean {
+  const dead = deadParts(sql, project, key);
+  for (const row of dead) {
+    setRow(sql, row, {
+      waiting: 1,
+      state: 'queued',
+      attempts: 0,
+      next_at: 0,
+      n: lastPosition(sql, row.class) + 1,
+      without: '',
+      expires_at: nowMs + relayLimits.outboxTtlMs,
+      settled_at: null,
+      error_code: null,
+      error_reason: null,
+    });
+  }
+  return dead.length > 0;
+}
+
+/** It stays dead for the daemon, and is no letter any more. */
+function dropDead(sql: Sql, project: number, key: string): boolean {
+  const dead = deadParts(sql, project, key);
+  if (dead.length > 0) update(sql, 'outbox', { letter_done: 1 }, { key });
+  return dead.length > 0;
+}
+
+/** A document holds no call: only its daemon has the bytes. */
+function deadParts(sql: Sql, project: number, key: string): OutboxRow[] {
+  if (isOwnKey(key)) return [];
+  return sql.exec<OutboxRow>(
+    "SELECT * FROM outbox WHERE key = ? AND project = ? AND state = 'dead' AND letter_done = 0 AND call <> '' ORDER BY part",
+    key,
+    project,
+  );
 }

@@ -18,6 +18,7 @@ import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
 import type { Accepted } from './accepted.ts';
+import type { AlarmDevice } from './alarm.ts';
 import { alarmRetryMs } from './alarm.ts';
 import { createCounters } from './counters.ts';
 import type { DocumentRequest, DocumentStart } from './documents.ts';
@@ -26,8 +27,6 @@ import { durableSql } from './durable-sql.ts';
 import type { MailboxLogic } from './mailbox.ts';
 import { createMailbox } from './mailbox.ts';
 import type { MailboxMetrics } from './report.ts';
-import { createRecentAnswers } from './retry-button.ts';
-import type { AlarmDevice } from './runs.ts';
 import { getMeta, openStorage, setMeta } from './schema.ts';
 import type { Sql } from './store.ts';
 import { answerFrame } from './waiters.ts';
@@ -131,7 +130,6 @@ export class Mailbox extends DurableObject<RelayVariables> {
           chatId,
           platform,
           counters: this.#counters,
-          recentAnswers: createRecentAnswers(),
           messageTtlMs: settings.messageTtlMs,
           clock: Date.now,
           randomId,

@@ -5,7 +5,8 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { Waiting } from './cache.ts';
 import type { Core } from './core.ts';
 import { tellPhone } from './outbox.ts';
-import type { ProjectRow } from './projects.ts';
+import type { ProjectRow } from './rows.ts';
+import { count } from './store.ts';
 import { clockText, messagesText } from './words.ts';
 
 /** Into a known outage people often write more than one message; the notice waits for the rest. */
@@ -20,12 +21,12 @@ export function outageNoticeAt(project: ProjectRow, presentAt: number | null, ol
 
 /** Tells it and returns the row that the caller saves. */
 export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting, nowMs: number): ProjectRow {
-  const { count = 0 } =
-    core.sql.exec<{ count: number }>(
-      "SELECT count(*) AS count FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL",
-      project.project,
-      project.cursor,
-    )[0] ?? {};
+  const messages = count(
+    core.sql,
+    "SELECT count(*) AS count FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL",
+    project.project,
+    project.cursor,
+  );
   const seenAt = project.last_seen_at;
   const seen =
     seenAt === null
@@ -33,7 +34,9 @@ export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting, now
       : `Workstation last seen ${clockText(seenAt, nowMs)} (${durationText(nowMs - seenAt)} ago).`;
   const until = `${clockText(oldest.expires_at, nowMs)}, in ${durationText(oldest.expires_at - nowMs)}`;
   const waits =
-    count === 1 ? `1 message waits; it expires at ${until}.` : `${count} messages wait; the first expires at ${until}.`;
+    messages === 1
+      ? `1 message waits; it expires at ${until}.`
+      : `${messages} messages wait; the first expires at ${until}.`;
   tellPhone(core, project.project, `${seen} ${waits}`, nowMs);
   return { ...project, away_told_at: nowMs, away_cursor: project.cursor };
 }
@@ -41,14 +44,14 @@ export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting, now
 /** Ends an outage once everything is taken; `waiting` = rows above the cursor. The caller saves the row. */
 export function endOutage(core: Core, project: ProjectRow, waiting: number, nowMs: number): ProjectRow {
   if (project.away_told_at === null || waiting > 0) return project;
-  const { count = 0 } =
-    core.sql.exec<{ count: number }>(
-      `SELECT count(*) AS count FROM log
+  const messages = count(
+    core.sql,
+    `SELECT count(*) AS count FROM log
        WHERE project = ? AND seq > ? AND seq <= ? AND kind = 'message' AND (state IS NULL OR state <> 'expired')`,
-      project.project,
-      project.away_cursor ?? 0,
-      project.cursor,
-    )[0] ?? {};
-  tellPhone(core, project.project, `The workstation is back: ${messagesText(count)} delivered.`, nowMs);
+    project.project,
+    project.away_cursor ?? 0,
+    project.cursor,
+  );
+  tellPhone(core, project.project, `The workstation is back: ${messagesText(messages)} delivered.`, nowMs);
   return { ...project, away_told_at: null, away_cursor: null };
 }

@@ -3,7 +3,7 @@
 import type { OutboxOutcome, TextEntity } from '../../protocol/relay-api.ts';
 import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { Droppable, OutboundButton } from '../platform.ts';
-import type { Sql } from './store.ts';
+import { insert, type Sql, update } from './store.ts';
 
 /** What a row asks for; ids of ours, resolved to the platform's when it is sent. */
 export type StoredCall =
@@ -40,6 +40,8 @@ export type OutboxRow = {
   expires_at: number;
   settled_at: number | null;
   ref: string | null;
+  /** The owner has retried or dropped it. */
+  letter_done: 0 | 1;
   error_code: string | null;
   error_reason: string | null;
 };
@@ -71,24 +73,20 @@ interface NewOutboxRow {
   n: number | undefined;
   call: StoredCall;
   slot: string | null;
-  acceptedAt: number;
-  expiresAt: number;
+  accepted_at: number;
+  expires_at: number;
 }
 
+type RowKey = Pick<OutboxRow, 'key' | 'part'>;
+
 export function insertRow(sql: Sql, row: NewOutboxRow): void {
-  sql.exec(
-    `INSERT INTO outbox (key, part, project, class, n, waiting, state, call, slot, accepted_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, 1, 'queued', ?, ?, ?, ?)`,
-    row.key,
-    row.part,
-    row.project,
-    row.class,
-    row.n ?? lastPosition(sql, row.class) + 1,
-    JSON.stringify(row.call),
-    row.slot,
-    row.acceptedAt,
-    row.expiresAt,
-  );
+  const { n = lastPosition(sql, row.class) + 1, call } = row;
+  insert(sql, 'outbox', { ...row, n, call: JSON.stringify(call), waiting: 1, state: 'queued' });
+}
+
+/** Writes columns of a row. */
+export function setRow(sql: Sql, { key, part }: RowKey, columns: Partial<OutboxRow>): void {
+  update(sql, 'outbox', columns, { key, part });
 }
 
 /** Of what waits in a class; 0 = nothing does. */
@@ -107,7 +105,7 @@ export function readOutboxRow(sql: Sql, key: string, part: number): OutboxRow | 
 /** Below a text that still waits, or is on its way and shows them when it is sent again. */
 export function addButtons(sql: Sql, row: OutboxRow, buttons: OutboundButton[][]): void {
   const call = JSON.stringify({ ...(JSON.parse(row.call) as StoredCall), buttons });
-  sql.exec('UPDATE outbox SET call = ? WHERE key = ? AND part = ?', call, row.key, row.part);
+  setRow(sql, row, { call });
 }
 
 /** The oldest waiting row of each class, in the order of the classes; then the slow lane, then the answers to taps. */
@@ -161,24 +159,14 @@ export function setSlotRef(sql: Sql, project: number, slot: string, ref: string 
 }
 
 export function markSending(sql: Sql, row: OutboxRow): void {
-  sql.exec(
-    "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE key = ? AND part = ?",
-    row.key,
-    row.part,
-  );
+  setRow(sql, row, { state: 'sending', attempts: row.attempts + 1 });
 }
 
 /** `awaits` = the platform will say whether it arrived: until then the call stays, for a letter. */
 export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number, awaits = false): void {
   if (isOver(sql, row)) return;
-  sql.exec(
-    "UPDATE outbox SET waiting = 0, state = 'sent', call = ?, ref = ?, settled_at = ? WHERE key = ? AND part = ?",
-    awaits && ref !== null && row.class !== progressClass ? row.call : '',
-    ref,
-    nowMs,
-    row.key,
-    row.part,
-  );
+  const call = awaits && ref !== null && row.class !== progressClass ? row.call : '';
+  setRow(sql, row, { waiting: 0, state: 'sent', call, ref, settled_at: nowMs });
 }
 
 /** The newest row that was sent as this message of the platform and is not known to have arrived. */
@@ -187,10 +175,6 @@ export function readAwaited(sql: Sql, ref: string): OutboxRow | undefined {
     "SELECT * FROM outbox INDEXED BY outbox_awaited WHERE ref = ? AND call <> '' ORDER BY accepted_at DESC LIMIT 1",
     ref,
   )[0];
-}
-
-export function markArrived(sql: Sql, row: OutboxRow): void {
-  sql.exec("UPDATE outbox SET call = '' WHERE key = ? AND part = ?", row.key, row.part);
 }
 
 /** Nobody asks what became of the answer to a tap. */
@@ -202,25 +186,11 @@ function isOver(sql: Sql, { key, class: lane }: OutboxRow): boolean {
 /** The call stays in the row, for whoever retries the letter. */
 export function markDead(sql: Sql, row: OutboxRow, code: string, reason: string, nowMs: number): void {
   if (isOver(sql, row)) return;
-  sql.exec(
-    `UPDATE outbox SET waiting = 0, state = 'dead', error_code = ?, error_reason = ?, settled_at = ?
-     WHERE key = ? AND part = ?`,
-    code,
-    reason,
-    nowMs,
-    row.key,
-    row.part,
-  );
+  setRow(sql, row, { waiting: 0, state: 'dead', error_code: code, error_reason: reason, settled_at: nowMs });
 }
 
-export function requeue(sql: Sql, row: OutboxRow, nextAt: number, without: string): void {
-  sql.exec(
-    "UPDATE outbox SET state = 'queued', next_at = ?, without = ? WHERE key = ? AND part = ?",
-    nextAt,
-    without,
-    row.key,
-    row.part,
-  );
+export function requeue(sql: Sql, row: OutboxRow, next_at: number, without: string): void {
+  setRow(sql, row, { state: 'queued', next_at, without });
 }
 
 export function droppedOf(row: OutboxRow): Droppable[] {

@@ -1,30 +1,50 @@
 // What is taken in for the phone: each key once, the newest of a slot, and the state of a key. Never talks to a platform.
 
+import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { OutboxItem, OutboxOutcome } from '../../protocol/relay-api.ts';
+import type { OutboxAnswer, OutboxItem, OutboxRequest } from '../../protocol/relay-api.ts';
 import { outboxClasses } from '../../protocol/relay-api.ts';
 import type { OutboundButton } from '../platform.ts';
 import { issueButton } from './buttons.ts';
 import type { Core } from './core.ts';
 import { dropOldest, dropQueued, insertRow, ownKeyPrefix, readSlot, type StoredCall, tapLane } from './outbox-rows.ts';
 import { noteOutcome, readOutcome } from './outcomes.ts';
-import { buttonForAnswer } from './retry-button.ts';
+import { openProject } from './projects.ts';
+import { buttonForAnswer, noteAnswer } from './retry-button.ts';
 
-/** Adds what is new and answers the state of each key, in the order of the items. */
-export function postItems(
+/** Adds what is new and answers the state of each key, in the order of the items. Raises `bad_request` and `mailbox_full`; then nothing was taken. */
+export function acceptItems(
   core: Core,
-  project: number,
-  items: readonly OutboxItem[],
+  request: OutboxRequest,
   nowMs: number,
-): { outcomes: OutboxOutcome[]; added: boolean } {
-  let added = false;
-  const outcomes = items.map((item) => {
-    const known = readOutcome(core.sql, item.key);
-    if (known) return known;
-    added = addItem(core, project, item, nowMs) || added;
-    return readOutcome(core.sql, item.key) ?? { key: item.key, state: 'sent' as const };
+): { answer: OutboxAnswer; added: boolean } {
+  const { maxText } = core.platform.capabilities;
+  for (const item of request.items) {
+    const longest = Math.max(...item.parts.map((part) => part.text.length));
+    if (longest > maxText) {
+      throw new WaError('bad_request', `a part of ${longest} characters is longer than the platform's ${maxText}`);
+    }
+    if (item.slot !== undefined && item.parts.length > 1) {
+      throw new WaError('bad_request', `a slot takes one part, not ${item.parts.length}`);
+    }
+  }
+  if (core.sql.sizeBytes() > relayLimits.mailboxBytes) {
+    throw new WaError('mailbox_full', `the mailbox holds more than ${relayLimits.mailboxBytes} bytes`, {
+      hint: 'let the workstation take its messages: `wa-sync start`',
+      retryAfterMs: 60_000,
+    });
+  }
+  return core.sql.transaction(() => {
+    openProject(core.sql, request.project);
+    let added = false;
+    const items = request.items.map((item) => {
+      const known = readOutcome(core.sql, item.key);
+      if (known) return known;
+      added = addItem(core, request.project, item, nowMs) || added;
+      return readOutcome(core.sql, item.key) ?? { key: item.key, state: 'sent' as const };
+    });
+    return { answer: { epoch: core.epoch, items }, added };
   });
-  return { outcomes, added };
 }
 
 /** False when a newer rev of the slot is already there: nothing is left to send. */
@@ -51,7 +71,7 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
   );
   const answersPlainly = asked.length === 0 && item.replyTo !== undefined;
   const buttons = answersPlainly ? buttonForAnswer(core, item.replyTo ?? '', nowMs) : asked;
-  if (answersPlainly) core.recentAnswers.note(item.replyTo ?? '', item.key, item.parts.length - 1);
+  if (answersPlainly) noteAnswer(core, item.replyTo ?? '', item.key, item.parts.length - 1);
   item.parts.forEach((part, index) => {
     const isLast = index === item.parts.length - 1;
     insertRow(sql, {
@@ -69,8 +89,8 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
         ...(isLast && item.replyAction !== undefined ? { replyAction: item.replyAction } : {}),
       },
       slot: slot?.name ?? null,
-      acceptedAt: nowMs,
-      expiresAt: nowMs + relayLimits.outboxTtlMs,
+      accepted_at: nowMs,
+      expires_at: nowMs + relayLimits.outboxTtlMs,
     });
   });
   return true;
@@ -105,8 +125,8 @@ export function enqueueOwn(
     n: undefined,
     call,
     slot: slot ?? null,
-    acceptedAt: nowMs,
-    expiresAt: nowMs + ttlMs,
+    accepted_at: nowMs,
+    expires_at: nowMs + ttlMs,
   });
 }
 

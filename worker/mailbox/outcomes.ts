@@ -2,10 +2,10 @@
 
 import type { OutboxOutcome } from '../../protocol/relay-api.ts';
 import { isEnd } from '../../protocol/relay-api.ts';
+import type { InboundEvent } from '../platform.ts';
 import type { Core } from './core.ts';
-import { appendRow, highestSeq } from './log.ts';
-import { isOwnKey, type OutboxRow, progressClass } from './outbox-rows.ts';
-import { openProject } from './projects.ts';
+import { appendRow } from './log.ts';
+import { isOwnKey, markDead, type OutboxRow, progressClass, readAwaited, setRow } from './outbox-rows.ts';
 import type { Sql } from './store.ts';
 
 /**
@@ -20,8 +20,7 @@ export function noteOutcome(
   if (isOwnKey(key) || lane === progressClass) return false;
   const outcome = readOutcome(core.sql, key);
   if (outcome === undefined || !isEnd(outcome)) return false;
-  const seq = highestSeq(core.sql, openProject(core.sql, project)) + 1;
-  appendRow(core, project, seq, { at: nowMs, ref: '', kind: 'outcome', outcome }, nowMs);
+  appendRow(core, project, { at: nowMs, ref: '', kind: 'outcome', outcome }, nowMs);
   return true;
 }
 
@@ -39,4 +38,22 @@ export function readOutcome(sql: Sql, key: string): OutboxOutcome | undefined {
 function refOfLast(rows: readonly OutboxRow[]): { ref?: string } {
   const ref = rows.at(-1)?.ref;
   return ref ? { ref } : {};
+}
+
+/**
+ * What a platform says later of a message that it had taken: that it arrived, or that the phone never got it, which makes it a
+ * dead letter. A message that is no longer kept, or was settled before, stays as it is. Returns its project.
+ */
+export function noteDelivery(core: Core, event: InboundEvent & { kind: 'delivery' }, nowMs: number): number {
+  const row = readAwaited(core.sql, event.ref);
+  if (row === undefined || row.state !== 'sent') return event.project;
+  const { outcome } = event;
+  if (outcome.kind === 'arrived') {
+    setRow(core.sql, row, { call: '' });
+  } else {
+    markDead(core.sql, row, outcome.code, outcome.reason, nowMs);
+    core.counters.add('dead');
+    noteOutcome(core, row, nowMs);
+  }
+  return row.project;
 }

@@ -11,9 +11,9 @@ import { actOnLetter, findLetter, letterAnswers, listLetters } from './letters.t
 import { enqueueOwn } from './outbox.ts';
 import { tapLane } from './outbox-rows.ts';
 import type { Pause } from './platform-state.ts';
-import type { ProjectRow } from './projects.ts';
 import { openProject } from './projects.ts';
 import { readStatus } from './report.ts';
+import type { ProjectRow } from './rows.ts';
 import { clockText } from './words.ts';
 
 export interface PhoneText {

@@ -7,12 +7,12 @@ import { firstHeldSeq } from './albums.ts';
 import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import { countExpired, tellEndings } from './endings.ts';
-import type { HandOut } from './log.ts';
-import { applyReceipts, handOut, highestSeq } from './log.ts';
+import { applyReceipts, type HandOut, handOut } from './hand-out.ts';
+import { highestSeq } from './log.ts';
 import { endOutage } from './outages.ts';
-import type { ProjectRow } from './projects.ts';
 import { openProject, readProject, saveProject } from './projects.ts';
 import { isReactionDue } from './reactions.ts';
+import type { ProjectRow } from './rows.ts';
 import { getMeta, setMeta } from './schema.ts';
 import { judgePoll } from './takeover.ts';
 import type { PollSocket, PollSockets, Waiter } from './waiters.ts';
@@ -50,15 +50,7 @@ export function createPolls(core: Core, sockets: PollSockets, sends: (durable: b
   }
 
   function judge(row: ProjectRow, request: PollRequest, parked: PollSocket[], nowMs: number): WaError | null {
-    const holder =
-      row.daemon_id === null
-        ? null
-        : {
-            daemonId: row.daemon_id,
-            startedAt: row.daemon_started_at ?? 0,
-            presentAt: lastPresentAt(row) ?? 0,
-          };
-    const verdict = judgePoll(holder, request.daemon, parked.length > 0, nowMs);
+    const verdict = judgePoll(row, request.daemon, parked.length > 0, lastPresentAt(row) ?? 0, nowMs);
     if (verdict.kind === 'superseded') return supersededError();
     if (verdict.kind === 'held') {
       return new WaError('held_by_other_daemon', `project ${row.project} is polled by another workstation`, {

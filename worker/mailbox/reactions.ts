@@ -7,6 +7,7 @@ import type { ReactingRow } from './cache.ts';
 import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import { readProjects } from './projects.ts';
+import { update } from './store.ts';
 
 export interface PendingReaction {
   row: ReactingRow;
@@ -37,7 +38,7 @@ export function nextReaction(core: Core): PendingReaction | null {
 
 /** Shown, or given up. */
 export function settleReaction(core: Core, { row }: PendingReaction, shown: Reaction | typeof noReaction): void {
-  core.sql.exec('UPDATE log SET shown = ? WHERE project = ? AND seq = ?', shown, row.project, row.seq);
+  update(core.sql, 'log', { shown }, { project: row.project, seq: row.seq });
   const due = dueReactions(core);
   // Its state may have changed during the call.
   const now = due.get(keyOf(row));

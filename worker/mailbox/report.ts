@@ -9,8 +9,9 @@ import { sumCounts } from './counters.ts';
 import { countLetters } from './letters.ts';
 import { highestSeq } from './log.ts';
 import type { Pause } from './platform-state.ts';
-import type { ProjectRow } from './projects.ts';
 import { readCounts, readProjects } from './projects.ts';
+import type { ProjectRow } from './rows.ts';
+import { count } from './store.ts';
 
 /** `isAway`: see `listLetters`. */
 export type IsAway = (project: ProjectRow) => boolean;
@@ -71,12 +72,12 @@ function outboxCounts(core: Core): Record<KeyState, number> {
 
 /** What the phone sent and the workstation does not have. */
 function waitingRows(core: Core, row: ProjectRow): number {
-  const counted = core.sql.exec<{ count: number }>(
+  return count(
+    core.sql,
     "SELECT count(*) AS count FROM log WHERE project = ? AND seq > ? AND kind <> 'outcome'",
     row.project,
     row.cursor,
-  )[0];
-  return counted?.count ?? 0;
+  );
 }
 
 export interface MailboxMetrics {

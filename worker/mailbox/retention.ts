@@ -3,8 +3,8 @@
 import { relayLimits } from '../../protocol/limits.ts';
 import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
-import type { ProjectRow } from './projects.ts';
 import { readProjects, saveProject } from './projects.ts';
+import type { ProjectRow } from './rows.ts';
 import { getMeta, setMeta } from './schema.ts';
 import { turnSeen } from './seen.ts';
 import type { Sql } from './store.ts';

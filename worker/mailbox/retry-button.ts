@@ -4,37 +4,19 @@
 import { parseMessageId } from '../../protocol/ids.ts';
 import type { OutboundButton } from '../platform.ts';
 import { issueButton } from './buttons.ts';
+import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
 import { readRow } from './log.ts';
 
-interface RecentAnswer {
-  key: string;
-  part: number;
-  /** Given to the text while it was on its way, so that the phone shows it without them. */
-  late?: OutboundButton[][];
-}
-
-/** Which outbox row answered a message, in memory: text and report come within seconds, while the object is awake. */
-export interface RecentAnswers {
-  note(messageId: string, key: string, part: number): void;
-  find(messageId: string): RecentAnswer | undefined;
-  ofRow(key: string, part: number): RecentAnswer | undefined;
-}
-
 const remembered = 100;
 
-export function createRecentAnswers(): RecentAnswers {
-  const answers = new Map<string, RecentAnswer>();
-  return {
-    note(id, key, part) {
-      answers.delete(id);
-      answers.set(id, { key, part });
-      const oldest = answers.keys().next().value;
-      if (answers.size > remembered && oldest !== undefined) answers.delete(oldest);
-    },
-    find: (id) => answers.get(id),
-    ofRow: (key, part) => [...answers.values()].find((each) => each.key === key && each.part === part),
-  };
+/** Remembers which part of which key answers a message. */
+export function noteAnswer(core: Core, messageId: string, key: string, part: number): void {
+  const { answers } = cacheOf(core.sql);
+  answers.delete(messageId);
+  answers.set(messageId, { key, part });
+  const oldest = answers.keys().next().value;
+  if (answers.size > remembered && oldest !== undefined) answers.delete(oldest);
 }
 
 /** The button that appends the message again. */

@@ -1,35 +1,23 @@
 // Who may poll a project. Pure.
 
 import { relayLimits } from '../../protocol/limits.ts';
+import type { ProjectRow } from './rows.ts';
 
-export interface Holder {
-  daemonId: string;
-  startedAt: number;
-  /** The last time it showed a poll or a parked socket. */
-  presentAt: number;
-}
+export type Verdict = { kind: 'granted' } | { kind: 'superseded' } | { kind: 'held'; retryAfterMs: number };
 
-export type Verdict =
-  /** First poll, the same daemon process, a later start of it, or another workstation after the silence. */
-  | { kind: 'granted'; relation: 'same' | 'newer' | 'other' }
-  | { kind: 'superseded' }
-  | { kind: 'held'; retryAfterMs: number };
-
+/** `presentAt` = the last time that the owner showed a poll or a parked socket. */
 export function judgePoll(
-  holder: Holder | null,
+  { daemon_id, daemon_started_at }: Pick<ProjectRow, 'daemon_id' | 'daemon_started_at'>,
   daemon: { id: string; startedAt: number },
-  holderIsParked: boolean,
+  ownerIsParked: boolean,
+  presentAt: number,
   nowMs: number,
 ): Verdict {
-  if (holder === null) return { kind: 'granted', relation: 'other' };
-  if (holder.daemonId === daemon.id) {
-    if (daemon.startedAt === holder.startedAt) return { kind: 'granted', relation: 'same' };
-    return daemon.startedAt > holder.startedAt ? { kind: 'granted', relation: 'newer' } : { kind: 'superseded' };
+  if (daemon_id === null) return { kind: 'granted' };
+  if (daemon_id === daemon.id) {
+    return daemon.startedAt >= (daemon_started_at ?? 0) ? { kind: 'granted' } : { kind: 'superseded' };
   }
-  const silentMs = nowMs - Math.min(holder.presentAt, nowMs);
-  if (holderIsParked) return { kind: 'held', retryAfterMs: relayLimits.takeoverAfterMs };
-  if (silentMs < relayLimits.takeoverAfterMs) {
-    return { kind: 'held', retryAfterMs: relayLimits.takeoverAfterMs - silentMs };
-  }
-  return { kind: 'granted', relation: 'other' };
+  const silentMs = ownerIsParked ? 0 : Math.max(0, nowMs - presentAt);
+  const retryAfterMs = relayLimits.takeoverAfterMs - silentMs;
+  return retryAfterMs > 0 ? { kind: 'held', retryAfterMs } : { kind: 'granted' };
 }

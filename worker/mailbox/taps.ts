@@ -1,16 +1,16 @@
 // What a tap on a button does: an action of the relay's own, or a control for the daemon.
 
 import type { InboundEvent } from '../platform.ts';
-import { type Accepted, append, controlReserve, stored } from './accepted.ts';
+import { type Accepted, stored } from './accepted.ts';
 import type { KnownButton } from './buttons.ts';
 import { pressedButton } from './buttons.ts';
 import type { Core } from './core.ts';
 import type { LetterResult } from './letters.ts';
 import { letterAnswers, readOwnAction } from './letters.ts';
-import { controlWaits } from './log.ts';
+import { appendRow, controlWaits } from './log.ts';
 import { answerTap } from './outbox.ts';
 import { openProject } from './projects.ts';
-import { hasRoom } from './room.ts';
+import { controlReserve, hasQuota } from './quota.ts';
 
 export interface TapParts {
   actOnLetter(project: number, letterId: string, action: 'retry' | 'drop', nowMs: number): LetterResult;
@@ -38,7 +38,7 @@ function press(
   if (own !== null) return letterAnswers[parts.actOnLetter(project, own.letterId, own.action, nowMs)];
   const control = { type: 'button' as const, action, key, userId: event.userId };
   if (controlWaits(core.sql, openProject(core.sql, project), control)) return 'Recorded.';
-  if (!hasRoom(core, controlReserve)) return 'Not recorded: the mailbox is full.';
-  append(core, project, { at: event.at, ref: '', kind: 'control', control }, nowMs);
+  if (!hasQuota(core, controlReserve)) return 'Not recorded: the mailbox is full.';
+  appendRow(core, project, { at: event.at, ref: '', kind: 'control', control }, nowMs);
   return 'Recorded.';
 }
