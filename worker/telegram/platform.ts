@@ -2,7 +2,7 @@
 
 import { textOf } from '../../protocol/relay-settings.ts';
 import { checkTelegram, webhookRoute } from '../../protocol/telegram-settings.ts';
-import { isSecret } from '../digest.ts';
+import { isSecret } from '../auth.ts';
 import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
