@@ -24,7 +24,7 @@ export const relayLimits = {
   outboxTtlMs: 7 * 24 * 3_600_000,
   /** Outcomes of outbox keys, and the memory of seen updates. */
   outboxKeptMs: 30 * 24 * 3_600_000,
-  seenKeptMs: 25 * 3_600_000,
+  dedupeKeptMs: 25 * 3_600_000,
   /** Terminal messages, and controls below the cursor. */
   logKeptMs: 24 * 3_600_000,
   albumGatherMs: 1_000,

@@ -15,7 +15,8 @@ import {
 } from '../protocol/relay-api.ts';
 import { ask, errorAnswer, jsonAnswer } from './answers.ts';
 import { requireAgent } from './auth.ts';
-import { type Bindings, readSettings } from './env.ts';
+import type { Bindings } from './bindings.ts';
+import { readSettings } from './env.ts';
 import { downloadFile, uploadDocument } from './files.ts';
 import { metricsText } from './metrics.ts';
 import type { Platform, PlatformKind } from './platform.ts';

@@ -1,14 +1,8 @@
 // The only reader of the Worker's settings: checked once, frozen, closed when something is missing.
 
 import { checkSettings, type HintFor, type RelayVariables, type Settings } from '../protocol/relay-settings.ts';
-import type { Mailbox } from './mailbox/object.ts';
 
 export type { Settings };
-
-/** What the runtime gives the Worker: its settings, and the mailboxes. */
-export interface Bindings extends RelayVariables {
-  MAILBOX: DurableObjectNamespace<Mailbox>;
-}
 
 const checked = new WeakMap<object, Settings>();
 

@@ -4,8 +4,8 @@ import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { DocumentAnswer, DocumentQuery } from '../protocol/relay-api.ts';
 import { ask } from './answers.ts';
-import type { DocumentRequest, DocumentStart } from './mailbox/documents.ts';
 import type { Mailbox } from './mailbox/object.ts';
+import type { DocumentRequest, DocumentStart } from './mailbox/outbound/documents.ts';
 import type { Platform } from './platform.ts';
 
 /** Raises `not_found`, `body_too_large`, and `rate_limited`, `platform_*` when the platform does not answer. */

@@ -163,7 +163,7 @@ export interface Platform {
   decode(update: unknown): readonly Decoded[];
   call(call: OutboundCall): Promise<SendOutcome>;
   /** The name by which groups address the bot; null when the platform does not tell. */
-  ownName(): Promise<string | null>;
+  botUsername(): Promise<string | null>;
   /** Must not buffer, and must not give away what the platform is asked with. */
   openFile(fileId: string): Promise<OpenedFile>;
   /** Must not buffer. */

@@ -1,6 +1,6 @@
 // The webhook of a platform: its secret, size, decode, allowed chat and user, then the mailboxes. A stranger never reaches an object.
 
-import type { Bindings } from './env.ts';
+import type { Bindings } from './bindings.ts';
 import type { EdgeCounts } from './metrics.ts';
 import type { Decoded, InboundEvent, Platform, PlatformKind } from './platform.ts';
 import { connect, objectName } from './platforms.ts';

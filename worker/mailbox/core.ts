@@ -2,7 +2,7 @@
 
 import type { Platform } from '../platform.ts';
 import type { Counters } from './counters.ts';
-import type { Sql } from './store.ts';
+import type { Sql } from './tables/sql.ts';
 
 export interface Core {
   readonly sql: Sql;

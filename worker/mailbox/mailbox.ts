@@ -12,33 +12,33 @@ import type {
 } from '../../protocol/relay-api.ts';
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
-import type { Accepted } from './accepted.ts';
 import type { AlarmDevice, Due, Run } from './alarm.ts';
 import { createRuns } from './alarm.ts';
-import { closeAlbums, nextAlbumCloseAt } from './albums.ts';
-import { withForgetting } from './cache.ts';
 import type { Core } from './core.ts';
-import { meetDeadlines, nextDeadlineAt } from './deadlines.ts';
-import type { Documents } from './documents.ts';
-import { createDocuments } from './documents.ts';
-import { createFlood } from './flood.ts';
-import { findFile } from './hand-out.ts';
-import type { InboxParts } from './inbox.ts';
-import { acceptEvent } from './inbox.ts';
-import { actOnLetter, isAwaySince, letterAnswers, listLetters } from './letters.ts';
-import { acceptItems } from './outbox.ts';
-import { learnOwnName, readOwnName } from './own-name.ts';
-import type { PhoneParts } from './phone-commands.ts';
-import { answerCommand } from './phone-commands.ts';
-import { createPolls } from './polls.ts';
-import { readProject } from './projects.ts';
-import { isReactionDue } from './reactions.ts';
+import { actOnLetter, deadLetterAnswers, isAwaySince, listDeadLetters } from './dead-letters/dead-letters.ts';
+import type { Accepted } from './inbound/accepted.ts';
+import { learnBotUsername, readBotUsername } from './inbound/bot-username.ts';
+import type { InboxParts } from './inbound/events.ts';
+import { acceptEvent } from './inbound/events.ts';
+import { createFlood } from './inbound/flood.ts';
+import { meetDeadlines, nextDeadlineAt } from './notices/deadlines.ts';
+import type { PhoneParts } from './notices/phone-commands.ts';
+import { answerCommand } from './notices/phone-commands.ts';
+import type { Documents } from './outbound/documents.ts';
+import { createDocuments } from './outbound/documents.ts';
+import { acceptItems } from './outbound/queue.ts';
+import { createSender } from './outbound/sender.ts';
+import { findFile } from './poll/hand-out.ts';
+import { createPolls } from './poll/polls.ts';
+import type { PollSocket, PollSockets } from './poll/sockets.ts';
 import type { MailboxMetrics } from './report.ts';
 import { readMetrics, readStatus } from './report.ts';
 import { clean, nextCleaningAt } from './retention.ts';
-import type { ProjectRow } from './rows.ts';
-import { createSender } from './sender.ts';
-import type { PollSocket, PollSockets } from './waiters.ts';
+import { closeAlbums, nextAlbumCloseAt } from './tables/albums.ts';
+import { withForgetting } from './tables/cache.ts';
+import { readProject } from './tables/projects.ts';
+import { isReactionDue } from './tables/reactions.ts';
+import type { ProjectRow } from './tables/rows.ts';
 
 export interface MailboxParts {
   core: Core;
@@ -93,7 +93,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   /** Somebody addressed a bot by a name, and which is ours is not known. */
   function wantsName(event: InboundEvent, nowMs: number): boolean {
     if (event.kind !== 'message' || addressedTo(event.text) === undefined) return false;
-    return readOwnName(core.sql, nowMs) === null;
+    return readBotUsername(core.sql, nowMs) === null;
   }
 
   function accept(event: InboundEvent): Accepted['kind'] {
@@ -137,7 +137,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   async function send(): Promise<void> {
     if (nameWanted) {
       nameWanted = false;
-      await learnOwnName(core);
+      await learnBotUsername(core);
     }
     await sender.run(polls.notify);
   }
@@ -176,7 +176,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     status: () => readStatus(core, sender.pause(), isAway),
     findFile: (project, id) => findFile(core, project, id),
     documents: { begin: planned(documents.begin), end: planned(documents.end) },
-    letters: (project) => ({ letters: listLetters(core, project, isAwayNow(project)) }),
+    letters: (project) => ({ letters: listDeadLetters(core, project, isAwayNow(project)) }),
     actOnLetter: planned((project, id, action) => {
       const nowMs = core.clock();
       const away = isAwayNow(project);
@@ -186,10 +186,10 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
           hint: 'see the ids with `wa-sync letters`',
         });
       }
-      if (result === 'full') throw new WaError('mailbox_full', letterAnswers.full, { retryAfterMs: 60_000 });
+      if (result === 'full') throw new WaError('mailbox_full', deadLetterAnswers.full, { retryAfterMs: 60_000 });
       runs.soon(true);
       polls.notify(project);
-      return { letters: listLetters(core, project, away) };
+      return { letters: listDeadLetters(core, project, away) };
     }),
     metrics: () => readMetrics(core),
   };

@@ -17,19 +17,19 @@ import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
-import type { Accepted } from './accepted.ts';
 import type { AlarmDevice } from './alarm.ts';
 import { alarmRetryMs } from './alarm.ts';
 import { createCounters } from './counters.ts';
-import type { DocumentRequest, DocumentStart } from './documents.ts';
-import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './durable-sockets.ts';
-import { durableSql } from './durable-sql.ts';
+import type { Accepted } from './inbound/accepted.ts';
 import type { MailboxLogic } from './mailbox.ts';
 import { createMailbox } from './mailbox.ts';
+import type { DocumentRequest, DocumentStart } from './outbound/documents.ts';
+import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './poll/durable-sockets.ts';
+import { answerFrame } from './poll/sockets.ts';
 import type { MailboxMetrics } from './report.ts';
-import { getMeta, openStorage, setMeta } from './schema.ts';
-import type { Sql } from './store.ts';
-import { answerFrame } from './waiters.ts';
+import { durableSql } from './tables/durable-sql.ts';
+import { getMeta, openStorage, setMeta } from './tables/schema.ts';
+import type { Sql } from './tables/sql.ts';
 
 /** Errors lose their fields on the way out of an object, so they travel as data. */
 export type ObjectAnswer<T> = { ok: true; value: T } | ({ ok: false } & ErrorBody);

@@ -6,14 +6,14 @@ import type { KeyState, MailboxStatus, ProjectStatus } from '../../protocol/rela
 import type { Core } from './core.ts';
 import type { Counts } from './counters.ts';
 import { sumCounts } from './counters.ts';
-import { countLetters } from './letters.ts';
-import { highestSeq } from './log.ts';
-import type { Pause } from './platform-state.ts';
-import { readCounts, readProjects } from './projects.ts';
-import type { ProjectRow } from './rows.ts';
-import { count } from './store.ts';
+import { countDeadLetters } from './dead-letters/dead-letters.ts';
+import type { Pause } from './outbound/platform-state.ts';
+import { highestSeq } from './tables/log.ts';
+import { readCounts, readProjects } from './tables/projects.ts';
+import type { ProjectRow } from './tables/rows.ts';
+import { count } from './tables/sql.ts';
 
-/** `isAway`: see `listLetters`. */
+/** `isAway`: see `listDeadLetters`. */
 export type IsAway = (project: ProjectRow) => boolean;
 
 export function readStatus(core: Core, pause: Pause | null, isAway: IsAway): MailboxStatus {
@@ -34,7 +34,7 @@ function projectStatus(core: Core, row: ProjectRow, isAway: IsAway): ProjectStat
     cursor: row.cursor,
     ladder: ladderOf(core, row),
     oldestWaitingAt: oldestWaitingAt(core, row),
-    letters: countLetters(core, row, isAway(row)),
+    letters: countDeadLetters(core, row, isAway(row)),
   };
 }
 

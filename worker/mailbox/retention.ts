@@ -1,13 +1,13 @@
 // Deletion of what is over and has been kept long enough. Nothing above a cursor is deleted.
 
 import { relayLimits } from '../../protocol/limits.ts';
-import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
-import { readProjects, saveProject } from './projects.ts';
-import type { ProjectRow } from './rows.ts';
-import { getMeta, setMeta } from './schema.ts';
-import { turnSeen } from './seen.ts';
-import type { Sql } from './store.ts';
+import { cacheOf } from './tables/cache.ts';
+import { rotateDedupe } from './tables/dedupe.ts';
+import { readProjects, saveProject } from './tables/projects.ts';
+import type { ProjectRow } from './tables/rows.ts';
+import { getMeta, setMeta } from './tables/schema.ts';
+import type { Sql } from './tables/sql.ts';
 
 /** A full pass reads every row once; twice a day is little per message. */
 const cleanEveryMs = 12 * 3_600_000;
@@ -21,7 +21,7 @@ export function clean(core: Core, nowMs: number): void {
   const { sql } = core;
   sql.transaction(() => {
     for (const project of readProjects(sql)) cleanProject(core, project, nowMs);
-    turnSeen(sql, nowMs);
+    rotateDedupe(sql, nowMs);
     sql.exec('DELETE FROM album WHERE open = 0 AND closes_at < ?', nowMs - relayLimits.logKeptMs);
     sql.exec('DELETE FROM outbox WHERE waiting = 0 AND settled_at < ?', nowMs - relayLimits.outboxKeptMs);
     sql.exec('DELETE FROM slot WHERE at < ?', nowMs - relayLimits.outboxKeptMs);

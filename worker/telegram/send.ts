@@ -42,7 +42,7 @@ export async function showTyping(api: BotApi, chatId: string, topic: number): Pr
 }
 
 /** Null when there is no answer with a name in it. */
-export async function fetchOwnName(api: BotApi): Promise<string | null> {
+export async function fetchBotUsername(api: BotApi): Promise<string | null> {
   try {
     const { body } = await post(api, 'getMe', {});
     const name: unknown = (JSON.parse(body) as { result?: { username?: unknown } }).result?.username;

@@ -1,0 +1,115 @@
+// What the phone is told when a message ends without an answer: one line that says why, with Retry where that helps.
+
+import { messageId } from '../../../protocol/ids.ts';
+import type { ReceiptState } from '../../../protocol/receipts.ts';
+import type { Core } from '../core.ts';
+import { enqueueOwn, tellPhone } from '../outbound/queue.ts';
+import { cacheOf } from '../tables/cache.ts';
+import { addButtons, type OutboxRow, readOutboxRow, type StoredCall } from '../tables/outbox.ts';
+import type { LogRow, ProjectRow } from '../tables/rows.ts';
+import { retryButton } from './retry-button.ts';
+import { messagesText } from './words.ts';
+
+export interface Ending {
+  row: LogRow;
+  state: ReceiptState;
+}
+
+/** The ends that the relay tells, and whether sending it again may help. A failed turn is told by the daemon, with its error. */
+const told = { expired: { retry: true }, lost: { retry: true }, refused: { retry: false } } as const;
+
+type ToldState = keyof typeof told;
+
+/** What the daemon has just reported. True when something is to be sent. */
+export function tellEndings(core: Core, project: number, endings: readonly Ending[], nowMs: number): boolean {
+  const failed = endings.filter(({ state }) => state === 'failed');
+  const offered = failed.map(({ row }) => offerRetry(core, row, nowMs)).includes(true);
+  let sends = offered;
+  for (const state of Object.keys(told) as ToldState[]) {
+    const rows = endings.filter((ending) => ending.state === state).map(({ row }) => row);
+    if (rows.length === 0) continue;
+    tellEnd(core, project, state, rows.length, rows[0], nowMs);
+    sends = true;
+  }
+  return sends;
+}
+
+/** `row` is named when it is the only one. */
+function tellEnd(
+  core: Core,
+  project: number,
+  state: ToldState,
+  count: number,
+  row: LogRow | undefined,
+  nowMs: number,
+): void {
+  const { retry } = told[state];
+  if (count > 1 || row === undefined) {
+    tellPhone(core, project, `${manyText(state, count)}${retry ? ' /letters lists them with Retry.' : ''}`, nowMs);
+    return;
+  }
+  const id = messageId(core.epoch, row.project, row.seq);
+  const buttons = retry ? retryButton(core, project, id, nowMs) : [];
+  tellPhone(core, project, oneText(state), nowMs, { buttons, replyTo: id });
+}
+
+function oneText(state: ToldState): string {
+  if (state === 'expired') return 'This message expired before the agent took it.';
+  if (state === 'lost') return 'This message did not reach the agent, in three attempts.';
+  return 'The workstation refused this message.';
+}
+
+function manyText(state: ToldState, count: number): string {
+  if (state === 'expired') return `${messagesText(count)} expired before the agent took them.`;
+  if (state === 'lost') return `${messagesText(count)} did not reach the agent, in three attempts each.`;
+  return `The workstation refused ${messagesText(count)}.`;
+}
+
+/** A slow stream of expiries is told once an hour. */
+const expiryNoticeEveryMs = 3_600_000;
+
+/** Counts what has expired in the mailbox and tells it, unless it was told lately. The caller saves the row. */
+export function countExpired(core: Core, project: ProjectRow, rows: readonly LogRow[], nowMs: number): ProjectRow {
+  const untold = project.expired_untold + rows.length;
+  if (untold === 0 || nowMs < (expiryNoticeAt({ ...project, expired_untold: untold }) ?? 0)) {
+    return { ...project, expired_untold: untold };
+  }
+  tellEnd(core, project.project, 'expired', untold, rows[0], nowMs);
+  return { ...project, expired_untold: 0, expired_told_at: nowMs };
+}
+
+/** When the phone is to be told of what has expired; null = of nothing. */
+export function expiryNoticeAt(project: ProjectRow): number | null {
+  if (project.expired_untold === 0) return null;
+  return (project.expired_told_at ?? 0) + expiryNoticeEveryMs;
+}
+
+/** For a failed message whose answer is already here: the words are the daemon's, the button is ours. */
+function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
+  const id = messageId(core.epoch, row.project, row.seq);
+  const answer = cacheOf(core.sql).answers.get(id);
+  const sent = answer === undefined ? undefined : readOutboxRow(core.sql, answer.key, answer.part);
+  if (answer === undefined || sent === undefined) return false;
+  const buttons = retryButton(core, row.project, id, nowMs);
+  if (buttons.length === 0) return false;
+  if (sent.state === 'queued' || sent.state === 'sending') {
+    addButtons(core.sql, sent, buttons);
+    if (sent.state === 'sending') answer.late = buttons;
+    return true;
+  }
+  if (sent.ref === null) return false;
+  enqueueOwn(core, row.project, { kind: 'buttons', ref: sent.ref, buttons }, nowMs);
+  return true;
+}
+
+/** Shows the buttons that a text was given while it was on its way. An object that died meanwhile sends it again, with them. */
+export function showLateButtons(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
+  const answers = [...cacheOf(core.sql).answers.values()];
+  const answer = answers.find(({ key, part }) => key === row.key && part === row.part);
+  const buttons = answer?.late;
+  if (answer === undefined || buttons === undefined) return;
+  delete answer.late;
+  const sent = JSON.parse(row.call) as StoredCall;
+  if (ref === undefined || sent.kind !== 'text' || sent.buttons.length > 0) return;
+  enqueueOwn(core, row.project, { kind: 'buttons', ref, buttons }, nowMs);
+}
