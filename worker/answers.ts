@@ -1,7 +1,6 @@
 // Answers of the mailboxes and of the HTTP API: errors as data and as statuses, one place for the headers.
 
-import type { ErrorCode } from '../protocol/errors.ts';
-import { errorBody, WaError } from '../protocol/errors.ts';
+import { type ErrorCode, errorBody, WaError } from '../protocol/errors.ts';
 import type { ObjectAnswer } from './mailbox/object.ts';
 
 /** The table of protocol/README.md, section 5. */

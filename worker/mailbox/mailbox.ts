@@ -12,27 +12,22 @@ import type {
 } from '../../protocol/relay-api.ts';
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
-import type { AlarmDevice, Due, Run } from './alarm.ts';
-import { createRuns } from './alarm.ts';
+import { type AlarmDevice, createRuns, type Due, type Run } from './alarm.ts';
 import type { Core } from './core.ts';
 import { actOnLetter, deadLetterAnswers, isAwaySince, listDeadLetters } from './dead-letters/dead-letters.ts';
 import type { Accepted } from './inbound/accepted.ts';
 import { learnBotUsername, readBotUsername } from './inbound/bot-username.ts';
-import type { InboxParts } from './inbound/events.ts';
-import { acceptEvent } from './inbound/events.ts';
-import { createFlood } from './inbound/flood.ts';
+import { acceptEvent, type InboxParts } from './inbound/events.ts';
+import { createFloodNotice } from './inbound/flood.ts';
 import { meetDeadlines, nextDeadlineAt } from './notices/deadlines.ts';
-import type { PhoneParts } from './notices/phone-commands.ts';
-import { answerCommand } from './notices/phone-commands.ts';
-import type { Documents } from './outbound/documents.ts';
-import { createDocuments } from './outbound/documents.ts';
+import { answerCommand, type PhoneParts } from './notices/phone-commands.ts';
+import { createDocuments, type Documents } from './outbound/documents.ts';
 import { acceptItems } from './outbound/queue.ts';
 import { createSender } from './outbound/sender.ts';
 import { findFile } from './poll/hand-out.ts';
 import { createPolls } from './poll/polls.ts';
 import type { PollSocket, PollSockets } from './poll/sockets.ts';
-import type { MailboxMetrics } from './report.ts';
-import { readMetrics, readStatus } from './report.ts';
+import { type MailboxMetrics, readMetrics, readStatus } from './report.ts';
 import { clean, nextCleaningAt } from './retention.ts';
 import { closeAlbums, nextAlbumCloseAt } from './tables/albums.ts';
 import { withForgetting } from './tables/cache.ts';
@@ -72,7 +67,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   const runs = createRuns({ device: alarm, clock: core.clock, due, tick, send });
   const sender = createSender(core, runs.guard);
   const polls = createPolls(core, sockets, runs.soon);
-  const flood = createFlood(core);
+  const countForFlood = createFloodNotice(core);
   let nameWanted = false;
   /** A parked poll has just been answered; until the run that follows is over its workstation counts as there. */
   let answered = false;
@@ -104,7 +99,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
       runs.soon(true);
       return accepted.kind;
     }
-    const told = accepted.counted && flood.count(accepted.project, nowMs);
+    const told = accepted.counted && countForFlood(accepted.project, nowMs);
     if (wantsName(event, nowMs)) nameWanted = true;
     // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
     answered ||= polls.isParked(accepted.project);

@@ -1,8 +1,7 @@
 // The Durable Object shell of one mailbox: starts the parts over real storage, sockets and alarm, and delegates. Decides nothing.
 
 import { DurableObject } from 'cloudflare:workers';
-import type { ErrorBody } from '../../protocol/errors.ts';
-import { errorBody, WaError } from '../../protocol/errors.ts';
+import { type ErrorBody, errorBody, WaError } from '../../protocol/errors.ts';
 import { parseMailboxName } from '../../protocol/ids.ts';
 import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import type {
@@ -17,12 +16,10 @@ import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
-import type { AlarmDevice } from './alarm.ts';
-import { alarmRetryMs } from './alarm.ts';
+import { type AlarmDevice, alarmRetryMs } from './alarm.ts';
 import { createCounters } from './counters.ts';
 import type { Accepted } from './inbound/accepted.ts';
-import type { MailboxLogic } from './mailbox.ts';
-import { createMailbox } from './mailbox.ts';
+import { createMailbox, type MailboxLogic } from './mailbox.ts';
 import type { DocumentRequest, DocumentStart } from './outbound/documents.ts';
 import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './poll/durable-sockets.ts';
 import { answerFrame } from './poll/sockets.ts';

@@ -1,14 +1,12 @@
 // What a mailbox says about itself: status for daemons and the phone, numbers for the metrics. Reads only.
 
-import type { ReceiptState } from '../../protocol/receipts.ts';
-import { receiptStates } from '../../protocol/receipts.ts';
+import { type ReceiptState, receiptStates } from '../../protocol/receipts.ts';
 import type { KeyState, MailboxStatus, ProjectStatus } from '../../protocol/relay-api.ts';
 import type { Core } from './core.ts';
-import type { Counts } from './counters.ts';
-import { sumCounts } from './counters.ts';
+import { type Counts, sumCounts } from './counters.ts';
 import { countDeadLetters } from './dead-letters/dead-letters.ts';
 import type { Pause } from './outbound/platform-state.ts';
-import { highestSeq } from './tables/log.ts';
+import { highestSeq, oldestWaiting } from './tables/log.ts';
 import { readCounts, readProjects } from './tables/projects.ts';
 import type { ProjectRow } from './tables/rows.ts';
 import { count } from './tables/sql.ts';
@@ -33,7 +31,7 @@ function projectStatus(core: Core, row: ProjectRow, isAway: IsAway): ProjectStat
     lastSeenAt: row.last_seen_at,
     cursor: row.cursor,
     ladder: ladderOf(core, row),
-    oldestWaitingAt: oldestWaitingAt(core, row),
+    oldestWaitingAt: oldestWaiting(core.sql, row)?.at ?? null,
     letters: countDeadLetters(core, row, isAway(row)),
   };
 }
@@ -49,15 +47,6 @@ function ladderOf(core: Core, row: ProjectRow): Partial<Record<ReceiptState, num
   return Object.fromEntries(
     receiptStates.flatMap((state) => (byState.has(state) ? [[state, byState.get(state)]] : [])),
   );
-}
-
-function oldestWaitingAt(core: Core, row: ProjectRow): number | null {
-  const oldest = core.sql.exec<{ at: number }>(
-    "SELECT at FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL ORDER BY seq LIMIT 1",
-    row.project,
-    row.cursor,
-  )[0];
-  return oldest?.at ?? null;
 }
 
 function outboxCounts(core: Core): Record<KeyState, number> {
@@ -93,7 +82,7 @@ export interface MailboxMetrics {
 export function readMetrics(core: Core): MailboxMetrics {
   const projects = readProjects(core.sql);
   const nowMs = core.clock();
-  const oldest = projects.map((row) => oldestWaitingAt(core, row)).filter((at) => at !== null);
+  const oldest = projects.flatMap((row) => oldestWaiting(core.sql, row)?.at ?? []);
   const outbox = outboxCounts(core);
   return {
     in: projects.reduce((sum, row) => sum + highestSeq(core.sql, row), 0),

@@ -4,8 +4,7 @@
 import { relayLimits } from '../../protocol/limits.ts';
 import type { OpenedFile, OutboundDocument, SendOutcome } from '../platform.ts';
 import { readAnswer } from './errors.ts';
-import type { BotApi } from './send.ts';
-import { chatIdOf, placementOf, post, unreachable } from './send.ts';
+import { type BotApi, chatIdOf, placementOf, post, unreachable } from './send.ts';
 
 /** Until the first byte; a large file may take its time afterwards. */
 const headersTimeoutMs = 20_000;

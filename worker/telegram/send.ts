@@ -2,8 +2,7 @@
 
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { OutboundButton, OutboundCall, OutboundText, Reaction, SendOutcome } from '../platform.ts';
-import type { ApiAnswer } from './errors.ts';
-import { readAnswer } from './errors.ts';
+import { type ApiAnswer, readAnswer } from './errors.ts';
 
 export interface BotApi {
   /** Without a trailing slash. */

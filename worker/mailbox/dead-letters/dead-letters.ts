@@ -7,8 +7,7 @@ import type { Core } from '../core.ts';
 import { hasQuota } from '../inbound/quota.ts';
 import { previewOf } from '../notices/words.ts';
 import { ownActionPrefix } from '../tables/buttons.ts';
-import type { NewRow } from '../tables/log.ts';
-import { appendRow, findByRef, highestSeq, readRow } from '../tables/log.ts';
+import { appendRow, findByRef, highestSeq, type NewRow } from '../tables/log.ts';
 import { isOwnKey, lastPosition, type OutboxRow, ownKeyPrefix, type StoredCall, setRow } from '../tables/outbox.ts';
 import { readProject, saveProject } from '../tables/projects.ts';
 import { noReaction, noteState } from '../tables/reactions.ts';
@@ -25,8 +24,6 @@ export const deadLetterAnswers: Record<DeadLetterResult, string> = {
   unknown: 'That letter is no longer here.',
   full: 'The mailbox is full. Try again when the workstation has taken some messages.',
 };
-
-const endedStates = ['expired', 'failed', 'lost', 'refused'];
 
 const reasonOf: Record<string, string> = {
   expired: 'it waited longer than it may',
@@ -87,9 +84,14 @@ export function actOnLetter(
     return action === 'retry' ? 'retried' : 'dropped';
   }
   const project = readProject(core.sql, number);
-  const row =
-    inbound.epoch === core.epoch && inbound.project === number ? readRow(core.sql, number, inbound.seq) : undefined;
-  if (project === undefined || row === undefined || !isDeadLetter(project, row, isAway)) return 'unknown';
+  if (project === undefined || inbound.epoch !== core.epoch || inbound.project !== number) return 'unknown';
+  const row = core.sql.exec<LogRow>(
+    `SELECT * FROM log WHERE project = ? AND ${inboundWhere(isAway)} AND seq = ?`,
+    number,
+    project.cursor,
+    inbound.seq,
+  )[0];
+  if (row === undefined) return 'unknown';
   if (action === 'retry') {
     if (!hasQuota(core, 0)) return 'full';
     appendAgain(core, project, row, nowMs);
@@ -127,13 +129,7 @@ function appendAgain(core: Core, project: ProjectRow, row: LogRow, nowMs: number
   );
 }
 
-function isDeadLetter(project: ProjectRow, row: LogRow, isAway: boolean): boolean {
-  if (row.kind !== 'message' || row.letter_done === 1) return false;
-  if (row.state === null) return isAway && row.seq <= project.cursor;
-  return endedStates.includes(row.state);
-}
-
-/** The same as `isDeadLetter`; its parameter is the cursor. */
+/** Which messages of the log are dead letters; the parameter is the cursor. */
 function inboundWhere(isAway: boolean): string {
   const delivered = isAway ? 'state IS NULL AND seq <= ?' : 'state IS NULL AND 0 > ?';
   return `kind = 'message' AND letter_done = 0 AND (state IN ('expired', 'failed', 'lost', 'refused') OR (${delivered}))`;

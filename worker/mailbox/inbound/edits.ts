@@ -1,8 +1,7 @@
 // New words of an earlier message: a row of its own, a STOP when they say so, or word to the phone that the message is gone.
 
 import { messageId } from '../../../protocol/ids.ts';
-import type { Reading } from '../../commands.ts';
-import { markedText, readText } from '../../commands.ts';
+import { markedText, type Reading, readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { tellPhone } from '../outbound/queue.ts';

@@ -2,11 +2,9 @@
 
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import type { DeadLetterResult } from '../dead-letters/dead-letters.ts';
-import { deadLetterAnswers, readOwnAction } from '../dead-letters/dead-letters.ts';
+import { type DeadLetterResult, deadLetterAnswers, readOwnAction } from '../dead-letters/dead-letters.ts';
 import { answerTap } from '../outbound/queue.ts';
-import type { KnownButton } from '../tables/buttons.ts';
-import { pressedButton } from '../tables/buttons.ts';
+import { type KnownButton, pressedButton } from '../tables/buttons.ts';
 import { appendRow, controlWaits } from '../tables/log.ts';
 import { openProject } from '../tables/projects.ts';
 import { type Accepted, stored } from './accepted.ts';

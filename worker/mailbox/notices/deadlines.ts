@@ -1,9 +1,7 @@
 // When time next does something to the messages that wait, and doing it: expiry, and what the phone is told about it.
 
 import type { Core } from '../core.ts';
-import type { Waiting } from '../tables/cache.ts';
-import { cacheOf } from '../tables/cache.ts';
-import { expireRow } from '../tables/log.ts';
+import { expireRow, oldestWaiting } from '../tables/log.ts';
 import { readProjects, saveProject } from '../tables/projects.ts';
 import type { LogRow, ProjectRow } from '../tables/rows.ts';
 import type { Sql } from '../tables/sql.ts';
@@ -65,21 +63,6 @@ function expireWaiting(core: Core, project: ProjectRow, nowMs: number): { projec
     if (alive >= 0 || page.length === 0) break;
   }
   return { project: { ...project, expired_to: expiredTo }, expired };
-}
-
-function oldestWaiting(sql: Sql, project: ProjectRow): Waiting | undefined {
-  const { oldest } = cacheOf(sql);
-  const from = Math.max(project.cursor, project.expired_to);
-  const known = oldest.get(project.project);
-  if (known?.from === from) return known.waiting ?? undefined;
-  const waiting = sql.exec<Waiting & Record<string, number>>(
-    `SELECT stored_at, expires_at FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL
-     ORDER BY seq LIMIT 1`,
-    project.project,
-    from,
-  )[0];
-  oldest.set(project.project, { from, waiting: waiting ?? null });
-  return waiting;
 }
 
 function sameRow(a: ProjectRow, b: ProjectRow): boolean {

@@ -15,8 +15,24 @@ export interface Ending {
   state: ReceiptState;
 }
 
-/** The ends that the relay tells, and whether sending it again may help. A failed turn is told by the daemon, with its error. */
-const told = { expired: { retry: true }, lost: { retry: true }, refused: { retry: false } } as const;
+/** The ends that the relay tells, and whether another try may help. The daemon tells a failed turn, with its error. */
+const told = {
+  expired: {
+    retry: true,
+    one: 'This message expired before the agent took it.',
+    many: (messages: string) => `${messages} expired before the agent took them.`,
+  },
+  lost: {
+    retry: true,
+    one: 'This message did not reach the agent, in three attempts.',
+    many: (messages: string) => `${messages} did not reach the agent, in three attempts each.`,
+  },
+  refused: {
+    retry: false,
+    one: 'The workstation refused this message.',
+    many: (messages: string) => `The workstation refused ${messages}.`,
+  },
+};
 
 type ToldState = keyof typeof told;
 
@@ -43,26 +59,14 @@ function tellEnd(
   row: LogRow | undefined,
   nowMs: number,
 ): void {
-  const { retry } = told[state];
+  const { retry, one, many } = told[state];
   if (count > 1 || row === undefined) {
-    tellPhone(core, project, `${manyText(state, count)}${retry ? ' /letters lists them with Retry.' : ''}`, nowMs);
+    tellPhone(core, project, `${many(messagesText(count))}${retry ? ' /letters lists them with Retry.' : ''}`, nowMs);
     return;
   }
   const id = messageId(core.epoch, row.project, row.seq);
   const buttons = retry ? retryButton(core, project, id, nowMs) : [];
-  tellPhone(core, project, oneText(state), nowMs, { buttons, replyTo: id });
-}
-
-function oneText(state: ToldState): string {
-  if (state === 'expired') return 'This message expired before the agent took it.';
-  if (state === 'lost') return 'This message did not reach the agent, in three attempts.';
-  return 'The workstation refused this message.';
-}
-
-function manyText(state: ToldState, count: number): string {
-  if (state === 'expired') return `${messagesText(count)} expired before the agent took them.`;
-  if (state === 'lost') return `${messagesText(count)} did not reach the agent, in three attempts each.`;
-  return `The workstation refused ${messagesText(count)}.`;
+  tellPhone(core, project, one, nowMs, { buttons, replyTo: id });
 }
 
 /** A slow stream of expiries is told once an hour. */

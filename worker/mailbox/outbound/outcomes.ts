@@ -1,7 +1,6 @@
 // What became of the keys that a daemon posted: a row of its log, which the cursor acknowledges like every other row.
 
-import type { OutboxOutcome } from '../../../protocol/relay-api.ts';
-import { isEnd } from '../../../protocol/relay-api.ts';
+import { isEnd, type OutboxOutcome } from '../../../protocol/relay-api.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { appendRow } from '../tables/log.ts';

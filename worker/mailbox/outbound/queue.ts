@@ -2,8 +2,7 @@
 
 import { WaError } from '../../../protocol/errors.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
-import type { OutboxAnswer, OutboxItem, OutboxRequest } from '../../../protocol/relay-api.ts';
-import { outboxClasses } from '../../../protocol/relay-api.ts';
+import { type OutboxAnswer, type OutboxItem, type OutboxRequest, outboxClasses } from '../../../protocol/relay-api.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { buttonForAnswer, noteAnswer } from '../notices/retry-button.ts';

@@ -18,8 +18,7 @@ import {
 } from '../tables/outbox.ts';
 import { isReactionDue, nextReaction, noReaction, settleReaction } from '../tables/reactions.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
-import type { Buckets } from './buckets.ts';
-import { outlivesMemory, take, waitMs } from './buckets.ts';
+import { type Buckets, outlivesMemory, take, waitMs } from './buckets.ts';
 import { resolveCall } from './calls.ts';
 import { noteOutcome } from './outcomes.ts';
 import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';

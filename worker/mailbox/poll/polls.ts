@@ -15,8 +15,7 @@ import type { ProjectRow } from '../tables/rows.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
 import { applyReceipts, type HandOut, handOut } from './hand-out.ts';
 import { judgePoll } from './ownership.ts';
-import type { PollSocket, PollSockets, Waiter } from './sockets.ts';
-import { answerFrame, parkedFrame } from './sockets.ts';
+import { answerFrame, type PollSocket, type PollSockets, parkedFrame, type Waiter } from './sockets.ts';
 
 export interface Polls {
   /** Answers or parks the socket that carried the request. Raises only when the storage fails. */

@@ -32,8 +32,9 @@ export interface RecentAnswer {
   late?: OutboundButton[][];
 }
 
-/** What deadlines need of a waiting message. */
+/** What deadlines and the status need of a waiting message. */
 export interface Waiting {
+  at: number;
   stored_at: number;
   expires_at: number;
 }

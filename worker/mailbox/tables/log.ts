@@ -2,7 +2,7 @@
 
 import type { ControlRow, Forwarded, KeyEnd, PhoneFile } from '../../../protocol/log.ts';
 import type { Core } from '../core.ts';
-import { cacheOf } from './cache.ts';
+import { cacheOf, type Waiting } from './cache.ts';
 import { openProject } from './projects.ts';
 import { noteState } from './reactions.ts';
 import type { AlbumTexts, LogRow, ProjectRow } from './rows.ts';
@@ -50,9 +50,25 @@ export function appendRow(core: Core, project: number, row: NewRow, nowMs: numbe
   cache.highest.set(project, seq);
   if (row.kind !== 'message') return seq;
   const oldest = cache.oldest.get(project);
-  if (oldest?.waiting === null) oldest.waiting = { stored_at: nowMs, expires_at: row.expiresAt };
+  if (oldest?.waiting === null) oldest.waiting = { at, stored_at: nowMs, expires_at: row.expiresAt };
   noteState(core, { project, seq, kind, ref, state: null, shown: null });
   return seq;
+}
+
+/** The oldest message that waits for the workstation. */
+export function oldestWaiting(sql: Sql, project: ProjectRow): Waiting | undefined {
+  const { oldest } = cacheOf(sql);
+  const from = Math.max(project.cursor, project.expired_to);
+  const known = oldest.get(project.project);
+  if (known?.from === from) return known.waiting ?? undefined;
+  const waiting = sql.exec<Waiting & Record<string, number>>(
+    `SELECT at, stored_at, expires_at FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL
+     ORDER BY seq LIMIT 1`,
+    project.project,
+    from,
+  )[0];
+  oldest.set(project.project, { from, waiting: waiting ?? null });
+  return waiting;
 }
 
 /** How many of the newest controls are compared: a person taps few buttons at once. */

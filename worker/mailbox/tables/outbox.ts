@@ -1,7 +1,6 @@
 // The rows of what goes to the phone: one per platform call, kept by key and part, in line by class. Decides nothing.
 
-import type { OutboxOutcome, TextEntity } from '../../../protocol/relay-api.ts';
-import { outboxClasses } from '../../../protocol/relay-api.ts';
+import { type OutboxOutcome, outboxClasses, type TextEntity } from '../../../protocol/relay-api.ts';
 import type { Droppable, OutboundButton } from '../../platform.ts';
 import { insert, type Sql, update } from './sql.ts';
 

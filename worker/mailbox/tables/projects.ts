@@ -1,8 +1,7 @@
 // The row of a project: who polls it, how far they are, and its counts. The only place that writes the table.
 
 import type { Core } from '../core.ts';
-import type { Counts } from '../counters.ts';
-import { sumCounts } from '../counters.ts';
+import { type Counts, sumCounts } from '../counters.ts';
 import { type Cache, cacheOf } from './cache.ts';
 import type { ProjectRow } from './rows.ts';
 import { type Sql, update } from './sql.ts';

@@ -4,8 +4,7 @@
 import type { ReceiptState } from '../../../protocol/receipts.ts';
 import type { Reaction } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import type { ReactingRow } from './cache.ts';
-import { cacheOf } from './cache.ts';
+import { cacheOf, type ReactingRow } from './cache.ts';
 import { readProjects } from './projects.ts';
 import { update } from './sql.ts';
 
