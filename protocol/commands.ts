@@ -40,7 +40,7 @@ type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[numbe
 export type RelayCommand = Named<'relay'>;
 export type DaemonCommand = Named<'daemon'>;
 
-/** What the help and the menu of the phone list. */
+/** The commands in the help and in the menu of the phone. */
 export const offeredCommands: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
 
 /** By name or alias, in lower case. */

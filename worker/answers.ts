@@ -35,7 +35,7 @@ export function errorAnswer(error: unknown): Response {
   return answer;
 }
 
-/** What is no error of ours is a bug: its words stay in the log of the Worker. */
+/** An unexpected error is a bug: its message stays in the log of the Worker. */
 function asWaError(error: unknown): WaError {
   if (error instanceof WaError) return error;
   console.error('unexpected', error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -44,7 +44,7 @@ function asWaError(error: unknown): WaError {
   });
 }
 
-/** Raises what the object reported, and `storage_failed` when it cannot be reached. */
+/** Raises the error that the object returned, and `storage_failed` when the object cannot be reached. */
 export async function ask<T>(call: () => Promise<ObjectAnswer<T>>): Promise<T> {
   let answer: ObjectAnswer<T>;
   try {

@@ -15,7 +15,7 @@ export type Reading =
   | { kind: 'foreign' }
   | { kind: 'message'; text: string; stopWord: boolean };
 
-/** `botUsername` = the name by which groups address this bot; null = not known, so every name is ours. */
+/** `botUsername` = the name by which groups address this bot; null = not known, so every username counts as this bot's. */
 export function readText(text: string, botUsername: string | null): Reading {
   const trimmed = text.trim();
   if (/^stop[\s.!]*$/i.test(trimmed)) return { kind: 'control', control: { type: 'stop', text: trimmed } };
@@ -38,12 +38,12 @@ export function readText(text: string, botUsername: string | null): Reading {
     case 'planned':
       return { kind: 'control', control: { type: 'command', name: command.name, args } };
     default:
-      // A workflow of the project. In groups the menu appends the bot's name, which is no part of a workflow's.
+      // A workflow of the project. In groups the menu appends the bot's name, which does not belong to the name of the workflow.
       return message(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
   }
 }
 
-/** As the agent gets it: `read` = what the reading made of the plain text, a doubled slash or the bot's name taken away. */
+/** The text for the agent, as Markdown; `read` = the plain text without a doubled slash or the bot's name. */
 export function markedText({ text, markdown }: { text: string; markdown?: string }, read: string): string {
   if (markdown === undefined || read === text) return markdown ?? read;
   const again = readText(markdown, null);

@@ -54,7 +54,7 @@ function metric(name: string, type: 'counter' | 'gauge', help: string, value: nu
 
 const counterHelp: Record<(typeof counterNames)[number], string> = {
   duplicates: 'Updates that came again.',
-  unknown_edits: 'Edits of messages that are no longer there.',
+  unknown_edits: 'Edits of messages that are no longer in the log.',
   polls: 'Polls.',
   delivered: 'Rows handed out; a lost answer counts again.',
   deliver_ms: 'Time from storing to handing out, over wa_delivered_total.',

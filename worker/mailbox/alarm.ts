@@ -1,12 +1,12 @@
 // When the mailbox is woken: one pure plan from what is due, what is being sent and what the alarm is set to, made after each
 // event; and the runs of sending, one at a time.
 
-/** What is being sent: nothing; what a fresh object finds again by itself; or what must survive the death of the object. */
+/** The run of sending: none; `light` = a fresh object finds its work again by itself; `durable` = its work must survive the death of the object. */
 export type Run = 'none' | 'light' | 'durable';
 
 /** When there is something to do, epoch milliseconds; null = never. */
 export interface Due {
-  /** Albums, expiry, what the phone is told about both, retention. */
+  /** Albums, expiry, notices to the phone, retention. */
   tickAt: number;
   /** The outbox, with its rates and the pauses of the platform. Null also while a run sees to it. */
   sendAt: number | null;
@@ -32,7 +32,7 @@ export interface AlarmPlan {
   timerInMs: number | null;
 }
 
-/** When a call of the platform is taken for lost with the object that made it; longer than any call. */
+/** After this time a call of the platform counts as lost, together with the object that made it; longer than any call. */
 export const watchdogMs = 45_000;
 /** When storage fails, nothing may throw: the platform gives an alarm up after some tries. */
 export const alarmRetryMs = 30_000;
@@ -57,7 +57,7 @@ export function planAlarm({ nowMs, setAt, guards, run, due }: AlarmState): Alarm
   return { setTo: null, guards: guards && !(run === 'none' && dueAt === setAt), timerInMs };
 }
 
-/** What the object has to wake itself by. */
+/** The ways in which the object wakes itself. */
 export interface AlarmDevice {
   /** When the alarm is set to; null = not. */
   readonly setAt: number | null;
@@ -67,7 +67,7 @@ export interface AlarmDevice {
   soon(work: () => void): void;
   /** As long as the object lives; the last one counts. */
   after(ms: number, work: () => void): void;
-  /** Something raised where nobody waits for it. */
+  /** Reports an error that no caller can get. */
   failed(error: unknown): void;
 }
 
@@ -86,7 +86,7 @@ export interface Runs {
   soon(durable: boolean): void;
   /** The run that sends now must be repeated when the object dies. */
   guard(): void;
-  /** To be called after whatever may have changed what is due. Never raises. */
+  /** Must be called after every change of what is due. Never raises. */
   plan(): void;
   /** The alarm has come. Never rejects; does not wait for a call that hangs. */
   alarm(): Promise<void>;

@@ -85,7 +85,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     actOnLetter: (project, id, action, nowMs) => actOnLetter(core, project, id, action, isAwayNow(project), nowMs),
   };
 
-  /** Somebody addressed a bot by a name, and which is ours is not known. */
+  /** The message addresses a bot by name, and the username of this bot is not known. */
   function wantsName(event: InboundEvent, nowMs: number): boolean {
     if (event.kind !== 'message' || addressedTo(event.text) === undefined) return false;
     return readBotUsername(core.sql, nowMs) === null;
@@ -137,7 +137,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     await sender.run(polls.notify);
   }
 
-  /** What happens to the mailbox may change what is due. */
+  /** Plans the alarm again after an event. */
   function planned<A extends unknown[], T>(event: (...args: A) => T): (...args: A) => T {
     return (...args) => {
       answered = false;
@@ -162,7 +162,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
       const { answer, added } = acceptItems(core, request, core.clock());
       if (!added) return answer;
       runs.soon(true);
-      // What a newer edit overtook has its outcome.
+      // An edit that a newer one superseded has its outcome now.
       polls.notify(request.project);
       return answer;
     }),

@@ -140,7 +140,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
   }
 
   #answer<T>(run: (logic: MailboxLogic) => T): ObjectAnswer<T> {
-    // Storage that failed at the start may work by now; a wrong setting or version needs a deploy, which restarts us.
+    // Storage that failed at the start may work by now; a wrong setting or version needs a deploy, which restarts the object.
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
     if (this.#logic instanceof WaError) return { ok: false, ...errorBody(this.#logic) };
     try {

@@ -1,4 +1,4 @@
-// What a mailbox says about itself: status for daemons and the phone, numbers for the metrics. Reads only.
+// The status of a mailbox for daemons and the phone, and its numbers for the metrics. Reads only.
 
 import { type ReceiptState, receiptStates } from '../../protocol/receipts.ts';
 import type { KeyState, MailboxStatus, ProjectStatus } from '../../protocol/relay-api.ts';
@@ -59,7 +59,7 @@ function outboxCounts(core: Core): Record<KeyState, number> {
   return counts;
 }
 
-/** What the phone sent and the workstation does not have. */
+/** Rows from the phone that the workstation does not have. */
 function waitingRows(core: Core, row: ProjectRow): number {
   return count(
     core.sql,

@@ -1,4 +1,4 @@
-// Deletion of what is over and has been kept long enough. Nothing above a cursor is deleted.
+// Deletes rows whose time of retention is over. Rows above a cursor are never deleted.
 
 import { relayLimits } from '../../protocol/limits.ts';
 import type { Core } from './core.ts';
@@ -16,7 +16,7 @@ export function nextCleaningAt(sql: Sql): number {
   return Number(getMeta(sql, 'cleaned_at') ?? 0) + cleanEveryMs;
 }
 
-/** Deletes what has been kept long enough. */
+/** One pass over all tables. */
 export function clean(core: Core, nowMs: number): void {
   const { sql } = core;
   sql.transaction(() => {
@@ -44,7 +44,7 @@ function cleanProject(core: Core, project: ProjectRow, nowMs: number): void {
      AND (stored_at < ? OR (state IN ('answered', 'failed', 'expired', 'refused', 'lost') AND state_at < ?))`,
     project.project,
     project.cursor,
-    // A message of which nobody ever heard again.
+    // A message that was never reported on.
     nowMs - relayLimits.outboxKeptMs,
     nowMs - relayLimits.logKeptMs,
   );

@@ -1,4 +1,4 @@
-// What each answer of the Bot API means for the queue. Pure: one table, no I/O.
+// Answers of the Bot API as outcomes for the queue. Pure: one table, no I/O.
 
 import type { Droppable, SendOutcome } from '../platform.ts';
 
@@ -17,7 +17,7 @@ interface ApiBody {
   parameters: { retry_after?: number; migrate_to_chat_id?: number };
 }
 
-/** A wrong token does not heal in seconds, and hammering with it helps nobody. */
+/** A wrong token stays wrong for longer than seconds, and repeated calls with it do not help. */
 const credentialPauseMs = 5 * 60_000;
 const unspecifiedPauseMs = 30_000;
 
@@ -43,7 +43,7 @@ const badRequests: readonly { match: RegExp; outcome: Outcome }[] = [
   { match: /chat not found|PEER_ID_INVALID|have no rights to send/i, outcome: dead('chat_unreachable') },
 ];
 
-/** Never throws; an answer that is no JSON counts by its status. */
+/** Never throws; an answer without JSON counts by its status. */
 export function readAnswer(answer: ApiAnswer): SendOutcome {
   const body = parseBody(answer.body);
   const reason = body?.description || `HTTP ${answer.status}`;

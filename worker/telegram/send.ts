@@ -34,13 +34,13 @@ export function unreachable(error: unknown): SendOutcome {
   return { kind: 'retry', code: 'platform_unreachable', reason: `no answer (${name})`, uncertain: true };
 }
 
-/** Shown for some seconds; nobody misses one that fails. */
+/** Shows "typing" for some seconds; a failure is ignored. */
 export async function showTyping(api: BotApi, chatId: string, topic: number): Promise<void> {
   const params = { chat_id: chatIdOf(chatId), ...placementOf(topic, undefined), action: 'typing' };
   await post(api, 'sendChatAction', params, typingTimeoutMs).catch(() => {});
 }
 
-/** Null when there is no answer with a name in it. */
+/** Null when the answer holds no username. */
 export async function fetchBotUsername(api: BotApi): Promise<string | null> {
   try {
     const { body } = await post(api, 'getMe', {});
@@ -51,7 +51,7 @@ export async function fetchBotUsername(api: BotApi): Promise<string | null> {
   }
 }
 
-/** Throws when there is no answer. */
+/** Throws when the API does not answer. */
 export async function post(
   api: BotApi,
   method: string,
@@ -119,7 +119,7 @@ function requestOf(call: OutboundCall): { method: string; params: Record<string,
       return {
         method: 'setMyCommands',
         params: {
-          // Not for whoever else finds the bot.
+          // Strangers who find the bot get no menu.
           scope: { type: 'chat', chat_id: chatIdOf(call.chatId) },
           commands: call.commands.map(({ name, help }) => ({ command: name, description: help })),
         },

@@ -72,7 +72,7 @@ describe('a relay that is killed while a call of the Bot API is under way', () =
     }
   };
 
-  it('sends it once more by its alarm, which nobody has to wake, and counts a possible duplicate', async () => {
+  it('sends it once more by its alarm, without any other event, and counts a possible duplicate', async () => {
     await post('warm-up-1');
     await expect.poll(() => post('warm-up-1')).toBe('sent');
     sim.failNext({ method: 'sendMessage', hang: true });

@@ -1,4 +1,4 @@
-// Dead letters of both directions: listing, sending again, dropping. What the owner has dealt with stays until it is deleted, unlisted.
+// Dead letters of both directions: list, retry, drop. Letters that the owner has retried or dropped are not listed any more.
 
 import { messageId, parseMessageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
@@ -21,7 +21,7 @@ export type DeadLetterResult = 'retried' | 'dropped' | 'unknown' | 'full';
 export const deadLetterAnswers: Record<DeadLetterResult, string> = {
   retried: 'Queued again.',
   dropped: 'Dropped.',
-  unknown: 'That letter is no longer here.',
+  unknown: 'This letter is no longer in the mailbox.',
   full: 'The mailbox is full. Try again when the workstation has taken some messages.',
 };
 
@@ -33,14 +33,14 @@ const reasonOf: Record<string, string> = {
   delivered: 'its workstation is away',
 };
 
-/** A button of ours: `relay:retry:<letter>` or `relay:drop:<letter>`. */
+/** Reads the action of a relay button: `relay:retry:<letter>` or `relay:drop:<letter>`. */
 export function readOwnAction(action: string): { action: 'retry' | 'drop'; deadLetterId: string } | null {
   if (!action.startsWith(ownActionPrefix)) return null;
   const [, verb, ...rest] = action.split(':');
   return verb === 'retry' || verb === 'drop' ? { action: verb, deadLetterId: rest.join(':') } : null;
 }
 
-/** Newest first. `isAway` = the workstation has been silent for the takeover time: then what it has taken is listed too. */
+/** Newest first. `isAway` = another workstation may take the project: then delivered messages are listed too. */
 export function listDeadLetters(core: Core, number: number, isAway: boolean): Letter[] {
   const project = readProject(core.sql, number);
   if (project === undefined) return [];
@@ -96,7 +96,7 @@ export function actOnLetter(
     if (!hasQuota(core, 0)) return 'full';
     appendAgain(core, project, row, nowMs);
   }
-  // What the workstation still has is over: it is not handed out again, whatever a later report says.
+  // A message that the workstation still has ends here: it is not handed out again, whatever a later receipt says.
   const state = row.state ?? (action === 'retry' ? 'lost' : 'refused');
   // The new row owns the reaction of the phone message.
   const shown = action === 'retry' ? noReaction : row.shown;
@@ -189,7 +189,7 @@ function textOf(call: Partial<StoredCall>): string {
   return 'text' in call ? (call.text ?? '') : '';
 }
 
-/** Sends what died of a key again, behind what waits; false when nothing of it is dead. */
+/** Queues the dead parts of a key again, behind everything that waits; false = the key has no dead part. */
 function requeueDead(sql: Sql, project: number, key: string, nowMs: number): boolean {
   const dead = deadParts(sql, project, key);
   for (const row of dead) {
@@ -209,7 +209,7 @@ function requeueDead(sql: Sql, project: number, key: string, nowMs: number): boo
   return dead.length > 0;
 }
 
-/** It stays dead for the daemon, and is no letter any more. */
+/** The key stays dead for the daemon, but is not listed as a dead letter any more. */
 function dropDead(sql: Sql, project: number, key: string): boolean {
   const dead = deadParts(sql, project, key);
   if (dead.length > 0) update(sql, 'outbox', { letter_done: 1 }, { key });

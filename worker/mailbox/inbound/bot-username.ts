@@ -7,7 +7,7 @@ import type { Sql } from '../tables/sql.ts';
 /** A bot can be renamed; after this long a strange name is asked about before it counts as another bot's. */
 const freshMs = 24 * 3_600_000;
 
-/** Null = not known, or too old to refuse a command by: then every name counts as ours. */
+/** Null = not known, or too old to refuse a command by: then every username counts as this bot's. */
 export function readBotUsername(sql: Sql, nowMs: number): string | null {
   const stored = getMeta(sql, 'username');
   if (stored === undefined) return null;

@@ -1,4 +1,4 @@
-// What one inbound event does to the mailbox: dedupe, room, log or reply, all in one transaction. Calls no platform.
+// Stores one inbound event: dedupe, quota, log or reply, all in one transaction. Calls no platform.
 
 import type { RelayCommand } from '../../../protocol/commands.ts';
 import { messageId } from '../../../protocol/ids.ts';
@@ -123,14 +123,14 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
   return stored(project, { sends, counted: true });
 }
 
-/** What a question of the daemon wanted an answer for; STOP stays STOP. */
+/** The question of the daemon that this message answers; STOP stays STOP. */
 function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButton | undefined {
   if (event.answersRef === undefined || event.userId === undefined || event.forwarded) return undefined;
   if (reading.kind === 'control' && reading.control.type !== 'command') return undefined;
   return hasQuota(core, controlReserve) ? takeReplyAction(core.sql, event.project, event.answersRef) : undefined;
 }
 
-/** A caption that looks like a command does not cost its file; STOP stays STOP. What others said is neither. */
+/** A file whose caption looks like a command is an ordinary message; STOP stays STOP. A forwarded text is never read as either. */
 function readMessage(core: Core, event: MessageEvent, nowMs: number): Reading {
   if (event.forwarded) return { kind: 'message', text: event.text, stopWord: false };
   const reading = readText(event.text, readBotUsername(core.sql, nowMs));

@@ -1,4 +1,4 @@
-// Tells the phone once when a chat floods. What floods is stored all the same.
+// Tells the phone once when a chat floods. The messages of a flood are stored all the same.
 
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { Core } from '../core.ts';

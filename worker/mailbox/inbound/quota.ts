@@ -1,4 +1,4 @@
-// Whether the mailbox takes one more message, and what the phone hears when it does not.
+// The quota of the mailbox, and the notice to the phone when it is full.
 
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { Core } from '../core.ts';

@@ -1,4 +1,4 @@
-// What a tap on a button does: an action of the relay's own, or a control for the daemon.
+// A tap on a button: an action of the relay, or a control for the daemon.
 
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
@@ -19,12 +19,12 @@ type ButtonEvent = InboundEvent & { kind: 'button' };
 export function pressButton(core: Core, parts: TapParts, event: ButtonEvent, nowMs: number): Accepted {
   const button = pressedButton(core.sql, event.buttonId);
   const project = button?.project ?? event.project;
-  const text = button === undefined ? 'This button is no longer known.' : press(core, parts, button, event, nowMs);
+  const text = button === undefined ? 'This button has expired.' : press(core, parts, button, event, nowMs);
   answerTap(core, event, text, nowMs);
   return stored(project, { sends: true });
 }
 
-/** Returns what the phone shows for a moment. */
+/** Returns the text that the phone shows for a moment. */
 function press(
   core: Core,
   parts: TapParts,

@@ -1,4 +1,4 @@
-// When time next does something to the messages that wait, and doing it: expiry, and what the phone is told about it.
+// Deadlines of waiting messages: expiry, and the notices about it and about an outage.
 
 import type { Core } from '../core.ts';
 import { expireRow, oldestWaiting } from '../tables/log.ts';
@@ -27,7 +27,7 @@ export function nextDeadlineAt(sql: Sql, presentAt: PresentAt): number | null {
   return due.length === 0 ? null : Math.min(...due);
 }
 
-/** Does what is due. */
+/** Expires messages and sends notices that are due. */
 export function meetDeadlines(core: Core, presentAt: PresentAt, nowMs: number): void {
   for (const before of readProjects(core.sql)) {
     core.sql.transaction(() => {

@@ -1,4 +1,4 @@
-// What the phone is told when a message ends without an answer: one line that says why, with Retry where that helps.
+// Notices to the phone when a message ends without an answer: one line with the reason, and Retry where that helps.
 
 import { messageId } from '../../../protocol/ids.ts';
 import type { ReceiptState } from '../../../protocol/receipts.ts';
@@ -36,7 +36,7 @@ const told = {
 
 type ToldState = keyof typeof told;
 
-/** What the daemon has just reported. True when something is to be sent. */
+/** Tells the endings that the daemon has just reported. True = a notice waits to be sent. */
 export function tellEndings(core: Core, project: number, endings: readonly Ending[], nowMs: number): boolean {
   const failed = endings.filter(({ state }) => state === 'failed');
   const offered = failed.map(({ row }) => offerRetry(core, row, nowMs)).includes(true);
@@ -72,7 +72,7 @@ function tellEnd(
 /** A slow stream of expiries is told once an hour. */
 const expiryNoticeEveryMs = 3_600_000;
 
-/** Counts what has expired in the mailbox and tells it, unless it was told lately. The caller saves the row. */
+/** Counts the messages that have expired in the mailbox and tells the phone, at most once an hour. The caller saves the row. */
 export function countExpired(core: Core, project: ProjectRow, rows: readonly LogRow[], nowMs: number): ProjectRow {
   const untold = project.expired_untold + rows.length;
   if (untold === 0 || nowMs < (expiryNoticeAt({ ...project, expired_untold: untold }) ?? 0)) {
@@ -82,13 +82,13 @@ export function countExpired(core: Core, project: ProjectRow, rows: readonly Log
   return { ...project, expired_untold: 0, expired_told_at: nowMs };
 }
 
-/** When the phone is to be told of what has expired; null = of nothing. */
+/** When the phone is told of expired messages; null = no message has expired since the last notice. */
 export function expiryNoticeAt(project: ProjectRow): number | null {
   if (project.expired_untold === 0) return null;
   return (project.expired_told_at ?? 0) + expiryNoticeEveryMs;
 }
 
-/** For a failed message whose answer is already here: the words are the daemon's, the button is ours. */
+/** Adds a Retry button below the daemon's text about a failed turn, when that text is already here. */
 function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
   const id = messageId(core.epoch, row.project, row.seq);
   const answer = cacheOf(core.sql).answers.get(id);
@@ -106,7 +106,7 @@ function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
   return true;
 }
 
-/** Shows the buttons that a text was given while it was on its way. An object that died meanwhile sends it again, with them. */
+/** Shows the buttons that a text was given while it was being sent. If the object died meanwhile, the text is sent again with its buttons. */
 export function showLateButtons(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
   const answers = [...cacheOf(core.sql).answers.values()];
   const answer = answers.find(({ key, part }) => key === row.key && part === row.part);

@@ -1,4 +1,4 @@
-// Speaks for the workstation that does not: once per outage that messages wait, and on its return what it has taken.
+// Notices about an absent workstation: once per outage that messages wait, and on its return how many it took.
 
 import { durationText } from '../../../protocol/duration.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
@@ -12,14 +12,14 @@ import { clockText, messagesText } from './words.ts';
 /** Into a known outage people often write more than one message; the notice waits for the rest. */
 const gatherMs = 10_000;
 
-/** When the phone must hear that nobody takes its messages. `presentAt`: see `Polls`. */
+/** When the phone must hear that the workstation is away. `presentAt`: see `Polls`. */
 export function outageNoticeAt(project: ProjectRow, presentAt: number | null, oldest: Waiting): number | null {
   if (project.away_told_at !== null || presentAt === Number.POSITIVE_INFINITY) return null;
   if (presentAt === null) return oldest.stored_at + relayLimits.offlineAfterMs;
   return Math.max(presentAt + relayLimits.offlineAfterMs, oldest.stored_at + gatherMs);
 }
 
-/** Tells it and returns the row that the caller saves. */
+/** Tells the phone and returns the row that the caller saves. */
 export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting, nowMs: number): ProjectRow {
   const messages = count(
     core.sql,

@@ -1,4 +1,4 @@
-// The Retry button below what the phone is told about a message that got no answer: whichever comes first, the text or the
+// The Retry button below the notice that a message got no answer: whichever comes first, the text or the
 // report that the turn failed, there is one message with one button.
 
 import { parseMessageId } from '../../../protocol/ids.ts';

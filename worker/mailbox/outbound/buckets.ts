@@ -17,7 +17,7 @@ function refilled(rate: Rate, bucket: Bucket | undefined, nowMs: number): Bucket
   return { tokens: Math.min(rate.capacity, bucket.tokens + elapsedMs / rate.refillMs), at: nowMs };
 }
 
-/** How long until each bucket has a token beside those that are held back for others; 0 = now. */
+/** How long until each bucket has one token more than `heldBack`, which is reserved for others; 0 = now. */
 export function waitMs(buckets: Buckets, rates: Rates, nowMs: number, heldBack = 0): number {
   const waits = Object.entries(rates).map(([name, rate]) => {
     const { tokens } = refilled(rate, buckets[name], nowMs);

@@ -1,4 +1,4 @@
-// A row of the outbox as a call of the platform: its chat, its ids, and only what it can do and has not refused.
+// A row of the outbox as a call of the platform: its chat, its ids, and only the features that it has and did not refuse.
 
 import { offeredCommands } from '../../../protocol/commands.ts';
 import { parseMessageId } from '../../../protocol/ids.ts';
@@ -38,7 +38,7 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   };
 }
 
-/** The phone's own id of a message of ours, while the log still has it. */
+/** The platform's id of a logged message, while the log still has the row. */
 export function refOf(core: Core, id: string | undefined): string | undefined {
   const parts = id === undefined ? undefined : parseMessageId(id);
   if (parts === undefined || parts.epoch !== core.epoch) return undefined;

@@ -28,7 +28,7 @@ export type DocumentStart =
 export interface Documents {
   /** Raises `bad_request`. */
   begin(request: DocumentRequest): DocumentStart;
-  /** Raises what the daemon is to try again after. */
+  /** Raises the error after which the daemon tries again. */
   end(key: string, outcome: SendOutcome): KeyEnd;
 }
 
@@ -71,7 +71,7 @@ export function createDocuments(core: Core, sender: Sender): Documents {
     end(key, outcome) {
       startedAt.delete(key);
       const row = readOutboxRow(sql, key, 0);
-      if (row === undefined) throw new WaError('not_found', `there is no document ${key}`);
+      if (row === undefined) throw new WaError('not_found', `the relay has no document ${key}`);
       const nowMs = clock();
       switch (outcome.kind) {
         case 'sent':

@@ -1,4 +1,4 @@
-// What became of the keys that a daemon posted: a row of its log, which the cursor acknowledges like every other row.
+// The outcome of a key that a daemon posted: a row of the project's log, which the cursor acknowledges like every other row.
 
 import { isEnd, type OutboxOutcome } from '../../../protocol/relay-api.ts';
 import type { InboundEvent } from '../../platform.ts';
@@ -8,7 +8,7 @@ import { isOwnKey, markDead, type OutboxRow, progressClass, readAwaited, setRow 
 import type { Sql } from '../tables/sql.ts';
 
 /**
- * Appends the outcome of a key of which nothing waits any more. Must run in the transaction that ended its last part.
+ * Appends the outcome of a key that has no waiting part any more. Must run in the transaction that ended its last part.
  * True = the log has a new row. The relay's own messages have no outcome, nor has progress, which may be lost.
  */
 export function noteOutcome(
@@ -40,8 +40,8 @@ function refOfLast(rows: readonly OutboxRow[]): { ref?: string } {
 }
 
 /**
- * What a platform says later of a message that it had taken: that it arrived, or that the phone never got it, which makes it a
- * dead letter. A message that is no longer kept, or was settled before, stays as it is. Returns its project.
+ * Applies a later delivery status of a message that the platform had taken: the message arrived, or it never reached the phone and is a
+ * dead letter now. A message that is no longer kept, or was settled before, stays as it is. Returns the project of the message.
  */
 export function noteDelivery(core: Core, event: InboundEvent & { kind: 'delivery' }, nowMs: number): number {
   const row = readAwaited(core.sql, event.ref);

@@ -1,4 +1,4 @@
-// What the platform said that outlasts the call: which chat this is now, and before when nothing may go.
+// Facts from the platform that outlast a call: the present chat id, and a pause of all sending.
 
 import type { Core } from '../core.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
@@ -9,12 +9,12 @@ export interface Pause {
   code: string;
 }
 
-/** The chat that the mailbox speaks to: its own, or what it became. */
+/** The chat that the mailbox sends to: its own, or the supergroup that replaced it. */
 export function targetChat(core: Core): string {
   return getMeta(core.sql, 'migrated_to') ?? core.chatId;
 }
 
-/** Nothing goes to the platform before that time. */
+/** Stops all sending until then. */
 export function pauseUntil(core: Core, untilAt: number, code: string): void {
   setMeta(core.sql, 'pause', JSON.stringify({ untilAt, code } satisfies Pause));
   if (code === 'rate_limited') core.counters.add('rate_limited');
@@ -25,7 +25,7 @@ export function readPause(core: Core): Pause | null {
   return stored === undefined ? null : (JSON.parse(stored) as Pause);
 }
 
-/** From now on everything goes to the new chat; it is told once there. */
+/** Sends everything to the new chat from now on, and says so there once. */
 export function followMigration(core: Core, toChatId: string, nowMs: number): void {
   if (targetChat(core) === toChatId) return;
   setMeta(core.sql, 'migrated_to', toChatId);

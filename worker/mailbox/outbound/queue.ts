@@ -1,4 +1,4 @@
-// What is taken in for the phone: each key once, the newest of a slot, and the state of a key. Never talks to a platform.
+// Takes in items for the phone: each key once, of each slot the newest item. Never talks to a platform.
 
 import { WaError } from '../../../protocol/errors.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
@@ -19,7 +19,7 @@ import {
 import { openProject } from '../tables/projects.ts';
 import { noteOutcome, readOutcome } from './outcomes.ts';
 
-/** Adds what is new and answers the state of each key, in the order of the items. Raises `bad_request` and `mailbox_full`; then nothing was taken. */
+/** Adds the new items and returns the state of each key, in the order of the items. Raises `bad_request` and `mailbox_full`; then nothing was taken. */
 export function acceptItems(
   core: Core,
   request: OutboxRequest,
@@ -103,7 +103,7 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
   return true;
 }
 
-/** An edit that still waits is overtaken by the newer one, which takes its place in the line. */
+/** A waiting edit is superseded by the newer edit, which takes its position. */
 function replaceWaiting(core: Core, project: number, key: string, nowMs: number): number | undefined {
   const replaced = core.sql.exec<{ n: number; class: number }>(
     `UPDATE outbox SET waiting = 0, state = 'sent', call = '', settled_at = ?
@@ -115,7 +115,7 @@ function replaceWaiting(core: Core, project: number, key: string, nowMs: number)
   return replaced?.n;
 }
 
-/** Queues a message of the relay itself; its outcome concerns no daemon. One that still waits in the same `slot` is overtaken. */
+/** Queues a message of the relay itself; its outcome concerns no daemon. It supersedes a message that still waits in the same `slot`. */
 export function enqueueOwn(
   core: Core,
   project: number,
@@ -146,10 +146,10 @@ interface OwnOptions {
 
 /** A tap's answer is worthless after the phone's own patience. */
 const tapTtlMs = 120_000;
-/** The older ones of a flood get none: the phone ends their waiting by itself. */
+/** The older taps of a flood get no answer: the phone stops waiting by itself. */
 const waitingTaps = 20;
 
-/** What the phone shows for a moment; of equal answers to one user's taps on one button the newest. */
+/** Queues the text that the phone shows for a moment; supersedes an equal answer to the same user's tap on the same button. */
 export function answerTap(
   core: Core,
   { project, buttonId, userId, queryRef }: { project: number; buttonId: string; userId: string; queryRef: string },

@@ -24,14 +24,14 @@ import { noteOutcome } from './outcomes.ts';
 import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
 
 export interface Sender {
-  /** Sends what may go now. Never throws for a failed call. `notify` hears of each project whose log has a new outcome. */
+  /** Sends all rows that may be sent now. Never throws for a failed call. Calls `notify` for each project whose log has a new outcome. */
   run(notify: (project: number) => void): Promise<void>;
-  /** When the next row may go; null when nothing waits. */
+  /** When the next row may be sent; null = no row waits. */
   nextAt(): number | null;
-  /** When the next reaction may go; null when none waits. */
+  /** When the next reaction may be sent; null = no reaction waits. */
   nextReactionAt(): number | null;
   pause(): Pause | null;
-  /** Takes the turn of a message that somebody else sends; else says how long until there is one. */
+  /** Takes the tokens for a message that the Worker sends by itself and returns 0, or the milliseconds until there are tokens. */
   takeTurn(): number;
 }
 
@@ -39,11 +39,11 @@ export interface Sender {
 const callsPerRun = 50;
 const backoffMaxMs = 30_000;
 const reactionBackoffMaxMs = 5 * 60_000;
-/** Tokens that a reaction leaves for what people read. */
+/** Tokens that a reaction leaves for messages. */
 const reactionsLeave = 1;
-/** And the answer to a tap. */
+/** Tokens that the answer to a tap leaves for messages. */
 const tapsLeave = 1;
-/** What has failed this often lets the younger ones of its class pass, and goes on trying. */
+/** A key that has failed this often moves to the slow lane, where its calls are still repeated. */
 const attemptsBeforeSlowLane = 10;
 
 /** `guard` sets the alarm that repeats a call under which the object dies; called once per run, with the first mark. */
@@ -70,7 +70,7 @@ export function createSender(core: Core, guard: () => void): Sender {
     if (outlivesMemory(rates)) setMeta(sql, 'buckets', JSON.stringify(buckets));
   }
 
-  /** One reaction, when nothing else may go. False = none, or not now. Repeating one is harmless, so nothing is marked before. */
+  /** Sends one reaction when no row may be sent. False = no reaction is due, or not now. Repeating a reaction is harmless, so nothing is marked before. */
   async function react(nowMs: number): Promise<boolean> {
     if (reactionRetry.at > nowMs) return false;
     if (waitMs(buckets, chatRates(), nowMs, reactionsLeave) > 0) return false;
@@ -226,7 +226,7 @@ function noteReply(core: Core, row: OutboxRow, ref: string | undefined, nowMs: n
 /** Gives true, as the row has reached its end. */
 function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): true {
   markDead(core.sql, row, code, reason, nowMs);
-  // A button that came too late, or its answer, is nobody's loss.
+  // A button that came too late, or the answer to a tap, does not count as a loss.
   if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
   return true;
 }

@@ -15,7 +15,7 @@ import { update } from '../tables/sql.ts';
 export interface HandOut {
   rows: Row[];
   controls: ControlRow[];
-  /** What was found to be expired on the way. */
+  /** Messages that this call marked as expired. */
   expired: LogRow[];
 }
 
@@ -26,8 +26,8 @@ const maxControls = 500;
 const controlResendMs = 10 * 60_000;
 
 /**
- * What a daemon that has everything up to `after` gets: all above the cursor, and below it what it never proved to have injected;
- * outcomes only above the cursor, as whoever acknowledged less posts its open keys again.
+ * The rows for a daemon that has everything up to `after`: all rows above the cursor, and below the cursor the messages that it never
+ * reported as injected. Outcomes come only from above the cursor: a daemon that lost its state posts its open keys again.
  * Marks what expired on the way. `before` = first seq of an open album.
  */
 export function handOut(core: Core, project: ProjectRow, after: number, before: number, nowMs: number): HandOut {
@@ -126,7 +126,7 @@ export function applyReceipts(
     if (!supersedes(receipt, { attempt: row.attempt, state })) continue;
     const { attempt, at: state_at } = receipt;
     update(core.sql, 'log', { state: receipt.state, state_at, attempt }, { project: row.project, seq: row.seq });
-    // Only what is above the cursor can wait.
+    // Only rows above the cursor can wait.
     if (row.seq > project.cursor) cacheOf(core.sql).oldest.delete(row.project);
     noteState(core, { ...row, state: receipt.state });
     if (row.kind === 'message') moved.push({ row, state: receipt.state });

@@ -1,4 +1,4 @@
-// The poll: takeover, acknowledgement, receipts, what to hand out, park or answer, and waking what is parked.
+// The poll: judges ownership, takes the acknowledgement and the receipts, then answers or parks; answers parked polls on news.
 
 import { errorBody, WaError } from '../../../protocol/errors.ts';
 import type { Phone } from '../../../protocol/phone.ts';
@@ -151,7 +151,7 @@ function answerOf(core: Core, row: ProjectRow, found: HandOut, nowMs: number): P
   };
 }
 
-/** What the daemon must know of the other end. */
+/** The phone at the other end, for the daemon. */
 function phoneOf({ platform, chatId }: Core): Phone {
   const { name, capabilities } = platform;
   const messageEveryMs = Math.max(...Object.values(platform.ratesOf(chatId)).map(({ refillMs }) => refillMs));

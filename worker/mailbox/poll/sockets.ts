@@ -1,4 +1,4 @@
-// Parked polls: sockets that outlive hibernation, each with what it takes to answer it. Holds no state in memory.
+// Parked polls: sockets that outlive hibernation and carry the data of their answer. Holds no state in memory.
 
 import type { ErrorBody } from '../../../protocol/errors.ts';
 import type { PollAnswer } from '../../../protocol/relay-api.ts';
@@ -6,7 +6,7 @@ import type { PollAnswer } from '../../../protocol/relay-api.ts';
 export interface Waiter {
   daemonId: string;
   startedAt: number;
-  /** What the daemon has: the answer holds what lies above. */
+  /** The cursor of the daemon: the answer holds the rows above. */
   after: number;
 }
 

@@ -11,7 +11,7 @@ type AlbumRow = { project: number; album: string; seq: number; closes_at: number
 
 export type AlbumPart = { kind: 'first' } | { kind: 'next'; seq: number } | { kind: 'late' };
 
-/** What a part is; a late one comes after its album was closed. */
+/** The place of a part in its album; a late part comes after its album was closed. */
 export function readAlbumPart(sql: Sql, project: number, album: string, nowMs: number): AlbumPart {
   const row = sql.exec<AlbumRow>('SELECT * FROM album WHERE project = ? AND album = ?', project, album)[0];
   if (row === undefined) return { kind: 'first' };
@@ -25,7 +25,7 @@ interface NewPart {
   forwarded?: Forwarded;
 }
 
-/** To the row of the first part. One forwarded part makes the whole album somebody else's. */
+/** Adds a part to the row of the first part. One forwarded part makes the whole album a forwarded message. */
 export function addAlbumPart(
   sql: Sql,
   seq: number,
@@ -73,7 +73,7 @@ export function holdAlbum(sql: Sql, project: number, album: string, seq: number,
   );
 }
 
-/** Nothing at or above this seq may be handed out. Closes what is due: no part may join a row that was handed out, whatever the clock says next. */
+/** The first seq that may not be handed out yet. Closes the albums that are due: no part may join a row that was handed out, even when the clock goes back. */
 export function firstHeldSeq(sql: Sql, project: number, nowMs: number): number {
   if (!isSomeOpen(sql)) return Number.MAX_SAFE_INTEGER;
   const albums = sql.exec<{ seq: number; closes_at: number }>(
@@ -87,7 +87,7 @@ export function firstHeldSeq(sql: Sql, project: number, nowMs: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, ...held.map((album) => album.seq));
 }
 
-/** Closes what is due and returns the projects that may go on. */
+/** Closes the albums that are due and returns their projects. */
 export function closeAlbums(sql: Sql, nowMs: number): number[] {
   if (!isSomeOpen(sql)) return [];
   const due = sql.exec<{ project: number }>(

@@ -1,4 +1,4 @@
-// Buttons below messages: opaque ids that this mailbox issues and resolves. What a press does is decided elsewhere.
+// Buttons below messages: opaque ids that this mailbox issues and resolves.
 
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
@@ -27,7 +27,7 @@ export function issueButton(
   return { label, id, ...(style === undefined ? {} : { style }) };
 }
 
-/** Remembers what an answer to this message of the phone stands for. */
+/** Remembers the action that a reply to this phone message triggers. */
 export function noteReplyAction(
   core: Core,
   project: number,
@@ -37,7 +37,7 @@ export function noteReplyAction(
   insert(core.sql, 'button', { id: replyId(ref), project, key, action, at: nowMs }, 'INSERT OR REPLACE');
 }
 
-/** Once: a later answer to the same message is an ordinary one. */
+/** Works once: a later reply to the same message is an ordinary message. */
 export function takeReplyAction(sql: Sql, project: number, ref: string): KnownButton | undefined {
   const known = readButton(sql, replyId(ref));
   if (known?.project !== project) return undefined;
@@ -45,14 +45,14 @@ export function takeReplyAction(sql: Sql, project: number, ref: string): KnownBu
   return known;
 }
 
-/** Beside the random ids of buttons; a press cannot name it. */
+/** Shares the table with the random ids of buttons; a press cannot name such an id. */
 function replyId(ref: string): string {
   return `${replyPrefix}${ref}`;
 }
 
 const replyPrefix = 'reply:';
 
-/** What a pressed button stands for, if this mailbox issued it. */
+/** The action of a pressed button, if this mailbox issued the button. */
 export function pressedButton(sql: Sql, id: string): KnownButton | undefined {
   return id.startsWith(replyPrefix) ? undefined : readButton(sql, id);
 }

@@ -1,5 +1,5 @@
-// What the object remembers of its storage while it is in memory, so that a message costs few rows read. Never ahead of the
-// storage: a transaction that is undone takes the memory with it.
+// The object's memory of its storage, so that a message costs few rows read. Never ahead of the
+// storage: an undone transaction clears the memory.
 
 import type { OutboundButton } from '../../platform.ts';
 import type { LogRow, ProjectRow } from './rows.ts';
@@ -22,7 +22,7 @@ export interface Cache {
   answers: Map<string, RecentAnswer>;
 }
 
-/** What the reaction on a message follows from. */
+/** The columns that decide the reaction on a message. */
 export type ReactingRow = Pick<LogRow, 'project' | 'seq' | 'kind' | 'ref' | 'state' | 'shown'>;
 
 export interface RecentAnswer {
@@ -57,7 +57,7 @@ export function cacheOf(sql: Sql): Cache {
   return fresh;
 }
 
-/** The same database; what an undone transaction wrote is forgotten. */
+/** The same database, whose cache is cleared when a transaction is undone. */
 export function withForgetting(sql: Sql): Sql {
   const forgetting: Sql = {
     ...sql,

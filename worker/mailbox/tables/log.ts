@@ -74,7 +74,7 @@ export function oldestWaiting(sql: Sql, project: ProjectRow): Waiting | undefine
 /** How many of the newest controls are compared: a person taps few buttons at once. */
 const comparedControls = 50;
 
-/** The same control waits for the daemon: once more would say nothing new. */
+/** True when the same control already waits for the daemon. */
 export function controlWaits(sql: Sql, { project, cursor }: ProjectRow, control: ControlRow['control']): boolean {
   const waiting = sql.exec<{ body: string }>(
     "SELECT body FROM log WHERE project = ? AND seq > ? AND kind = 'control' ORDER BY seq DESC LIMIT ?",
@@ -103,7 +103,7 @@ export function readRow(sql: Sql, project: number, seq: number): LogRow | undefi
   return sql.exec<LogRow>('SELECT * FROM log WHERE project = ? AND seq = ?', project, seq)[0];
 }
 
-/** How far back the newest row of a phone message is looked for: edits are for what was just sent. */
+/** How many rows back the newest row of a phone message is looked for: people edit recent messages. */
 const editReach = 2000;
 
 /** The newest row of the phone message `ref`: it holds its current text. */

@@ -4,7 +4,7 @@ import { type OutboxOutcome, outboxClasses, type TextEntity } from '../../../pro
 import type { Droppable, OutboundButton } from '../../platform.ts';
 import { insert, type Sql, update } from './sql.ts';
 
-/** What a row asks for; ids of ours, resolved to the platform's when it is sent. */
+/** The call of a row with the relay's ids, which become the platform's ids when the row is sent. */
 export type StoredCall =
   | {
       kind: 'text';
@@ -31,7 +31,7 @@ export type OutboxRow = {
   /** JSON of `StoredCall`; emptied once it is sent, kept in a dead letter. */
   call: string;
   slot: string | null;
-  /** What the platform refused, comma separated. */
+  /** `Droppable`s that the platform refused, comma separated. */
   without: string;
   attempts: number;
   next_at: number;
@@ -47,13 +47,13 @@ export type OutboxRow = {
 
 type SlotRow = { rev: number; key: string; ref: string | null };
 
-/** Where a key goes whose calls keep failing, so that it holds up nobody; behind every class. */
+/** The lane of keys whose calls keep failing, behind every class: other keys need not wait for them. */
 const slowLane = outboxClasses.length;
 
 /** Answers to taps, and the menu. They cost no turn of the chat and go when nothing that people read may go. */
 export const tapLane = slowLane + 1;
 
-/** What has no outcome: it may be lost. */
+/** Rows of this class have no outcome: they may be lost. */
 export const progressClass = outboxClasses.indexOf('progress');
 
 /** Keys of the relay's own messages hold a colon, which no key of a daemon can. */
@@ -88,7 +88,7 @@ export function setRow(sql: Sql, { key, part }: RowKey, columns: Partial<OutboxR
   update(sql, 'outbox', columns, { key, part });
 }
 
-/** Of what waits in a class; 0 = nothing does. */
+/** The last position that waits in a class; 0 = no row waits. */
 export function lastPosition(sql: Sql, outboxClass: number): number {
   const last = sql.exec<{ n: number }>(
     'SELECT n FROM outbox INDEXED BY outbox_waiting WHERE waiting = 1 AND class = ? ORDER BY n DESC LIMIT 1',
@@ -117,7 +117,7 @@ export function readHeads(sql: Sql): OutboxRow[] {
   );
 }
 
-/** Takes back what the relay itself has queued under this name and not begun to send. */
+/** Deletes the relay's own rows of this slot that are still queued. */
 export function dropQueued(sql: Sql, outboxClass: number, project: number, slot: string): void {
   sql.exec(
     `DELETE FROM outbox WHERE waiting = 1 AND class = ? AND project = ? AND slot = ? AND state = 'queued' AND key LIKE '${ownKeyPrefix}%'`,
@@ -127,7 +127,7 @@ export function dropQueued(sql: Sql, outboxClass: number, project: number, slot:
   );
 }
 
-/** Leaves the newest of a class that wait. */
+/** Keeps the newest `kept` rows that wait in a class. */
 export function dropOldest(sql: Sql, outboxClass: number, kept: number): void {
   sql.exec(
     `DELETE FROM outbox WHERE waiting = 1 AND class = ? AND state = 'queued'
@@ -138,7 +138,7 @@ export function dropOldest(sql: Sql, outboxClass: number, kept: number): void {
   );
 }
 
-/** Moves what waits of a key to the end of the slow lane, its parts in order. */
+/** Moves the waiting parts of a key to the end of the slow lane, in order. */
 export function moveToSlowLane(sql: Sql, key: string): void {
   sql.exec(
     'UPDATE outbox SET class = ?, n = ? + part WHERE key = ? AND waiting = 1',
@@ -161,7 +161,7 @@ export function markSending(sql: Sql, row: OutboxRow): void {
   setRow(sql, row, { state: 'sending', attempts: row.attempts + 1 });
 }
 
-/** `awaits` = the platform will say whether it arrived: until then the call stays, for a letter. */
+/** `awaits` = the platform will say whether it arrived: until then the call stays, for a dead letter. */
 export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number, awaits = false): void {
   if (isOver(sql, row)) return;
   const call = awaits && ref !== null && row.class !== progressClass ? row.call : '';
@@ -176,13 +176,13 @@ export function readAwaited(sql: Sql, ref: string): OutboxRow | undefined {
   )[0];
 }
 
-/** Nobody asks what became of the answer to a tap. */
+/** The answer to a tap has no outcome: its row is deleted. */
 function isOver(sql: Sql, { key, class: lane }: OutboxRow): boolean {
   if (lane === tapLane) sql.exec('DELETE FROM outbox WHERE key = ?', key);
   return lane === tapLane;
 }
 
-/** The call stays in the row, for whoever retries the letter. */
+/** The call stays in the row, so that the dead letter can be retried. */
 export function markDead(sql: Sql, row: OutboxRow, code: string, reason: string, nowMs: number): void {
   if (isOver(sql, row)) return;
   setRow(sql, row, { waiting: 0, state: 'dead', error_code: code, error_reason: reason, settled_at: nowMs });

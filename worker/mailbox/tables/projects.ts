@@ -40,7 +40,7 @@ export function saveProject(core: Core, row: ProjectRow): void {
   update(core.sql, 'project', columns, { project });
 }
 
-/** Below the lowest message whose reaction is due; all of them when none is. */
+/** The seq below the lowest message whose reaction is due; the highest seq when no reaction is due. */
 function reactionsShownTo({ reactions, highest }: Cache, row: ProjectRow): number {
   if (reactions === null) return row.shown_to;
   let shownTo = Math.max(row.cursor, row.shown_to, highest.get(row.project) ?? 0);

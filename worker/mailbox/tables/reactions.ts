@@ -13,7 +13,7 @@ export interface PendingReaction {
   reaction: Reaction;
 }
 
-/** What stands in `shown` of a message that takes no reaction any more. */
+/** The value of `shown` for a message that takes no reaction any more. */
 export const noReaction = 'none';
 
 /** A row as it is written now. At or below `shown_to` the caller saves the project in the same transaction. */
@@ -28,14 +28,14 @@ export function isReactionDue(core: Core): boolean {
   return dueReactions(core).size > 0;
 }
 
-/** The one that became due last. */
+/** The reaction that became due last. */
 export function nextReaction(core: Core): PendingReaction | null {
   const row = [...dueReactions(core).values()].at(-1);
   const reaction = row === undefined ? null : reactionDue(core, row);
   return row === undefined || reaction === null ? null : { row, reaction };
 }
 
-/** Shown, or given up. */
+/** The phone shows the reaction, or the relay has given it up. */
 export function settleReaction(core: Core, { row }: PendingReaction, shown: Reaction | typeof noReaction): void {
   update(core.sql, 'log', { shown }, { project: row.project, seq: row.seq });
   const due = dueReactions(core);
@@ -67,7 +67,7 @@ function keyOf({ project, seq }: ReactingRow): string {
   return `${project} ${seq}`;
 }
 
-/** Null = the phone shows it, or is to show none. */
+/** Null = the phone already shows the right reaction, or needs none. */
 function reactionDue(core: Core, { kind, ref, state, shown }: ReactingRow): Reaction | null {
   if (!core.platform.capabilities.reactions || kind !== 'message' || ref === '' || shown === noReaction) return null;
   const wanted = reactionOf(state);

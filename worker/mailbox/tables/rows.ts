@@ -13,7 +13,7 @@ export type ProjectRow = {
   cursor: number;
   /** Everything at or below is known to be expired or was below the cursor. */
   expired_to: number;
-  /** Every message at or below shows the reaction of its state on the phone, or is to show none. */
+  /** Every message at or below this seq shows the reaction of its state on the phone, or needs none. */
   shown_to: number;
   /** Set while the phone knows that the workstation is away, with the cursor of that time. */
   away_told_at: number | null;
@@ -42,7 +42,7 @@ export type LogRow = {
   state: ReceiptState | null;
   state_at: number | null;
   attempt: number;
-  /** The reaction that the phone shows, or that it gets none. */
+  /** The reaction that the phone shows; `noReaction` = the message takes no reaction any more. */
   shown: string | null;
   /** The owner has retried or dropped it. */
   letter_done: 0 | 1;

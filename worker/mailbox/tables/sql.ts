@@ -1,4 +1,4 @@
-// What the mailbox needs of a database. Only durable-sql.ts knows Cloudflare's, so plain tests run the same SQL.
+// The database behind the mailbox as an interface. Only durable-sql.ts knows Cloudflare's, so plain tests run the same SQL.
 
 export type SqlValue = string | number | null;
 export type SqlRow = Record<string, SqlValue>;

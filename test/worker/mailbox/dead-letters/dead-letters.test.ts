@@ -174,7 +174,7 @@ describe('/letters on the phone', () => {
     expect(textsOf(bench.platform.calls).slice(1)).toEqual([
       'Queued again.',
       'Dropped.',
-      'That letter is no longer here.',
+      'This letter is no longer in the mailbox.',
     ]);
   });
 
@@ -191,7 +191,7 @@ describe('/letters on the phone', () => {
       'abcdef1234',
       'Queued again.',
       'abcdef1234',
-      'That letter is no longer here.',
+      'This letter is no longer in the mailbox.',
       'Write /letters retry ID; /letters lists them with their ids.',
       'No letters: everything was delivered or is on its way.',
     ]);

@@ -34,7 +34,7 @@ describe('a button', () => {
     await bench.wake();
     expect(bench.poll().controls).toEqual([]);
     expect(bench.platform.calls).toEqual([
-      { kind: 'acknowledge', queryRef: 'query-1', text: 'This button is no longer known.' },
+      { kind: 'acknowledge', queryRef: 'query-1', text: 'This button has expired.' },
     ]);
   });
 

@@ -53,7 +53,7 @@ describe('a workstation that does not poll', () => {
     );
   });
 
-  it('is no news while nothing waits', async () => {
+  it('is not told while nothing waits', async () => {
     const bench = createBench();
     bench.say('hello');
     bench.poll({ after: 1 });

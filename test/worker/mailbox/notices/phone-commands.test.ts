@@ -21,7 +21,7 @@ describe('commands that need no workstation', () => {
     expect(bench.poll()).toMatchObject({ rows: [], controls: [] });
   });
 
-  it('are not answered when they name another bot, once our own name is known', async () => {
+  it('are not answered when they name another bot, once the username of this bot is known', async () => {
     const bench = createBench({ chatId: '-100200' });
     bench.say('/ping@other_bot');
     await bench.runUntil(startAt + 1_000);

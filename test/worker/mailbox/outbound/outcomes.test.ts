@@ -115,7 +115,7 @@ describe('the outcome of a posted key', () => {
     expect(bench.open().frame()).toMatchObject({ head: 'parked' });
   });
 
-  it('is known to whoever posts the key again, whichever daemon has acknowledged the row', async () => {
+  it('is known to any daemon that posts the key again, whichever daemon has acknowledged the row', async () => {
     const bench = createBench();
     bench.post({ key: 'answer-1' });
     await bench.wake();
@@ -139,7 +139,7 @@ describe('the outcome of a posted key', () => {
     expect(bench.poll({ epoch: null, after: null }).rows).toMatchObject([{ seq: 1, text: 'work' }]);
   });
 
-  it('is no message: it waits for nobody, expires never, and goes a day after the cursor passed it', async () => {
+  it('is not a message: it never waits, never expires, and goes a day after the cursor passed it', async () => {
     const bench = createBench({ platform: scriptedPlatform({ reactions: true }) });
     bench.post({ key: 'answer-1' });
     await bench.runUntil(startAt + 60 * 3_600_000);

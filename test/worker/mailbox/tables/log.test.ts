@@ -131,7 +131,7 @@ describe('the log', () => {
     expect(seqs(bench.poll({ after: 2 }))).toEqual([3, 4]);
   });
 
-  it('hands controls out beside the window, however long the backlog', () => {
+  it('hands controls out in addition to the window, however long the backlog', () => {
     const bench = createBench();
     const half = 'y'.repeat(relayLimits.pollWindowBytes / 2);
     for (const text of [half, half, half, 'STOP', '/sprint 3 "fix it"']) bench.say(text);
@@ -219,7 +219,7 @@ describe('edits', () => {
     ]);
   });
 
-  it('without a change of the text are none', () => {
+  it('without a change of the text add no row', () => {
     const bench = createBench();
     bench.say('same', { ref: '7' });
     bench.accept({ dedupeKey: 'e1', project: 0, at: startAt, kind: 'edit', ref: '7', text: 'same' });
