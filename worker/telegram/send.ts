@@ -80,50 +80,31 @@ export async function post(
 }
 
 function requestOf(call: OutboundCall): { method: string; params: Record<string, unknown> } {
+  if (call.kind === 'acknowledge') {
+    return { method: 'answerCallbackQuery', params: { callback_query_id: call.queryRef, text: call.text } };
+  }
+  const chat_id = chatIdOf(call.chatId);
   switch (call.kind) {
     case 'send':
       return {
         method: 'sendMessage',
-        params: {
-          chat_id: chatIdOf(call.chatId),
-          ...textOf(call),
-          ...placementOf(call.topic, call.replyToRef),
-        },
+        params: { chat_id, ...textOf(call), ...placementOf(call.topic, call.replyToRef) },
       };
     case 'edit':
-      return {
-        method: 'editMessageText',
-        params: { chat_id: chatIdOf(call.chatId), message_id: Number(call.ref), ...textOf(call) },
-      };
-    case 'buttons':
-      return {
-        method: 'editMessageReplyMarkup',
-        params: {
-          chat_id: chatIdOf(call.chatId),
-          message_id: Number(call.ref),
-          reply_markup: keyboardOf(call.buttons),
-        },
-      };
-    case 'react':
-      return {
-        method: 'setMessageReaction',
-        params: {
-          chat_id: chatIdOf(call.chatId),
-          message_id: Number(call.ref),
-          reaction: [{ type: 'emoji', emoji: emojiOf[call.reaction] }],
-        },
-      };
-    case 'acknowledge':
-      return { method: 'answerCallbackQuery', params: { callback_query_id: call.queryRef, text: call.text } };
-    case 'menu':
-      return {
-        method: 'setMyCommands',
-        params: {
-          // Strangers who find the bot get no menu.
-          scope: { type: 'chat', chat_id: chatIdOf(call.chatId) },
-          commands: call.commands.map(({ name, help }) => ({ command: name, description: help })),
-        },
-      };
+      return { method: 'editMessageText', params: { chat_id, message_id: Number(call.ref), ...textOf(call) } };
+    case 'buttons': {
+      const reply_markup = keyboardOf(call.buttons);
+      return { method: 'editMessageReplyMarkup', params: { chat_id, message_id: Number(call.ref), reply_markup } };
+    }
+    case 'react': {
+      const reaction = [{ type: 'emoji', emoji: emojiOf[call.reaction] }];
+      return { method: 'setMessageReaction', params: { chat_id, message_id: Number(call.ref), reaction } };
+    }
+    case 'menu': {
+      const commands = call.commands.map(({ name, help }) => ({ command: name, description: help }));
+      // Strangers who find the bot get no menu.
+      return { method: 'setMyCommands', params: { scope: { type: 'chat', chat_id }, commands } };
+    }
   }
 }
 

@@ -142,7 +142,7 @@ function readMessage(core: Core, event: MessageEvent, nowMs: number): Reading {
 function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq: number, nowMs: number): boolean {
   for (const { name, bytes } of tooLarge) {
     const limit = megabytes(relayLimits.fileDownBytes);
-    const text = `${name} has ${megabytes(bytes)}; a bot can fetch at most ${limit}. The agent is told its name only.`;
+    const text = `${name} has ${megabytes(bytes)}; a bot can download at most ${limit}. The agent gets only its name.`;
     tellPhone(core, project, text, nowMs, { replyTo: messageId(core.epoch, project, seq) });
   }
   return tooLarge.length > 0;

@@ -1,6 +1,6 @@
 // The append-only log of a project. Rows above the cursor are never deleted, here or elsewhere.
 
-import type { ControlRow, Forwarded, KeyEnd, PhoneFile } from '../../../protocol/log.ts';
+import type { ControlRow, EditRow, MessageRow, OutcomeRow, Row } from '../../../protocol/log.ts';
 import type { Core } from '../core.ts';
 import { cacheOf, type Waiting } from './cache.ts';
 import { openProject } from './projects.ts';
@@ -8,22 +8,13 @@ import { noteState } from './reactions.ts';
 import type { AlbumTexts, LogRow, ProjectRow } from './rows.ts';
 import { insert, type Sql } from './sql.ts';
 
+type Body<Of extends Row> = Omit<Of, 'seq' | 'id' | 'at'>;
+
+/** A row of the protocol before it has its seq and id; `parts` = the texts of an album. */
 export type NewRow = { at: number; ref: string } & (
-  | {
-      kind: 'message';
-      text: string;
-      expiresAt: number;
-      stopWord?: true;
-      quote?: string;
-      quoteFrom?: 'agent' | 'owner';
-      forwarded?: Forwarded;
-      retryOf?: string;
-      files?: PhoneFile[];
-      parts?: AlbumTexts;
-    }
-  | { kind: 'edit'; editOf: string; text: string; forwarded?: Forwarded; parts?: AlbumTexts }
-  | { kind: 'control'; control: ControlRow['control'] }
-  | { kind: 'outcome'; outcome: KeyEnd }
+  | ((Body<MessageRow> | Body<EditRow>) & { parts?: AlbumTexts })
+  | Body<ControlRow>
+  | Body<OutcomeRow>
 );
 
 /** The highest seq ever used: rows go away only at or below the cursor. */

@@ -119,6 +119,10 @@ describe('a flood of commands', () => {
     bench.say('/letters retry a');
     bench.say('/letters retry b');
     await bench.runUntil(startAt + 10_000);
-    expect(textsOf(bench.platform.calls)).toEqual(['pong', 'pong', ...Array(2).fill('This letter is no longer in the mailbox.')]);
+    expect(textsOf(bench.platform.calls)).toEqual([
+      'pong',
+      'pong',
+      ...Array(2).fill('This letter is no longer in the mailbox.'),
+    ]);
   });
 });
