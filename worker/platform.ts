@@ -94,7 +94,7 @@ export type OutboundCall =
   /** The commands that the phone offers in this chat. */
   | { kind: 'menu'; chatId: string; commands: readonly MenuEntry[] };
 
-export interface MenuEntry {
+interface MenuEntry {
   name: string;
   help: string;
 }

@@ -24,7 +24,7 @@ export interface AlarmState {
   due: Due | null;
 }
 
-export interface AlarmPlan {
+interface AlarmPlan {
   /** Null = the alarm stays as it is: each setting costs a row, as much as an alarm that comes early. */
   setTo: number | null;
   guards: boolean;
@@ -71,7 +71,7 @@ export interface AlarmDevice {
   failed(error: unknown): void;
 }
 
-export interface RunParts {
+interface RunParts {
   device: AlarmDevice;
   clock(): number;
   due(run: Run): Due;

@@ -35,7 +35,7 @@ import { readProject } from './tables/projects.ts';
 import { isReactionDue } from './tables/reactions.ts';
 import type { ProjectRow } from './tables/rows.ts';
 
-export interface MailboxParts {
+interface MailboxParts {
   core: Core;
   alarm: AlarmDevice;
   sockets: PollSockets;

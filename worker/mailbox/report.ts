@@ -12,7 +12,7 @@ import type { ProjectRow } from './tables/rows.ts';
 import { count } from './tables/sql.ts';
 
 /** `isAway`: see `listDeadLetters`. */
-export type IsAway = (project: ProjectRow) => boolean;
+type IsAway = (project: ProjectRow) => boolean;
 
 export function readStatus(core: Core, pause: Pause | null, isAway: IsAway): MailboxStatus {
   return {

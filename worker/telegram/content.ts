@@ -51,7 +51,7 @@ export const contentEntries = {
 
 const contentSchema = v.looseObject(contentEntries);
 
-export type ContentMessage = v.InferOutput<typeof contentSchema>;
+type ContentMessage = v.InferOutput<typeof contentSchema>;
 
 export interface Content {
   text: string;

@@ -13,7 +13,7 @@ const expiryGraceMs = 60_000;
 const pageRows = 200;
 
 /** When the daemon of a project was there last; see `Polls`. */
-export type PresentAt = (project: ProjectRow) => number | null;
+type PresentAt = (project: ProjectRow) => number | null;
 
 /** Null = nothing waits. */
 export function nextDeadlineAt(sql: Sql, presentAt: PresentAt): number | null {

@@ -9,7 +9,7 @@ import type { Sql } from './sql.ts';
 
 type AlbumRow = { project: number; album: string; seq: number; closes_at: number; open: number };
 
-export type AlbumPart = { kind: 'first' } | { kind: 'next'; seq: number } | { kind: 'late' };
+type AlbumPart = { kind: 'first' } | { kind: 'next'; seq: number } | { kind: 'late' };
 
 /** The place of a part in its album; a late part comes after its album was closed. */
 export function readAlbumPart(sql: Sql, project: number, album: string, nowMs: number): AlbumPart {

@@ -4,7 +4,7 @@ import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { insert, type Sql } from './sql.ts';
 
-export interface ButtonMeaning {
+interface ButtonMeaning {
   label: string;
   action: string;
   style?: OutboundButton['style'] | undefined;

@@ -25,7 +25,7 @@ export interface Cache {
 /** The columns that decide the reaction on a message. */
 export type ReactingRow = Pick<LogRow, 'project' | 'seq' | 'kind' | 'ref' | 'state' | 'shown'>;
 
-export interface RecentAnswer {
+interface RecentAnswer {
   key: string;
   part: number;
   /** Given to the text while it was on its way, so that the phone shows the text without them. */

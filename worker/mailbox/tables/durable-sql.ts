@@ -3,7 +3,7 @@
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
 
 /** Told after each statement; feeds the metrics. */
-export type RowsUsed = (rowsRead: number, rowsWritten: number) => void;
+type RowsUsed = (rowsRead: number, rowsWritten: number) => void;
 
 export function durableSql(storage: DurableObjectStorage, used: RowsUsed): Sql {
   return {

@@ -8,7 +8,7 @@ import { cacheOf, type ReactingRow } from './cache.ts';
 import { readProjects } from './projects.ts';
 import { update } from './sql.ts';
 
-export interface PendingReaction {
+interface PendingReaction {
   row: ReactingRow;
   reaction: Reaction;
 }

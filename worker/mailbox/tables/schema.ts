@@ -64,7 +64,7 @@ export function openStorage(sql: Sql, newEpoch: () => string): string {
   return getMeta(sql, 'epoch') ?? '';
 }
 
-export type MetaKey =
+type MetaKey =
   | 'version'
   | 'epoch'
   /** Of the object, which an alarm need not know. */
