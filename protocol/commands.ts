@@ -17,17 +17,17 @@ export interface PhoneCommand {
 
 /** In the order of the help. */
 export const phoneCommands = [
-  command('status', '', 'where your messages are', 'relay'),
-  command('letters', '', 'what could not be delivered, to send again or drop', 'relay'),
-  command('ping', '', 'is the relay there?', 'relay'),
+  command('status', '', 'the state of your messages', 'relay'),
+  command('letters', '', 'messages that were not delivered, with Retry and Drop', 'relay'),
+  command('ping', '', 'check that the relay answers', 'relay'),
   command('stop', '', 'finish the current action, then halt', 'halt'),
   command('abort', '', 'halt at the next tool', 'halt'),
   command('sprint', '[n] [--for 90m] [goal]', 'work through up to n tasks alone', 'daemon'),
-  command('away', '[off]', 'the end of each turn waits for you here, or not', 'daemon'),
-  command('approvals', 'off|risky|all', 'which tools ask you here before they run', 'daemon'),
-  command('later', 'TEXT', 'for after the running turn', 'daemon'),
-  command('continue', '', 'release what a STOP has parked', 'daemon'),
-  command('mute', '[off]', 'hide what happens during a turn, or show it', 'daemon'),
+  command('away', '[off]', 'wait for your message at the end of each turn, or stop doing so', 'daemon'),
+  command('approvals', 'off|risky|all', 'choose which tools ask you here before they run', 'daemon'),
+  command('later', 'TEXT', 'keep a message for the end of the current turn', 'daemon'),
+  command('continue', '', 'release the messages that a STOP held back', 'daemon'),
+  command('mute', '[off]', 'hide the progress of a turn, or show it again', 'daemon'),
   command('help', '', 'this list', 'relay', ['start']),
   command('sessions', '', 'the sessions of the coding agent', 'planned'),
   command('new', '', 'a new session', 'planned'),
@@ -40,7 +40,7 @@ type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[numbe
 export type RelayCommand = Named<'relay'>;
 export type DaemonCommand = Named<'daemon'>;
 
-/** What the help and the menu of the phone list. */
+/** The commands in the help and in the menu of the phone. */
 export const offeredCommands: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
 
 /** By name or alias, in lower case. */

@@ -24,13 +24,13 @@ export const relayLimits = {
   outboxTtlMs: 7 * 24 * 3_600_000,
   /** Outcomes of outbox keys, and the memory of seen updates. */
   outboxKeptMs: 30 * 24 * 3_600_000,
-  seenKeptMs: 25 * 3_600_000,
+  dedupeKeptMs: 25 * 3_600_000,
   /** Terminal messages, and controls below the cursor. */
   logKeptMs: 24 * 3_600_000,
   albumGatherMs: 1_000,
   /** A waiting message and no poll for this long: the phone is told, once per outage. */
   offlineAfterMs: 90_000,
-  /** What the platform lets a bot download, and upload. */
+  /** The largest file that a bot may download, and upload. */
   fileDownBytes: 20 * 1024 * 1024,
   fileUpBytes: 50 * 1024 * 1024,
 } as const;
@@ -43,7 +43,7 @@ export const fileLimits = {
   maxAttempts: 3,
   /** Fetched files of the phone (`wa_files/`). */
   filesKeptMs: 7 * 24 * 3_600_000,
-  /** A larger file is treated as malformed: nobody's mailbox, and a hook could not go through it within its deadline. */
+  /** A larger file is treated as malformed: a hook could not read it within its deadline. */
   fileBytes: 1024 * 1024,
 } as const;
 

@@ -19,7 +19,7 @@ export interface PhoneFile {
   bytes?: number;
 }
 
-/** Somebody else's words that the owner passed on. `from` = one line, empty when the platform does not say. */
+/** Set on a message of another person that the owner forwarded. `from` = its author in one line, empty when the platform does not say. */
 export interface Forwarded {
   from: string;
 }
@@ -32,9 +32,9 @@ export interface MessageRow extends RowBase {
   expired?: true;
   /** The text holds the word stop: STOP in a sprint, an ordinary message otherwise. */
   stopWord?: true;
-  /** What the phone quoted or answered to. */
+  /** The text that the phone quoted or replied to. */
   quote?: string;
-  /** Whose words the quote is; absent = somebody else's, or not known. */
+  /** The author of the quote; absent = another person, or not known. */
   quoteFrom?: 'agent' | 'owner';
   /** The text is not the owner's: it is never a command and never a STOP. */
   forwarded?: Forwarded;
@@ -54,12 +54,12 @@ export interface EditRow extends RowBase {
   forwarded?: Forwarded;
 }
 
-/** What acts at once, ahead of every waiting message. */
+/** An order that acts at once, ahead of every waiting message. */
 export type Control =
   | { type: 'stop' | 'abort'; text: string }
   | { type: 'command'; name: string; args: string }
   | { type: 'button'; action: string; key: string; userId: string }
-  /** An answer to a message that was sent with `replyAction`; it is no message for the coding agent. */
+  /** An answer to a message that was sent with `replyAction`; the coding agent never sees it as a message. */
   | { type: 'reply'; action: string; key: string; userId: string; text: string };
 
 export interface ControlRow extends RowBase {
@@ -77,7 +77,7 @@ export interface KeyEnd {
   error?: { code: string; reason: string };
 }
 
-/** What became of something that the daemon posted. A dead letter that is sent again has a second outcome; the later row counts. */
+/** The outcome of an item that the daemon posted. A dead letter that is sent again has a second outcome; the later row counts. */
 export interface OutcomeRow extends RowBase {
   kind: 'outcome';
   outcome: KeyEnd;

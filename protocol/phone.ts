@@ -1,4 +1,4 @@
-// What the phone behind a mailbox can show and who its owner is, as the relay's platform says it with every poll. Pure.
+// The capabilities and the owner of the phone behind a mailbox, which come with every poll. Pure.
 
 import { relayLimits } from './limits.ts';
 
@@ -21,7 +21,7 @@ export interface Phone extends Capabilities {
   platform: string;
   /** The user of a private chat; null = a group. */
   owner: string | null;
-  /** What the chat takes in the long run: one message in this time. */
+  /** In the long run the chat takes one message in this time. */
   messageEveryMs: number;
 }
 

@@ -86,7 +86,7 @@ export interface AckResult {
   acked: string[];
   /** Held, but nothing was sent since they were polled. */
   unanswered: string[];
-  /** Not held by this connection: unknown, given back, or somebody else's. */
+  /** Not held by this connection: unknown, given back, or held by another connection. */
   notHeld: string[];
 }
 

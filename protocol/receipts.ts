@@ -14,7 +14,7 @@ export const receiptStates = [
 
 export type ReceiptState = (typeof receiptStates)[number];
 
-/** What a daemon may report; `stored` and `delivered` the relay knows by itself. */
+/** The states that a daemon may report; the relay knows `stored` and `delivered` by itself. */
 export const reportedStates = ['taken', 'injected', 'answered', 'failed', 'expired', 'refused', 'lost'] as const;
 
 export type ReportedState = (typeof reportedStates)[number];

@@ -79,13 +79,13 @@ export const outboxClasses = ['reply', 'approval', 'answer', 'progress'] as cons
 const key = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{8,64}$/));
 
 export const outboxItemSchema = v.object({
-  /** Idempotency key: SHA-256 (hex) of the UTF-8 bytes of `identityOf(entry)` for entries of the outbox file, a UUID for what is in no file. */
+  /** Idempotency key: SHA-256 (hex) of the UTF-8 bytes of `identityOf(entry)` for entries of the outbox file, a UUID for an item that is in no file. */
   key,
   class: v.picklist(outboxClasses),
   parts: v.pipe(v.array(partSchema), v.minLength(1), v.maxLength(relayLimits.outboxParts)),
   /** Below the last part. */
   buttons: v.optional(v.pipe(v.array(v.pipe(v.array(buttonSchema), v.maxLength(4))), v.maxLength(8))),
-  /** A message id of ours; the first part answers it when the phone still has it. */
+  /** A message id of the log; the first part replies to it when the phone still has the message. */
   replyTo: v.optional(v.pipe(v.string(), v.maxLength(96))),
   /** The phone's answer to this message comes back as a `reply` control with this action, once. Single part only. */
   replyAction: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
@@ -186,7 +186,7 @@ export const documentQuerySchema = v.object({
 
 export type DocumentQuery = v.InferOutput<typeof documentQuerySchema>;
 
-/** What a call without a body names in its query. */
+/** The query of a call without a body. */
 export const addressSchema = v.object({ mailbox, project });
 
 export const letterActionSchema = v.object({ mailbox, project, action: v.picklist(['retry', 'drop']) });

@@ -1,4 +1,4 @@
-// What the relay must be told before it serves, whatever its platform: names and forms. Read by the Worker and by `wa-sync dev`,
+// The settings of the relay that every platform needs: names and forms. Checked by the Worker and by `wa-sync dev`,
 // so that both refuse the same. Pure; never puts the value of a secret into an error.
 
 import { WaError } from './errors.ts';

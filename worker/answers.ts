@@ -1,7 +1,7 @@
-// Answers of the HTTP API: error codes to statuses, one place for the headers.
+// Answers of the mailboxes and of the HTTP API: errors as data and as statuses, one place for the headers.
 
-import type { ErrorBody, ErrorCode } from '../protocol/errors.ts';
-import { errorBody, WaError } from '../protocol/errors.ts';
+import { type ErrorCode, errorBody, WaError } from '../protocol/errors.ts';
+import type { ObjectAnswer } from './mailbox/object.ts';
 
 /** The table of protocol/README.md, section 5. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
@@ -35,7 +35,7 @@ export function errorAnswer(error: unknown): Response {
   return answer;
 }
 
-/** What is no error of ours is a bug: its words stay in the log of the Worker. */
+/** An unexpected error is a bug: its message stays in the log of the Worker. */
 function asWaError(error: unknown): WaError {
   if (error instanceof WaError) return error;
   console.error('unexpected', error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -44,10 +44,16 @@ function asWaError(error: unknown): WaError {
   });
 }
 
-/** An error that came back from the object as data. */
-export function thrown(body: ErrorBody['error']): WaError {
-  return new WaError(body.code, body.message, {
-    ...(body.hint === undefined ? {} : { hint: body.hint }),
-    ...(body.retryAfterMs === undefined ? {} : { retryAfterMs: body.retryAfterMs }),
-  });
+/** Raises the error that the object returned, and `storage_failed` when the object cannot be reached. */
+export async function ask<T>(call: () => Promise<ObjectAnswer<T>>): Promise<T> {
+  let answer: ObjectAnswer<T>;
+  try {
+    answer = await call();
+  } catch (error) {
+    if (error instanceof WaError) throw error;
+    throw new WaError('storage_failed', 'the mailbox cannot be reached', { cause: error });
+  }
+  if (answer.ok) return answer.value;
+  const { code, message, ...rest } = answer.error;
+  throw new WaError(code, message, rest);
 }

@@ -13,12 +13,11 @@ import {
   outboxRequestSchema,
   pollRequestSchema,
 } from '../protocol/relay-api.ts';
-import { errorAnswer, jsonAnswer, thrown } from './answers.ts';
+import { ask, errorAnswer, jsonAnswer } from './answers.ts';
 import { requireAgent } from './auth.ts';
 import type { Bindings } from './bindings.ts';
 import { readSettings } from './env.ts';
 import { downloadFile, uploadDocument } from './files.ts';
-import type { ObjectAnswer } from './mailbox/object.ts';
 import { metricsText } from './metrics.ts';
 import type { Platform, PlatformKind } from './platform.ts';
 import { connectAll, objectName, platformOf } from './platforms.ts';
@@ -58,13 +57,13 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
   app.get('/v1/files/:id', async ({ env, req, get }) => {
     const { mailbox, project } = readAddress(req.query());
     const { platform, stub } = served(env, get('platforms'), mailbox);
-    return downloadFile(stub, platform, ask, project, req.param('id'));
+    return downloadFile(stub, platform, project, req.param('id'));
   });
 
   app.post('/v1/files', async ({ env, req, get }) => {
     const query = readQuery(documentQuerySchema, req.query());
     const { platform, stub } = served(env, get('platforms'), query.mailbox);
-    return json(200, await uploadDocument(stub, platform, ask, req.raw, query));
+    return json(200, await uploadDocument(stub, platform, req.raw, query));
   });
 
   // From here on bodies are small.
@@ -141,17 +140,4 @@ function everyStub(env: Bindings, platforms: readonly Platform[]) {
   return platforms.flatMap((platform) =>
     platform.chatIds.map((chatId) => env.MAILBOX.getByName(objectName(platform, chatId))),
   );
-}
-
-/** Raises what the object reported, and `storage_failed` when it cannot be reached. */
-async function ask<T>(call: () => Promise<ObjectAnswer<T>>): Promise<T> {
-  let answer: ObjectAnswer<T>;
-  try {
-    answer = await call();
-  } catch (error) {
-    if (error instanceof WaError) throw error;
-    throw new WaError('storage_failed', 'the mailbox cannot be reached', { cause: error });
-  }
-  if (!answer.ok) throw thrown(answer.error);
-  return answer.value;
 }

@@ -1,7 +1,7 @@
-// Who may call as a daemon: by its bearer token, of which the relay knows the digest.
+// Who may call: a daemon by its bearer token, of which the relay knows the digest, and a platform by its secret. Secrets are
+// compared by their digests, in constant time.
 
 import { WaError } from '../protocol/errors.ts';
-import { sha256 } from './digest.ts';
 import type { Settings } from './env.ts';
 
 /** Raises `unauthorized`. */
@@ -22,4 +22,16 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
     Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16),
   );
+}
+
+const encoder = new TextEncoder();
+
+async function sha256(text: string): Promise<ArrayBuffer> {
+  return crypto.subtle.digest('SHA-256', encoder.encode(text));
+}
+
+/** False when one of them is missing. */
+export async function isSecret(given: string | null, secret: string): Promise<boolean> {
+  if (given === null || secret === '') return false;
+  return crypto.subtle.timingSafeEqual(await sha256(given), await sha256(secret));
 }

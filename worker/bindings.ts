@@ -1,4 +1,4 @@
-// What the runtime gives the Worker: its settings, read by env.ts alone, and the mailboxes.
+// The bindings of the Worker: its settings, which only env.ts reads, and the mailboxes.
 
 import type { RelayVariables } from '../protocol/relay-settings.ts';
 import type { Mailbox } from './mailbox/object.ts';

@@ -15,8 +15,8 @@ export type Reading =
   | { kind: 'foreign' }
   | { kind: 'message'; text: string; stopWord: boolean };
 
-/** `ownName` = the name by which groups address this bot; null = not known, so every name is ours. */
-export function readText(text: string, ownName: string | null): Reading {
+/** `botUsername` = the name by which groups address this bot; null = not known, so every username counts as this bot's. */
+export function readText(text: string, botUsername: string | null): Reading {
   const trimmed = text.trim();
   if (/^stop[\s.!]*$/i.test(trimmed)) return { kind: 'control', control: { type: 'stop', text: trimmed } };
   // A doubled slash hands the command itself to the agent.
@@ -24,7 +24,7 @@ export function readText(text: string, ownName: string | null): Reading {
   const match = /^\/([A-Za-z0-9_]{1,32})(?:@(\w{1,64}))?(?:\s+([\s\S]*))?$/.exec(trimmed);
   const word = match?.[1]?.toLowerCase();
   if (match === null || word === undefined) return message(text);
-  if (match[2] !== undefined && ownName !== null && match[2].toLowerCase() !== ownName.toLowerCase()) {
+  if (match[2] !== undefined && botUsername !== null && match[2].toLowerCase() !== botUsername.toLowerCase()) {
     return { kind: 'foreign' };
   }
   const args = match[3] ?? '';
@@ -38,12 +38,12 @@ export function readText(text: string, ownName: string | null): Reading {
     case 'planned':
       return { kind: 'control', control: { type: 'command', name: command.name, args } };
     default:
-      // A workflow of the project. In groups the menu appends the bot's name, which is no part of a workflow's.
+      // A workflow of the project. In groups the menu appends the bot's name, which does not belong to the name of the workflow.
       return message(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
   }
 }
 
-/** As the agent gets it: `read` = what the reading made of the plain text, a doubled slash or the bot's name taken away. */
+/** The text for the agent, as Markdown; `read` = the plain text without a doubled slash or the bot's name. */
 export function markedText({ text, markdown }: { text: string; markdown?: string }, read: string): string {
   if (markdown === undefined || read === text) return markdown ?? read;
   const again = readText(markdown, null);

@@ -3,27 +3,23 @@
 import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { DocumentAnswer, DocumentQuery } from '../protocol/relay-api.ts';
-import type { DocumentRequest, DocumentStart } from './mailbox/documents.ts';
-import type { Mailbox, ObjectAnswer } from './mailbox/object.ts';
+import { ask } from './answers.ts';
+import type { Mailbox } from './mailbox/object.ts';
+import type { DocumentRequest, DocumentStart } from './mailbox/outbound/documents.ts';
 import type { Platform } from './platform.ts';
-
-/** Raises what the object reported; see index.ts. */
-export type Ask = <T>(call: () => Promise<ObjectAnswer<T>>) => Promise<T>;
 
 /** Raises `not_found`, `body_too_large`, and `rate_limited`, `platform_*` when the platform does not answer. */
 export async function downloadFile(
   stub: DurableObjectStub<Mailbox>,
   platform: Platform,
-  ask: Ask,
   project: number,
   id: string,
 ): Promise<Response> {
   const file = await ask(() => stub.findFile(project, id));
   const opened = await platform.openFile(file.id);
   if (opened.kind === 'failed') {
-    throw new WaError(opened.code, opened.reason, {
-      ...(opened.afterMs === undefined ? {} : { retryAfterMs: opened.afterMs }),
-    });
+    const { code, reason, afterMs: retryAfterMs } = opened;
+    throw new WaError(code, reason, retryAfterMs === undefined ? {} : { retryAfterMs });
   }
   return new Response(opened.body, {
     headers: {
@@ -39,7 +35,6 @@ const patienceMs = 5_000;
 
 async function begin(
   stub: DurableObjectStub<Mailbox>,
-  ask: Ask,
   request: DocumentRequest,
 ): Promise<Exclude<DocumentStart, { kind: 'wait' }>> {
   const until = Date.now() + patienceMs;
@@ -62,7 +57,6 @@ async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
 export async function uploadDocument(
   stub: DurableObjectStub<Mailbox>,
   platform: Platform,
-  ask: Ask,
   request: Request,
   query: DocumentQuery,
 ): Promise<DocumentAnswer> {
@@ -77,7 +71,7 @@ export async function uploadDocument(
   }
   let start: Exclude<DocumentStart, { kind: 'wait' }>;
   try {
-    start = await begin(stub, ask, { project, key, replyTo });
+    start = await begin(stub, { project, key, replyTo });
   } catch (error) {
     await drain(body);
     throw error;

@@ -11,47 +11,37 @@ export interface EdgeCounts {
   service: number;
 }
 
+const totals: readonly [
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (metrics: MailboxMetrics) => number,
+][] = [
+  ['wa_in_total', 'counter', 'Rows ever logged: from the phone, and outcomes for the workstation.', (all) => all.in],
+  ['wa_waiting', 'gauge', 'Rows above the cursors, without outcomes.', (all) => all.waiting],
+  ['wa_outbox_waiting', 'gauge', 'Calls that wait to be sent.', (all) => all.outboxWaiting],
+  ['wa_dead_letters', 'gauge', 'Dead letters that are kept.', (all) => all.deadLetters],
+];
+
 export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCounts): string {
-  const sum = (read: (metrics: MailboxMetrics) => number) =>
-    mailboxes.reduce((total, metrics) => total + read(metrics), 0);
   const counts = sumCounts(...mailboxes.map((metrics) => metrics.counts));
+  const oldestMs = Math.max(0, ...mailboxes.map((metrics) => metrics.oldestWaitingMs));
   const lines = [
-    ...metric(
-      'wa_in_total',
-      'counter',
-      'Rows ever logged: from the phone, and outcomes for the workstation.',
-      sum((metrics) => metrics.in),
+    ...totals.flatMap(([name, type, help, read]) =>
+      metric(
+        name,
+        type,
+        help,
+        mailboxes.reduce((total, metrics) => total + read(metrics), 0),
+      ),
     ),
-    ...metric(
-      'wa_waiting',
-      'gauge',
-      'Rows above the cursors, outcomes apart.',
-      sum((metrics) => metrics.waiting),
-    ),
-    ...metric(
-      'wa_oldest_waiting_seconds',
-      'gauge',
-      'Age of the oldest waiting message.',
-      Math.max(0, ...mailboxes.map((metrics) => metrics.oldestWaitingMs)) / 1000,
-    ),
-    ...metric(
-      'wa_outbox_waiting',
-      'gauge',
-      'Calls that wait to be sent.',
-      sum((metrics) => metrics.outboxWaiting),
-    ),
-    ...metric(
-      'wa_dead_letters',
-      'gauge',
-      'Dead letters that are kept.',
-      sum((metrics) => metrics.deadLetters),
-    ),
+    ...metric('wa_oldest_waiting_seconds', 'gauge', 'Age of the oldest waiting message.', oldestMs / 1000),
     ...counterNames.flatMap((name) =>
       name.endsWith('_ms')
         ? metric(`wa_${name.slice(0, -3)}_seconds_total`, 'counter', counterHelp[name], (counts[name] ?? 0) / 1000)
         : metric(`wa_${name}_total`, 'counter', counterHelp[name], counts[name] ?? 0),
     ),
-    '# HELP wa_ignored_total Updates that were not for us, since this instance started.',
+    '# HELP wa_ignored_total Updates that were not for this relay, since this instance of the Worker started.',
     '# TYPE wa_ignored_total counter',
     ...Object.entries(edge).map(([reason, count]) => `wa_ignored_total{reason="${reason}"} ${count}`),
   ];
@@ -64,7 +54,7 @@ function metric(name: string, type: 'counter' | 'gauge', help: string, value: nu
 
 const counterHelp: Record<(typeof counterNames)[number], string> = {
   duplicates: 'Updates that came again.',
-  unknown_edits: 'Edits of messages that are no longer there.',
+  unknown_edits: 'Edits of messages that are no longer in the log.',
   polls: 'Polls.',
   delivered: 'Rows handed out; a lost answer counts again.',
   deliver_ms: 'Time from storing to handing out, over wa_delivered_total.',

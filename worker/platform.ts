@@ -24,9 +24,9 @@ export type InboundEvent = {
       /** The text with links and code as Markdown, where it says more; commands are read in the text alone. */
       markdown?: string;
       quote?: string;
-      /** Absent = somebody else's words. */
+      /** Absent = another author. */
       quoteFrom?: 'agent' | 'owner';
-      /** The text is somebody else's. */
+      /** Set when the text has another author. */
       forwarded?: Forwarded;
       /** The platform's id of the message that is answered, when it is one of this chat. */
       answersRef?: string;
@@ -42,18 +42,18 @@ export type InboundEvent = {
       kind: 'button';
       /** The id that the relay issued for the button. */
       buttonId: string;
-      /** What the platform wants to have acknowledged. */
+      /** The id of the tap, which the platform wants to have acknowledged. */
       queryRef: string;
       userId: string;
     }
   | { kind: 'migrated'; toChatId: string }
-  /** What became of a message that the platform had taken; `ref` = the one of its `sent`. */
+  /** The delivery status of a message that the platform had taken; `ref` = the one of its `sent`. */
   | { kind: 'delivery'; ref: string; outcome: { kind: 'arrived' } | { kind: 'dead'; code: string; reason: string } }
 );
 
 type IgnoredReason = 'unreadable' | 'unknown' | 'service';
 
-/** One event of an update. `userId` = who did it, null when nobody can be named; a delivery status is the platform's own word. */
+/** One event of an update. `userId` = its author, null when the platform names none; a delivery status has no author. */
 export type Decoded =
   | { ok: true; chatId: string; userId: string | null; event: InboundEvent }
   | { ok: false; reason: IgnoredReason };
@@ -64,7 +64,7 @@ export interface Rate {
   refillMs: number;
 }
 
-/** The buckets of which a call takes a token each, by name. */
+/** The buckets by name; a call takes one token of each. */
 export type Rates = Readonly<Record<string, Rate>>;
 
 export interface OutboundButton {
@@ -94,12 +94,12 @@ export type OutboundCall =
   /** The commands that the phone offers in this chat. */
   | { kind: 'menu'; chatId: string; commands: readonly MenuEntry[] };
 
-export interface MenuEntry {
+interface MenuEntry {
   name: string;
   help: string;
 }
 
-/** What a call can be repeated without when the platform refused exactly that. */
+/** A part of a call that can be left out when the platform refused exactly that part. */
 export type Droppable = 'entities' | 'topic' | 'target' | 'reply';
 
 export type SendOutcome =
@@ -135,7 +135,7 @@ export interface PlatformKind {
   readonly name: string;
   /** Path of its webhook. */
   readonly route: string;
-  /** Must read no other setting than the secret, must refuse everybody while none is set, and must compare in constant time. */
+  /** Must read no other setting than the secret, must refuse every caller while it is not set, and must compare in constant time. */
   isCaller(variables: RelayVariables, headers: Headers, body: () => Promise<string>): Promise<boolean>;
   /** Must raise `misconfigured`, naming the setting. `clock` is for updates that carry no time. */
   connect(variables: RelayVariables, clock: () => number): Platform;
@@ -157,14 +157,14 @@ export interface Platform {
   readonly capabilities: Capabilities;
   /** The user of a private chat; null = a group. */
   ownerOf(chatId: string): string | null;
-  /** Of a call that shows something in the chat; null = in none. */
+  /** The rates of a call that shows something in the chat; null = the call shows nothing. */
   ratesOf(chatId: string | null): Rates;
   /** The events of one update, in order. */
   decode(update: unknown): readonly Decoded[];
   call(call: OutboundCall): Promise<SendOutcome>;
   /** The name by which groups address the bot; null when the platform does not tell. */
-  ownName(): Promise<string | null>;
-  /** Must not buffer, and must not give away what the platform is asked with. */
+  botUsername(): Promise<string | null>;
+  /** Must not buffer, and must not reveal the credentials of the platform. */
   openFile(fileId: string): Promise<OpenedFile>;
   /** Must not buffer. */
   sendDocument(document: OutboundDocument): Promise<SendOutcome>;

@@ -1,4 +1,4 @@
-// What a call of the API says: its query or body, checked against a schema. Raises `bad_request`.
+// The query or body of an API call, checked against a schema. Raises `bad_request`.
 
 import * as v from 'valibot';
 import { WaError } from '../protocol/errors.ts';
@@ -21,7 +21,7 @@ export function readBody<const Schema extends v.GenericSchema>(schema: Schema, t
   try {
     value = JSON.parse(text);
   } catch {
-    throw new WaError('bad_request', `the body of ${text.length} characters is no JSON`);
+    throw new WaError('bad_request', `the body of ${text.length} characters is not JSON`);
   }
   return checked(schema, value);
 }

@@ -35,13 +35,13 @@ async function takeUpdate(env: Bindings, platform: Platform, body: string): Prom
     else if (!isAllowed(platform, decoded)) edgeCounts.foreign += 1;
     else if (byChat.get(decoded.chatId)?.push(decoded.event) === undefined) byChat.set(decoded.chatId, [decoded.event]);
   }
-  // All of them: what is stored is dropped when the update comes again for what is not.
+  // All events: when the update comes again for one that was not stored, the stored ones are dropped as duplicates.
   const waits = await Promise.all([...byChat].map(([chatId, events]) => store(env, platform, chatId, events)));
   const longest = Math.max(0, ...waits);
   return longest > 0 ? notStored(longest) : new Response(null);
 }
 
-/** What became of a message is said by the platform; everything else by a user. */
+/** A delivery status comes from the platform itself; every other event needs an allowed user. */
 function isAllowed({ chatIds, userIds }: Platform, { chatId, userId, event }: Decoded & { ok: true }): boolean {
   return chatIds.includes(chatId) && (event.kind === 'delivery' || (userId !== null && userIds.has(userId)));
 }

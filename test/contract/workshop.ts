@@ -142,7 +142,7 @@ export function createWorkshop(): Workshop {
           return changes.map((change) => decodeOne(change, clock()));
         },
         call,
-        ownName: () => Promise.resolve(null),
+        botUsername: () => Promise.resolve(null),
         async openFile(id) {
           const text = files.get(id);
           if (text === undefined) return { kind: 'failed', code: 'not_found', reason: 'no such file' };

@@ -200,7 +200,7 @@ it('an alarm is set for whatever is due, at its time, and never set without need
   );
 });
 
-it('alarms alone do all that time does, whatever came before and whoever is gone', async () => {
+it('alarms alone do all that time does, whatever came before and whichever part is gone', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const bench = reactingBench();

@@ -10,7 +10,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';
 import { isEnd, type OutboxItem, type OutboxOutcome, type PollAnswer } from '../../protocol/relay-api.ts';
-import { readOutcome } from '../../worker/mailbox/outcomes.ts';
+import { readOutcome } from '../../worker/mailbox/outbound/outcomes.ts';
 import type { InboundEvent } from '../../worker/platform.ts';
 import { type Bench, createBench, mailbox } from '../worker/bench.ts';
 import { quickFolder } from './runs.ts';

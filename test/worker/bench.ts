@@ -7,9 +7,8 @@ import type { Core } from '../../worker/mailbox/core.ts';
 import { createCounters } from '../../worker/mailbox/counters.ts';
 import type { MailboxLogic } from '../../worker/mailbox/mailbox.ts';
 import { createMailbox } from '../../worker/mailbox/mailbox.ts';
-import { createRecentAnswers } from '../../worker/mailbox/retry-button.ts';
-import { openStorage } from '../../worker/mailbox/schema.ts';
-import type { PollSocket, Waiter } from '../../worker/mailbox/waiters.ts';
+import type { PollSocket, Waiter } from '../../worker/mailbox/poll/sockets.ts';
+import { openStorage } from '../../worker/mailbox/tables/schema.ts';
 import type { InboundEvent, OutboundCall, Platform, SendOutcome } from '../../worker/platform.ts';
 import type { NodeSql } from './node-sql.ts';
 import { nodeSql } from './node-sql.ts';
@@ -47,7 +46,7 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       ...(chatId?.startsWith('-') ? { group: { capacity: 20, refillMs: 3_000 } } : {}),
       bot: { capacity: 25, refillMs: 40 },
     }),
-    ownName: () => Promise.resolve('example_bridge_bot'),
+    botUsername: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {
       await document.body.cancel();
@@ -136,10 +135,9 @@ export function createBench(
       platform: {
         ...platform,
         call: (call) => inLife(() => platform.call(call)),
-        ownName: () => inLife(() => platform.ownName()),
+        botUsername: () => inLife(() => platform.botUsername()),
       },
       counters,
-      recentAnswers: createRecentAnswers(),
       messageTtlMs: options.messageTtlMs ?? relayLimits.messageTtlMs,
       clock: () => clock.now,
       randomId: () => {

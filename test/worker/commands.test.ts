@@ -54,7 +54,7 @@ describe('a text from the phone', () => {
     expect(readText('/git:commit', null)).toEqual({ kind: 'message', text: '/git:commit', stopWord: false });
   });
 
-  it('that names another bot is not ours', () => {
+  it('that names another bot is not for this bot', () => {
     expect(readText('/stop@other_bot', 'Example_bridge_bot')).toEqual({ kind: 'foreign' });
     expect(readText('/stop@example_bridge_bot', 'Example_bridge_bot')).toMatchObject({ kind: 'control' });
   });

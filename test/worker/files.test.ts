@@ -147,7 +147,7 @@ describe('files through the relay', () => {
 });
 
 describe('typing', () => {
-  it("is shown without touching the mailbox, and a failure is nobody's business", async () => {
+  it('is shown without touching the mailbox, and a failure is ignored', async () => {
     const sim = await startTelegramSim();
     const relay = await startRelay({ sim });
     try {

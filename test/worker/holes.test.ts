@@ -44,7 +44,7 @@ describe('a hole of other relays', () => {
     expect(bench.poll({ daemon })).toMatchObject({ error: { code: 'held_by_other_daemon' } });
   });
 
-  it('an expiry that nobody hears of', async () => {
+  it('an expiry without a notice', async () => {
     const bench = createBench();
     bench.say('too late', { ref: '7' });
     await bench.runUntil(startAt + dayMs + 120_000);

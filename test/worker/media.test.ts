@@ -46,7 +46,7 @@ describe('a message with files', () => {
     expect(bench.platform.calls).toMatchObject([
       {
         replyToRef: '7',
-        text: 'dump.zip has 30 MB; a bot can fetch at most 20 MB. The agent is told its name only.',
+        text: 'dump.zip has 30 MB; a bot can download at most 20 MB. The agent gets only its name.',
       },
     ]);
   });

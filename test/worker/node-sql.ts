@@ -1,7 +1,7 @@
 // The store interface over Node's SQLite, so that plain tests run the Worker's own SQL.
 
 import { DatabaseSync } from 'node:sqlite';
-import type { Sql, SqlRow, SqlValue } from '../../worker/mailbox/store.ts';
+import type { Sql, SqlRow, SqlValue } from '../../worker/mailbox/tables/sql.ts';
 
 export interface NodeSql extends Sql {
   /** Statements run so far; tells work from waste. */

@@ -167,7 +167,7 @@ describe('an update of Telegram', () => {
     expect(of({ text: 'a channel', from: { id: 42 }, sender_chat: { id: 9 } })).toBeUndefined();
   });
 
-  it('keeps the address of a link and code as Markdown, beside the plain words that commands are read in', () => {
+  it('keeps the address of a link and code as Markdown, in addition to the plain text that commands are read in', () => {
     const text = 'see 👩🏽‍💻 docs and npm test\nlet a = 1;';
     const at = (words: string) => ({ offset: text.indexOf(words), length: words.length });
     const entities = [
@@ -207,7 +207,7 @@ describe('an update of Telegram', () => {
     expect(sent({ text: 'one two', entities: [code(2, 3), code(0, 3)] })).toMatchObject({ markdown: '`one` two' });
   });
 
-  it('that moves a live location is none', () => {
+  it('that moves a live location is not an edit', () => {
     const edited_message = {
       message_id: 7,
       date: 1,
@@ -413,7 +413,7 @@ describe('a call of the Bot API', () => {
     ]);
   });
 
-  it('that finds nobody is to be repeated, and its reason does not hold the token', async () => {
+  it('without an answer is repeated later, and its reason does not hold the token', async () => {
     const failing = { ...api, fetch: () => Promise.reject(new Error('fetch failed: http://127.0.0.1:1/bot1:secret/')) };
     const outcome = await callBotApi(failing, { kind: 'send', chatId: '1', topic: 0, ...text });
     expect(outcome).toEqual({

@@ -2,8 +2,7 @@
 
 import type { Platform } from '../platform.ts';
 import type { Counters } from './counters.ts';
-import type { RecentAnswers } from './retry-button.ts';
-import type { Sql } from './store.ts';
+import type { Sql } from './tables/sql.ts';
 
 export interface Core {
   readonly sql: Sql;
@@ -12,7 +11,6 @@ export interface Core {
   readonly chatId: string;
   readonly platform: Platform;
   readonly counters: Counters;
-  readonly recentAnswers: RecentAnswers;
   /** How long a message waits for its workstation. */
   readonly messageTtlMs: number;
   /** Epoch milliseconds. */

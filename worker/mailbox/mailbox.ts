@@ -12,36 +12,30 @@ import type {
 } from '../../protocol/relay-api.ts';
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
-import type { Accepted } from './accepted.ts';
-import type { Due, Run } from './alarm.ts';
-import { closeAlbums, nextAlbumCloseAt } from './albums.ts';
-import { withForgetting } from './cache.ts';
+import { type AlarmDevice, createRuns, type Due, type Run } from './alarm.ts';
 import type { Core } from './core.ts';
-import { meetDeadlines, nextDeadlineAt } from './deadlines.ts';
-import type { Documents } from './documents.ts';
-import { createDocuments } from './documents.ts';
-import { createFlood } from './flood.ts';
-import type { InboxParts } from './inbox.ts';
-import { acceptEvent } from './inbox.ts';
-import { acceptItems } from './intake.ts';
-import { actOnLetter, isAwaySince, letterAnswers, listLetters } from './letters.ts';
-import { learnOwnName, readOwnName } from './own-name.ts';
-import type { PhoneParts } from './phone-commands.ts';
-import { answerCommand } from './phone-commands.ts';
-import { findFile } from './phone-files.ts';
-import { createPolls } from './polls.ts';
-import type { ProjectRow } from './projects.ts';
-import { readProject } from './projects.ts';
-import { isReactionDue } from './reactions.ts';
-import type { MailboxMetrics } from './report.ts';
-import { readMetrics, readStatus } from './report.ts';
+import { actOnLetter, deadLetterAnswers, isAwaySince, listDeadLetters } from './dead-letters/dead-letters.ts';
+import type { Accepted } from './inbound/accepted.ts';
+import { learnBotUsername, readBotUsername } from './inbound/bot-username.ts';
+import { acceptEvent, type InboxParts } from './inbound/events.ts';
+import { createFloodNotice } from './inbound/flood.ts';
+import { meetDeadlines, nextDeadlineAt } from './notices/deadlines.ts';
+import { answerCommand, type PhoneParts } from './notices/phone-commands.ts';
+import { createDocuments, type Documents } from './outbound/documents.ts';
+import { acceptItems } from './outbound/queue.ts';
+import { createSender } from './outbound/sender.ts';
+import { findFile } from './poll/hand-out.ts';
+import { createPolls } from './poll/polls.ts';
+import type { PollSocket, PollSockets } from './poll/sockets.ts';
+import { type MailboxMetrics, readMetrics, readStatus } from './report.ts';
 import { clean, nextCleaningAt } from './retention.ts';
-import type { AlarmDevice } from './runs.ts';
-import { createRuns } from './runs.ts';
-import { createSender } from './sender.ts';
-import type { PollSocket, PollSockets } from './waiters.ts';
+import { closeAlbums, nextAlbumCloseAt } from './tables/albums.ts';
+import { withForgetting } from './tables/cache.ts';
+import { readProject } from './tables/projects.ts';
+import { isReactionDue } from './tables/reactions.ts';
+import type { ProjectRow } from './tables/rows.ts';
 
-export interface MailboxParts {
+interface MailboxParts {
   core: Core;
   alarm: AlarmDevice;
   sockets: PollSockets;
@@ -73,7 +67,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   const runs = createRuns({ device: alarm, clock: core.clock, due, tick, send });
   const sender = createSender(core, runs.guard);
   const polls = createPolls(core, sockets, runs.soon);
-  const flood = createFlood(core);
+  const countForFlood = createFloodNotice(core);
   let nameWanted = false;
   /** A parked poll has just been answered; until the run that follows is over its workstation counts as there. */
   let answered = false;
@@ -91,10 +85,10 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     actOnLetter: (project, id, action, nowMs) => actOnLetter(core, project, id, action, isAwayNow(project), nowMs),
   };
 
-  /** Somebody addressed a bot by a name, and which is ours is not known. */
+  /** The message addresses a bot by name, and the username of this bot is not known. */
   function wantsName(event: InboundEvent, nowMs: number): boolean {
     if (event.kind !== 'message' || addressedTo(event.text) === undefined) return false;
-    return readOwnName(core.sql, nowMs) === null;
+    return readBotUsername(core.sql, nowMs) === null;
   }
 
   function accept(event: InboundEvent): Accepted['kind'] {
@@ -105,7 +99,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
       runs.soon(true);
       return accepted.kind;
     }
-    const told = accepted.counted && flood.count(accepted.project, nowMs);
+    const told = accepted.counted && countForFlood(accepted.project, nowMs);
     if (wantsName(event, nowMs)) nameWanted = true;
     // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
     answered ||= polls.isParked(accepted.project);
@@ -138,12 +132,12 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
   async function send(): Promise<void> {
     if (nameWanted) {
       nameWanted = false;
-      await learnOwnName(core);
+      await learnBotUsername(core);
     }
     await sender.run(polls.notify);
   }
 
-  /** What happens to the mailbox may change what is due. */
+  /** Plans the alarm again after an event. */
   function planned<A extends unknown[], T>(event: (...args: A) => T): (...args: A) => T {
     return (...args) => {
       answered = false;
@@ -168,7 +162,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
       const { answer, added } = acceptItems(core, request, core.clock());
       if (!added) return answer;
       runs.soon(true);
-      // What a newer edit overtook has its outcome.
+      // An edit that a newer one superseded has its outcome now.
       polls.notify(request.project);
       return answer;
     }),
@@ -177,7 +171,7 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
     status: () => readStatus(core, sender.pause(), isAway),
     findFile: (project, id) => findFile(core, project, id),
     documents: { begin: planned(documents.begin), end: planned(documents.end) },
-    letters: (project) => ({ letters: listLetters(core, project, isAwayNow(project)) }),
+    letters: (project) => ({ letters: listDeadLetters(core, project, isAwayNow(project)) }),
     actOnLetter: planned((project, id, action) => {
       const nowMs = core.clock();
       const away = isAwayNow(project);
@@ -187,10 +181,10 @@ export function createMailbox({ core: given, alarm, sockets }: MailboxParts): Ma
           hint: 'see the ids with `wa-sync letters`',
         });
       }
-      if (result === 'full') throw new WaError('mailbox_full', letterAnswers.full, { retryAfterMs: 60_000 });
+      if (result === 'full') throw new WaError('mailbox_full', deadLetterAnswers.full, { retryAfterMs: 60_000 });
       runs.soon(true);
       polls.notify(project);
-      return { letters: listLetters(core, project, away) };
+      return { letters: listDeadLetters(core, project, away) };
     }),
     metrics: () => readMetrics(core),
   };

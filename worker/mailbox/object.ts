@@ -1,8 +1,7 @@
 // The Durable Object shell of one mailbox: starts the parts over real storage, sockets and alarm, and delegates. Decides nothing.
 
 import { DurableObject } from 'cloudflare:workers';
-import type { ErrorBody } from '../../protocol/errors.ts';
-import { errorBody, WaError } from '../../protocol/errors.ts';
+import { type ErrorBody, errorBody, WaError } from '../../protocol/errors.ts';
 import { parseMailboxName } from '../../protocol/ids.ts';
 import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
 import type {
@@ -17,20 +16,17 @@ import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
 import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
-import type { Accepted } from './accepted.ts';
-import { alarmRetryMs } from './alarm.ts';
+import { type AlarmDevice, alarmRetryMs } from './alarm.ts';
 import { createCounters } from './counters.ts';
-import type { DocumentRequest, DocumentStart } from './documents.ts';
-import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './durable-sockets.ts';
-import { durableSql } from './durable-sql.ts';
-import type { MailboxLogic } from './mailbox.ts';
-import { createMailbox } from './mailbox.ts';
+import type { Accepted } from './inbound/accepted.ts';
+import { createMailbox, type MailboxLogic } from './mailbox.ts';
+import type { DocumentRequest, DocumentStart } from './outbound/documents.ts';
+import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './poll/durable-sockets.ts';
+import { answerFrame } from './poll/sockets.ts';
 import type { MailboxMetrics } from './report.ts';
-import { createRecentAnswers } from './retry-button.ts';
-import type { AlarmDevice } from './runs.ts';
-import { getMeta, openStorage, setMeta } from './schema.ts';
-import type { Sql } from './store.ts';
-import { answerFrame } from './waiters.ts';
+import { durableSql } from './tables/durable-sql.ts';
+import { getMeta, openStorage, setMeta } from './tables/schema.ts';
+import type { Sql } from './tables/sql.ts';
 
 /** Errors lose their fields on the way out of an object, so they travel as data. */
 export type ObjectAnswer<T> = { ok: true; value: T } | ({ ok: false } & ErrorBody);
@@ -131,7 +127,6 @@ export class Mailbox extends DurableObject<RelayVariables> {
           chatId,
           platform,
           counters: this.#counters,
-          recentAnswers: createRecentAnswers(),
           messageTtlMs: settings.messageTtlMs,
           clock: Date.now,
           randomId,
@@ -145,7 +140,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
   }
 
   #answer<T>(run: (logic: MailboxLogic) => T): ObjectAnswer<T> {
-    // Storage that failed at the start may work by now; a wrong setting or version needs a deploy, which restarts us.
+    // Storage that failed at the start may work by now; a wrong setting or version needs a deploy, which restarts the object.
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
     if (this.#logic instanceof WaError) return { ok: false, ...errorBody(this.#logic) };
     try {

@@ -1,19 +1,18 @@
-// What a mailbox says about itself: status for daemons and the phone, numbers for the metrics. Reads only.
+// The status of a mailbox for daemons and the phone, and its numbers for the metrics. Reads only.
 
-import type { ReceiptState } from '../../protocol/receipts.ts';
-import { receiptStates } from '../../protocol/receipts.ts';
+import { type ReceiptState, receiptStates } from '../../protocol/receipts.ts';
 import type { KeyState, MailboxStatus, ProjectStatus } from '../../protocol/relay-api.ts';
 import type { Core } from './core.ts';
-import type { Counts } from './counters.ts';
-import { sumCounts } from './counters.ts';
-import { countLetters } from './letters.ts';
-import { highestSeq } from './log.ts';
-import type { Pause } from './platform-state.ts';
-import type { ProjectRow } from './projects.ts';
-import { readCounts, readProjects } from './projects.ts';
+import { type Counts, sumCounts } from './counters.ts';
+import { countDeadLetters } from './dead-letters/dead-letters.ts';
+import type { Pause } from './outbound/platform-state.ts';
+import { highestSeq, oldestWaiting } from './tables/log.ts';
+import { readCounts, readProjects } from './tables/projects.ts';
+import type { ProjectRow } from './tables/rows.ts';
+import { count } from './tables/sql.ts';
 
-/** `isAway`: see `listLetters`. */
-export type IsAway = (project: ProjectRow) => boolean;
+/** `isAway`: see `listDeadLetters`. */
+type IsAway = (project: ProjectRow) => boolean;
 
 export function readStatus(core: Core, pause: Pause | null, isAway: IsAway): MailboxStatus {
   return {
@@ -32,8 +31,8 @@ function projectStatus(core: Core, row: ProjectRow, isAway: IsAway): ProjectStat
     lastSeenAt: row.last_seen_at,
     cursor: row.cursor,
     ladder: ladderOf(core, row),
-    oldestWaitingAt: oldestWaitingAt(core, row),
-    letters: countLetters(core, row, isAway(row)),
+    oldestWaitingAt: oldestWaiting(core.sql, row)?.at ?? null,
+    letters: countDeadLetters(core, row, isAway(row)),
   };
 }
 
@@ -50,15 +49,6 @@ function ladderOf(core: Core, row: ProjectRow): Partial<Record<ReceiptState, num
   );
 }
 
-function oldestWaitingAt(core: Core, row: ProjectRow): number | null {
-  const oldest = core.sql.exec<{ at: number }>(
-    "SELECT at FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL ORDER BY seq LIMIT 1",
-    row.project,
-    row.cursor,
-  )[0];
-  return oldest?.at ?? null;
-}
-
 function outboxCounts(core: Core): Record<KeyState, number> {
   const counts: Record<KeyState, number> = { queued: 0, sending: 0, sent: 0, dead: 0 };
   for (const { state, count } of core.sql.exec<{ state: KeyState; count: number }>(
@@ -69,14 +59,14 @@ function outboxCounts(core: Core): Record<KeyState, number> {
   return counts;
 }
 
-/** What the phone sent and the workstation does not have. */
+/** Rows from the phone that the workstation does not have. */
 function waitingRows(core: Core, row: ProjectRow): number {
-  const counted = core.sql.exec<{ count: number }>(
+  return count(
+    core.sql,
     "SELECT count(*) AS count FROM log WHERE project = ? AND seq > ? AND kind <> 'outcome'",
     row.project,
     row.cursor,
-  )[0];
-  return counted?.count ?? 0;
+  );
 }
 
 export interface MailboxMetrics {
@@ -92,7 +82,7 @@ export interface MailboxMetrics {
 export function readMetrics(core: Core): MailboxMetrics {
   const projects = readProjects(core.sql);
   const nowMs = core.clock();
-  const oldest = projects.map((row) => oldestWaitingAt(core, row)).filter((at) => at !== null);
+  const oldest = projects.flatMap((row) => oldestWaiting(core.sql, row)?.at ?? []);
   const outbox = outboxCounts(core);
   return {
     in: projects.reduce((sum, row) => sum + highestSeq(core.sql, row), 0),

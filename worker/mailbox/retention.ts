@@ -1,13 +1,13 @@
-// Deletion of what is over and has been kept long enough. Nothing above a cursor is deleted.
+// Deletes rows whose time of retention is over. Rows above a cursor are never deleted.
 
 import { relayLimits } from '../../protocol/limits.ts';
-import { cacheOf } from './cache.ts';
 import type { Core } from './core.ts';
-import type { ProjectRow } from './projects.ts';
-import { readProjects, saveProject } from './projects.ts';
-import { getMeta, setMeta } from './schema.ts';
-import { turnSeen } from './seen.ts';
-import type { Sql } from './store.ts';
+import { cacheOf } from './tables/cache.ts';
+import { rotateDedupe } from './tables/dedupe.ts';
+import { readProjects, saveProject } from './tables/projects.ts';
+import type { ProjectRow } from './tables/rows.ts';
+import { getMeta, setMeta } from './tables/schema.ts';
+import type { Sql } from './tables/sql.ts';
 
 /** A full pass reads every row once; twice a day is little per message. */
 const cleanEveryMs = 12 * 3_600_000;
@@ -16,12 +16,12 @@ export function nextCleaningAt(sql: Sql): number {
   return Number(getMeta(sql, 'cleaned_at') ?? 0) + cleanEveryMs;
 }
 
-/** Deletes what has been kept long enough. */
+/** One pass over all tables. */
 export function clean(core: Core, nowMs: number): void {
   const { sql } = core;
   sql.transaction(() => {
     for (const project of readProjects(sql)) cleanProject(core, project, nowMs);
-    turnSeen(sql, nowMs);
+    rotateDedupe(sql, nowMs);
     sql.exec('DELETE FROM album WHERE open = 0 AND closes_at < ?', nowMs - relayLimits.logKeptMs);
     sql.exec('DELETE FROM outbox WHERE waiting = 0 AND settled_at < ?', nowMs - relayLimits.outboxKeptMs);
     sql.exec('DELETE FROM slot WHERE at < ?', nowMs - relayLimits.outboxKeptMs);
@@ -44,7 +44,7 @@ function cleanProject(core: Core, project: ProjectRow, nowMs: number): void {
      AND (stored_at < ? OR (state IN ('answered', 'failed', 'expired', 'refused', 'lost') AND state_at < ?))`,
     project.project,
     project.cursor,
-    // A message of which nobody ever heard again.
+    // A message that was never reported on.
     nowMs - relayLimits.outboxKeptMs,
     nowMs - relayLimits.logKeptMs,
   );

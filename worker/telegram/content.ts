@@ -1,4 +1,4 @@
-// What a Telegram message holds, as text and files. Total: a kind that is not known becomes a line that names it.
+// The content of a Telegram message as text and files. Total: an unknown kind becomes a line that names it.
 
 import * as v from 'valibot';
 import { relayLimits } from '../../protocol/limits.ts';
@@ -51,13 +51,13 @@ export const contentEntries = {
 
 const contentSchema = v.looseObject(contentEntries);
 
-export type ContentMessage = v.InferOutput<typeof contentSchema>;
+type ContentMessage = v.InferOutput<typeof contentSchema>;
 
 export interface Content {
   text: string;
   /** The same with links and code as Markdown, where it says more. */
   markdown?: string;
-  /** Whose words these are: a forwarded text is no order of the owner. */
+  /** The author of a forwarded text, which is never an order of the owner. */
   forwarded?: Forwarded;
   files: PhoneFile[];
   tooLarge: { name: string; bytes: number }[];
@@ -86,7 +86,7 @@ export function contentOf(message: ContentMessage): Content | null {
   };
 }
 
-/** What a quoted message without words was. */
+/** The kind and name of a quoted message without text. */
 export function kindOf(message: ContentMessage): string | null {
   const attached = fileOf(message);
   return attached === null ? wordsOf(message) : `[${attached.kind} ${attached.name}]`;
@@ -150,7 +150,7 @@ function forwardedOf({ forward_origin: origin }: ContentMessage): { forwarded?: 
 /** Fields that say nothing about the kind of a message. */
 const plainFields =
   /^(message_id|message_thread_id|is_topic_message|date|edit_date|chat|from|sender_.*|forward_.*|is_automatic_forward|is_from_offline|is_paid_post|reply_.*|external_reply|quote|via_bot|has_.*|media_group_id|author_signature|business_connection_id|direct_messages_topic|paid_star_count|entities|caption.*|link_preview_options|effect_id|show_caption_above_media|suggested_post_info|ephemeral_.*)$/;
-/** What the platform itself says in a chat. */
+/** Fields of service messages, which the platform itself writes into a chat. */
 const serviceFields =
   /^(new_chat_.*|left_chat_.*|delete_chat_photo|.*_chat_created|message_auto_delete_timer_changed|migrate_.*|pinned_message|.*_payment|users?_shared|chat_shared|connected_website|write_access_allowed|passport_data|proximity_alert_triggered|boost_added|chat_background_set|chat_owner_.*|checklist_tasks_.*|.*_price_changed|.*forum_topic_.*|giveaway_created|giveaway_completed|video_chat_.*|voice_chat_.*|web_app_data|(unique_)?gift.*|suggested_post_.*|managed_bot_.*|poll_option_.*)$/;
 

@@ -1,6 +1,6 @@
-// What each answer of the Bot API means for the queue. Pure: one table, no I/O.
+// Answers of the Bot API as outcomes for the queue. Pure: one table, no I/O.
 
-import type { SendOutcome } from '../platform.ts';
+import type { Droppable, SendOutcome } from '../platform.ts';
 
 export interface ApiAnswer {
   status: number;
@@ -17,37 +17,33 @@ interface ApiBody {
   parameters: { retry_after?: number; migrate_to_chat_id?: number };
 }
 
-/** A wrong token does not heal in seconds, and hammering with it helps nobody. */
+/** A wrong token stays wrong for longer than seconds, and repeated calls with it do not help. */
 const credentialPauseMs = 5 * 60_000;
 const unspecifiedPauseMs = 30_000;
 
+type Outcome = (reason: string) => SendOutcome;
+const dead =
+  (code: string): Outcome =>
+  (reason) => ({ kind: 'dead', code, reason });
+const without =
+  (what: Droppable): Outcome =>
+  (reason) => ({ kind: 'without', what, reason });
+
 /** The 400s that say what to leave out or what happened; everything else of that status is final. */
-const badRequests: readonly { match: RegExp; outcome: (reason: string) => SendOutcome }[] = [
+const badRequests: readonly { match: RegExp; outcome: Outcome }[] = [
   { match: /message is not modified/i, outcome: () => ({ kind: 'sent' }) },
-  {
-    match: /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i,
-    outcome: (reason) => ({ kind: 'without', what: 'target', reason }),
-  },
-  {
-    match: /can't parse entities|\bentity\b|RICH_MESSAGE_/i,
-    outcome: (reason) => ({ kind: 'without', what: 'entities', reason }),
-  },
-  {
-    match: /thread not found|TOPIC_(CLOSED|DELETED)/i,
-    outcome: (reason) => ({ kind: 'without', what: 'topic', reason }),
-  },
+  { match: /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i, outcome: without('target') },
+  { match: /can't parse entities|\bentity\b|RICH_MESSAGE_/i, outcome: without('entities') },
+  { match: /thread not found|TOPIC_(CLOSED|DELETED)/i, outcome: without('topic') },
   {
     match: /message to be replied not found|replied message not found|reply message not found/i,
-    outcome: (reason) => ({ kind: 'without', what: 'reply', reason }),
+    outcome: without('reply'),
   },
-  { match: /query is too old/i, outcome: (reason) => ({ kind: 'dead', code: 'expired', reason }) },
-  {
-    match: /chat not found|PEER_ID_INVALID|have no rights to send/i,
-    outcome: (reason) => ({ kind: 'dead', code: 'chat_unreachable', reason }),
-  },
+  { match: /query is too old/i, outcome: dead('expired') },
+  { match: /chat not found|PEER_ID_INVALID|have no rights to send/i, outcome: dead('chat_unreachable') },
 ];
 
-/** Never throws; an answer that is no JSON counts by its status. */
+/** Never throws; an answer without JSON counts by its status. */
 export function readAnswer(answer: ApiAnswer): SendOutcome {
   const body = parseBody(answer.body);
   const reason = body?.description || `HTTP ${answer.status}`;
@@ -59,24 +55,20 @@ export function readAnswer(answer: ApiAnswer): SendOutcome {
   if (migrateTo !== undefined) return { kind: 'migrate', chatId: String(migrateTo) };
   switch (answer.status) {
     case 400:
-      return badRequests.find(({ match }) => match.test(reason))?.outcome(reason) ?? rejected(reason);
+      return badRequests.find(({ match }) => match.test(reason))?.outcome(reason) ?? dead('rejected')(reason);
     case 401:
     case 404:
       return { kind: 'pause', afterMs: credentialPauseMs, code: 'platform_unauthorized', reason };
     case 403:
-      return { kind: 'dead', code: 'chat_unreachable', reason };
+      return dead('chat_unreachable')(reason);
     case 409:
       return { kind: 'pause', afterMs: credentialPauseMs, code: 'platform_conflict', reason };
     case 429:
       return { kind: 'pause', afterMs: pauseOf(body, answer.retryAfter), code: 'rate_limited', reason };
     default:
       if (answer.status >= 500) return { kind: 'retry', code: 'platform_error', reason };
-      return rejected(reason);
+      return dead('rejected')(reason);
   }
-}
-
-function rejected(reason: string): SendOutcome {
-  return { kind: 'dead', code: 'rejected', reason };
 }
 
 function sent(result: unknown): SendOutcome {

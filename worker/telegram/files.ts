@@ -1,11 +1,11 @@
 // Files of the Bot API as streams: what the phone sent, and documents for it. Never holds a whole file, and never lets the
 // token out, which stands in every address.
 
+import type { ErrorCode } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { OpenedFile, OutboundDocument, SendOutcome } from '../platform.ts';
 import { readAnswer } from './errors.ts';
-import type { BotApi } from './send.ts';
-import { chatIdOf, placementOf, post, unreachable } from './send.ts';
+import { type BotApi, chatIdOf, placementOf, post, unreachable } from './send.ts';
 
 /** Until the first byte; a large file may take its time afterwards. */
 const headersTimeoutMs = 20_000;
@@ -37,18 +37,18 @@ async function download(api: BotApi, path: string): Promise<OpenedFile> {
     await response.body?.cancel();
     if (response.status === 200) return tooLarge;
     if (response.status === 404) return gone;
-    return { kind: 'failed', code: 'platform_error', reason: `HTTP ${response.status}` };
+    return failed('platform_error', `HTTP ${response.status}`);
   } finally {
     clearTimeout(timer);
   }
 }
 
-const gone: OpenedFile = { kind: 'failed', code: 'not_found', reason: 'the platform no longer has the file' };
-const tooLarge: OpenedFile = {
-  kind: 'failed',
-  code: 'body_too_large',
-  reason: `the platform gives out at most ${relayLimits.fileDownBytes} bytes`,
-};
+function failed(code: ErrorCode, reason: string): OpenedFile & { kind: 'failed' } {
+  return { kind: 'failed', code, reason };
+}
+
+const gone = failed('not_found', 'the platform no longer has the file');
+const tooLarge = failed('body_too_large', `the platform gives out at most ${relayLimits.fileDownBytes} bytes`);
 
 function pathOf(body: string): string | null {
   try {
@@ -61,19 +61,15 @@ function pathOf(body: string): string | null {
 
 function failureOf(outcome: SendOutcome): OpenedFile {
   switch (outcome.kind) {
-    case 'pause':
-      return {
-        kind: 'failed',
-        code: outcome.code === 'rate_limited' ? 'rate_limited' : 'platform_unauthorized',
-        reason: outcome.reason,
-        afterMs: outcome.afterMs,
-      };
+    case 'pause': {
+      const code = outcome.code === 'rate_limited' ? 'rate_limited' : 'platform_unauthorized';
+      return { ...failed(code, outcome.reason), afterMs: outcome.afterMs };
+    }
     case 'retry':
-      return {
-        kind: 'failed',
-        code: outcome.code === 'platform_unreachable' ? 'platform_unreachable' : 'platform_error',
-        reason: outcome.reason,
-      };
+      return failed(
+        outcome.code === 'platform_unreachable' ? 'platform_unreachable' : 'platform_error',
+        outcome.reason,
+      );
     case 'dead':
       return /too big/i.test(outcome.reason) ? tooLarge : gone;
     default:

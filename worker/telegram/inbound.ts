@@ -5,7 +5,7 @@ import type { Decoded, InboundEvent } from '../platform.ts';
 import { type Content, contentEntries, contentOf, kindOf } from './content.ts';
 
 const integer = v.pipe(v.number(), v.safeInteger());
-/** Up to the year 9999: what is later cannot be written as an ISO time, and would stop whoever tries. */
+/** Up to the year 9999: what is later cannot be written as an ISO time, and would raise where one tries. */
 const seconds = v.pipe(integer, v.minValue(0), v.maxValue(253_402_300_799));
 
 const chatSchema = v.looseObject({ id: integer });
@@ -65,7 +65,7 @@ const updateSchema = v.looseObject({
   ),
 });
 
-/** Longer quotes only repeat what the agent already said. */
+/** Longer quotes only repeat the agent's own text. */
 const quoteMaxChars = 1024;
 
 /** `botId` = this bot, whose messages are the agent's words. */
@@ -171,7 +171,7 @@ function saidIn({ text, markdown, forwarded }: Content): Pick<Content, 'text' | 
   return { text, ...(markdown === undefined ? {} : { markdown }), ...(forwarded === undefined ? {} : { forwarded }) };
 }
 
-/** Said of messages of this chat alone, and of none that was only passed on. */
+/** Only for messages of this chat that were not forwarded. */
 function quoteFrom(
   { reply_to_message: reply, from }: Message,
   botId: number | undefined,

@@ -2,12 +2,12 @@
 
 import { textOf } from '../../protocol/relay-settings.ts';
 import { checkTelegram, webhookRoute } from '../../protocol/telegram-settings.ts';
-import { isSecret } from '../digest.ts';
+import { isSecret } from '../auth.ts';
 import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
-import { callBotApi, fetchOwnName, showTyping } from './send.ts';
+import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
 
 /** Below what Telegram's FAQ allows a bot. */
 const rates = {
@@ -48,7 +48,7 @@ export const telegram: PlatformKind = {
       },
       decode: (update) => [decodeUpdate(update, clock(), Number(botId))],
       call: (call) => callBotApi(api, call),
-      ownName: () => fetchOwnName(api),
+      botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),
       sendDocument: (document) => sendDocument(api, document),
       showTyping: (chatId, topic) => showTyping(api, chatId, topic),

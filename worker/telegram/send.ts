@@ -2,8 +2,7 @@
 
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { OutboundButton, OutboundCall, OutboundText, Reaction, SendOutcome } from '../platform.ts';
-import type { ApiAnswer } from './errors.ts';
-import { readAnswer } from './errors.ts';
+import { type ApiAnswer, readAnswer } from './errors.ts';
 
 export interface BotApi {
   /** Without a trailing slash. */
@@ -35,14 +34,14 @@ export function unreachable(error: unknown): SendOutcome {
   return { kind: 'retry', code: 'platform_unreachable', reason: `no answer (${name})`, uncertain: true };
 }
 
-/** Shown for some seconds; nobody misses one that fails. */
+/** Shows "typing" for some seconds; a failure is ignored. */
 export async function showTyping(api: BotApi, chatId: string, topic: number): Promise<void> {
   const params = { chat_id: chatIdOf(chatId), ...placementOf(topic, undefined), action: 'typing' };
   await post(api, 'sendChatAction', params, typingTimeoutMs).catch(() => {});
 }
 
-/** Null when there is no answer with a name in it. */
-export async function fetchOwnName(api: BotApi): Promise<string | null> {
+/** Null when the answer holds no username. */
+export async function fetchBotUsername(api: BotApi): Promise<string | null> {
   try {
     const { body } = await post(api, 'getMe', {});
     const name: unknown = (JSON.parse(body) as { result?: { username?: unknown } }).result?.username;
@@ -52,7 +51,7 @@ export async function fetchOwnName(api: BotApi): Promise<string | null> {
   }
 }
 
-/** Throws when there is no answer. */
+/** Throws when the API does not answer. */
 export async function post(
   api: BotApi,
   method: string,
@@ -81,50 +80,31 @@ export async function post(
 }
 
 function requestOf(call: OutboundCall): { method: string; params: Record<string, unknown> } {
+  if (call.kind === 'acknowledge') {
+    return { method: 'answerCallbackQuery', params: { callback_query_id: call.queryRef, text: call.text } };
+  }
+  const chat_id = chatIdOf(call.chatId);
   switch (call.kind) {
     case 'send':
       return {
         method: 'sendMessage',
-        params: {
-          chat_id: chatIdOf(call.chatId),
-          ...textOf(call),
-          ...placementOf(call.topic, call.replyToRef),
-        },
+        params: { chat_id, ...textOf(call), ...placementOf(call.topic, call.replyToRef) },
       };
     case 'edit':
-      return {
-        method: 'editMessageText',
-        params: { chat_id: chatIdOf(call.chatId), message_id: Number(call.ref), ...textOf(call) },
-      };
-    case 'buttons':
-      return {
-        method: 'editMessageReplyMarkup',
-        params: {
-          chat_id: chatIdOf(call.chatId),
-          message_id: Number(call.ref),
-          reply_markup: keyboardOf(call.buttons),
-        },
-      };
-    case 'react':
-      return {
-        method: 'setMessageReaction',
-        params: {
-          chat_id: chatIdOf(call.chatId),
-          message_id: Number(call.ref),
-          reaction: [{ type: 'emoji', emoji: emojiOf[call.reaction] }],
-        },
-      };
-    case 'acknowledge':
-      return { method: 'answerCallbackQuery', params: { callback_query_id: call.queryRef, text: call.text } };
-    case 'menu':
-      return {
-        method: 'setMyCommands',
-        params: {
-          // Not for whoever else finds the bot.
-          scope: { type: 'chat', chat_id: chatIdOf(call.chatId) },
-          commands: call.commands.map(({ name, help }) => ({ command: name, description: help })),
-        },
-      };
+      return { method: 'editMessageText', params: { chat_id, message_id: Number(call.ref), ...textOf(call) } };
+    case 'buttons': {
+      const reply_markup = keyboardOf(call.buttons);
+      return { method: 'editMessageReplyMarkup', params: { chat_id, message_id: Number(call.ref), reply_markup } };
+    }
+    case 'react': {
+      const reaction = [{ type: 'emoji', emoji: emojiOf[call.reaction] }];
+      return { method: 'setMessageReaction', params: { chat_id, message_id: Number(call.ref), reaction } };
+    }
+    case 'menu': {
+      const commands = call.commands.map(({ name, help }) => ({ command: name, description: help }));
+      // Strangers who find the bot get no menu.
+      return { method: 'setMyCommands', params: { scope: { type: 'chat', chat_id }, commands } };
+    }
   }
 }
 

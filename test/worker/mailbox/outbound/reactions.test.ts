@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import { messageId } from '../../../../protocol/ids.ts';
+import { relayLimits } from '../../../../protocol/limits.ts';
+import type { ReportedState } from '../../../../protocol/receipts.ts';
+import type { OutboundCall } from '../../../../worker/platform.ts';
+import { createBench, epoch, mailbox, scriptedPlatform, startAt, textsOf } from '../../bench.ts';
+
+const idOf = (seq: number) => messageId(epoch, 0, seq);
+const reactingBench = () => createBench({ platform: scriptedPlatform({ reactions: true }) });
+const receipt = (seq: number, state: ReportedState, attempt = 0) => ({ id: idOf(seq), attempt, state, at: startAt });
+const reactionsOf = (calls: readonly OutboundCall[], ref = '1') =>
+  calls.flatMap((call) => (call.kind === 'react' && call.ref === ref ? [call.reaction] : []));
+
+describe('the ladder of a message on the phone', () => {
+  it('is one reaction, changed at each step that shows', async () => {
+    const bench = reactingBench();
+    bench.say('work');
+    for (const states of [[], ['taken'], ['injected'], ['answered']] as ReportedState[][]) {
+      await bench.runUntil(bench.clock.now + 10_000);
+      bench.poll({ after: 1, receipts: states.map((state) => receipt(1, state)) });
+    }
+    await bench.runUntil(bench.clock.now + 10_000);
+    expect(bench.platform.calls).toEqual(
+      ['seen', 'working', 'done'].map((reaction) => ({ kind: 'react', chatId: mailbox, ref: '1', reaction })),
+    );
+  });
+
+  it.each(['failed', 'expired', 'refused', 'lost'] as const)('ends in a refusal when it is %s', async (state) => {
+    const bench = reactingBench();
+    bench.say('work');
+    bench.poll({ after: 1, receipts: [receipt(1, state)] });
+    await bench.runUntil(startAt + 10_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['failed']);
+  });
+
+  it('leaves out a step that was overtaken before it could be shown', async () => {
+    const bench = reactingBench();
+    bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
+    bench.say('work');
+    await bench.wake();
+    bench.poll({ after: 1, receipts: [receipt(1, 'injected')] });
+    bench.poll({ after: 1, receipts: [receipt(1, 'answered')] });
+    await bench.runUntil(startAt + 120_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'done']);
+  });
+
+  it('starts again after a proof that an attempt was lost', async () => {
+    const bench = reactingBench();
+    bench.say('work');
+    for (const next of [receipt(1, 'lost'), receipt(1, 'injected', 1), receipt(1, 'answered', 1)]) {
+      bench.poll({ after: 1, receipts: [next] });
+      await bench.runUntil(bench.clock.now + 10_000);
+    }
+    expect(reactionsOf(bench.platform.calls)).toEqual(['failed', 'working', 'done']);
+  });
+
+  it('is found again by a fresh object, once, also far back', async () => {
+    const bench = reactingBench();
+    for (let n = 0; n < 100; n += 1) bench.say('work');
+    bench.restart();
+    await bench.runUntil(startAt + 300_000);
+    bench.restart();
+    await bench.wake();
+    const refs = bench.platform.calls.flatMap((call) => (call.kind === 'react' ? [Number(call.ref)] : []));
+    expect(refs).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
+  });
+
+  it('is found again behind pages of messages that show theirs, all of them, newest first', async () => {
+    const bench = reactingBench();
+    const count = 500;
+    bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
+    for (let n = 0; n < 400; n += 1) bench.say('unshown');
+    await bench.rest();
+    // The younger ones show theirs, as if the older ones had been forgotten.
+    for (let n = 400; n < count; n += 1) bench.say('shown');
+    await bench.runUntil(startAt + 60_000 + 100_000);
+    const before = bench.platform.calls.length;
+    const refs = () => bench.platform.calls.flatMap((call) => (call.kind === 'react' ? [Number(call.ref)] : []));
+    expect(Math.min(...refs())).toBeGreaterThan(390);
+    bench.restart();
+    await bench.runUntil(startAt + 600_000);
+    const rest = refs().slice(before);
+    expect(rest).toEqual([...rest].sort((a, b) => b - a));
+    expect(new Set(refs()).size).toBe(count);
+    expect(refs()).toHaveLength(count);
+  });
+
+  it('of a message deep below is found by a fresh object when its turn ended long after those of the others', async () => {
+    const bench = reactingBench();
+    for (let n = 0; n < 100; n += 1) bench.say('work');
+    await bench.runUntil(startAt + 300_000);
+    bench.poll({
+      after: 100,
+      receipts: [...Array(100).keys()].slice(1).map((index) => receipt(index + 1, 'answered')),
+    });
+    await bench.runUntil(startAt + 600_000);
+    bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
+    bench.poll({ after: 100, receipts: [receipt(1, 'answered')] });
+    await bench.rest();
+    bench.restart();
+    await bench.runUntil(startAt + 900_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'done', 'done']);
+  });
+
+  it('of a letter that its owner has dropped is found by a fresh object', async () => {
+    const bench = reactingBench();
+    bench.say('work');
+    await bench.runUntil(startAt + 10_000);
+    bench.poll({ after: 1 });
+    bench.clock.now += relayLimits.takeoverAfterMs;
+    bench.logic.actOnLetter(0, idOf(1), 'drop');
+    bench.restart();
+    await bench.runUntil(bench.clock.now + 10_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'failed']);
+  });
+
+  it('waits behind everything that people read and leaves it a token', async () => {
+    const bench = reactingBench();
+    for (let n = 0; n < 3; n += 1) bench.say('work');
+    bench.post({ key: 'answer-1' });
+    await bench.wake();
+    expect(bench.platform.calls.map(({ kind }) => kind)).toEqual(['send', 'react']);
+    bench.post({ key: 'answer-2' });
+    await bench.wake();
+    expect(bench.platform.calls.map(({ kind }) => kind)).toEqual(['send', 'react', 'send']);
+  });
+
+  it('is given up for a message that takes no reactions, and only for that one', async () => {
+    const bench = reactingBench();
+    bench.say('gone');
+    bench.platform.script.push({ kind: 'dead', code: 'rejected', reason: 'REACTION_INVALID' });
+    await bench.runUntil(startAt + 10_000);
+    bench.say('here');
+    bench.poll({ after: 2, receipts: [receipt(1, 'answered'), receipt(2, 'answered')] });
+    bench.restart();
+    await bench.runUntil(startAt + 30_000);
+    expect(reactionsOf(bench.platform.calls, '1')).toEqual(['seen']);
+    expect(reactionsOf(bench.platform.calls, '2')).toEqual(['done']);
+  });
+
+  it('is tried again after a failure of the platform', async () => {
+    const bench = reactingBench();
+    bench.say('work');
+    bench.platform.script.push({ kind: 'retry', code: 'platform_error', reason: 'HTTP 502' });
+    await bench.runUntil(startAt + 10_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'seen']);
+  });
+
+  it('does not exist for controls, nor on a platform without reactions', async () => {
+    const bench = reactingBench();
+    bench.say('stop');
+    await bench.runUntil(startAt + 10_000);
+    const plain = createBench();
+    plain.say('work');
+    await plain.runUntil(startAt + 10_000);
+    expect([...bench.platform.calls, ...plain.platform.calls]).toEqual([]);
+  });
+});
+
+describe('the end of a message without an answer', () => {
+  it.each([
+    ['lost', 'This message did not reach the agent, in three attempts.', 1],
+    ['expired', 'This message expired before the agent took it.', 1],
+    ['refused', 'The workstation refused this message.', 0],
+  ] as const)('%s is told in one line below the message', async (state, text, buttons) => {
+    const bench = createBench();
+    bench.say('work', { ref: '77' });
+    bench.poll({ after: 1, receipts: [receipt(1, state)] });
+    bench.poll({ after: 1, receipts: [receipt(1, state)] });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([{ kind: 'send', text, replyToRef: '77' }]);
+    const [call] = bench.platform.calls;
+    expect(call?.kind === 'send' && call.buttons.flat().map(({ label }) => label)).toEqual(
+      Array.from({ length: buttons }, () => 'Retry'),
+    );
+  });
+
+  it('of many at once is one line', async () => {
+    const bench = createBench();
+    for (let n = 0; n < 5; n += 1) bench.say('work');
+    bench.poll({ after: 5, receipts: [1, 2, 3, 4, 5].map((seq) => receipt(seq, 'lost')) });
+    await bench.runUntil(startAt + 10_000);
+    expect(textsOf(bench.platform.calls)).toEqual([
+      '5 messages did not reach the agent, in three attempts each. /letters lists them with Retry.',
+    ]);
+  });
+
+  const failure = { key: 'answer-1', replyTo: idOf(1), parts: [{ text: 'API error: quota', entities: [] }] };
+  const retry = [[{ label: 'Retry', id: 'id-1' }]];
+
+  it('in a failed turn is the words of the daemon with a Retry button, when they come after the report', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+    bench.post(failure);
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([{ kind: 'send', text: 'API error: quota', buttons: retry }]);
+  });
+
+  it('in a failed turn has that button too when the words still wait', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post(failure);
+    bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([{ kind: 'send', text: 'API error: quota', buttons: retry }]);
+  });
+
+  it('in a failed turn has that button too when the words are already shown', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post(failure);
+    await bench.wake();
+    bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'API error: quota', buttons: [] },
+      { kind: 'buttons', ref: '101', buttons: retry },
+    ]);
+  });
+
+  it('in a failed turn has that button too when the report comes while the words are on their way', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post(failure);
+    bench.platform.script.push(() => {
+      bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+      return { kind: 'sent', ref: '101' };
+    });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'API error: quota', buttons: [] },
+      { kind: 'buttons', ref: '101', buttons: retry },
+    ]);
+  });
+
+  it('in a failed turn has that button below the last part that is on its way', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post({
+      ...failure,
+      parts: [
+        { text: 'one', entities: [] },
+        { text: 'two', entities: [] },
+      ],
+    });
+    bench.platform.script.push({ kind: 'sent', ref: '101' }, () => {
+      bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+      return { kind: 'sent', ref: '102' };
+    });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'one', buttons: [] },
+      { kind: 'send', text: 'two', buttons: [] },
+      { kind: 'buttons', ref: '102', buttons: retry },
+    ]);
+  });
+
+  it('in a failed turn has that button once when the words on their way must be sent again', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.post(failure);
+    bench.platform.script.push(() => {
+      bench.poll({ after: 1, receipts: [receipt(1, 'failed')] });
+      return { kind: 'retry', code: 'platform_error', reason: 'HTTP 502' };
+    });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toMatchObject([
+      { kind: 'send', text: 'API error: quota', buttons: [] },
+      { kind: 'send', text: 'API error: quota', buttons: retry },
+    ]);
+  });
+});

@@ -1,0 +1,34 @@
+// The Retry button below the notice that a message got no answer: whichever comes first, the text or the
+// report that the turn failed, there is one message with one button.
+
+import { parseMessageId } from '../../../protocol/ids.ts';
+import type { OutboundButton } from '../../platform.ts';
+import type { Core } from '../core.ts';
+import { issueButton } from '../tables/buttons.ts';
+import { cacheOf } from '../tables/cache.ts';
+import { readRow } from '../tables/log.ts';
+
+const remembered = 100;
+
+/** Remembers which part of which key answers a message. */
+export function noteAnswer(core: Core, messageId: string, key: string, part: number): void {
+  const { answers } = cacheOf(core.sql);
+  answers.delete(messageId);
+  answers.set(messageId, { key, part });
+  const oldest = answers.keys().next().value;
+  if (answers.size > remembered && oldest !== undefined) answers.delete(oldest);
+}
+
+/** The button that appends the message again. */
+export function retryButton(core: Core, project: number, deadLetterId: string, nowMs: number): OutboundButton[][] {
+  if (!core.platform.capabilities.buttons) return [];
+  return [[issueButton(core, project, { label: 'Retry', action: `relay:retry:${deadLetterId}` }, nowMs)]];
+}
+
+/** For an item that answers a message whose turn has already been reported as failed. */
+export function buttonForAnswer(core: Core, replyTo: string, nowMs: number): OutboundButton[][] {
+  const id = parseMessageId(replyTo);
+  if (id === undefined || id.epoch !== core.epoch) return [];
+  const row = readRow(core.sql, id.project, id.seq);
+  return row?.state === 'failed' ? retryButton(core, id.project, replyTo, nowMs) : [];
+}

@@ -1,0 +1,39 @@
+// Facts from the platform that outlast a call: the present chat id, and a pause of all sending.
+
+import type { Core } from '../core.ts';
+import { getMeta, setMeta } from '../tables/schema.ts';
+import { tellPhone } from './queue.ts';
+
+export interface Pause {
+  untilAt: number;
+  code: string;
+}
+
+/** The chat that the mailbox sends to: its own, or the supergroup that replaced it. */
+export function targetChat(core: Core): string {
+  return getMeta(core.sql, 'migrated_to') ?? core.chatId;
+}
+
+/** Stops all sending until then. */
+export function pauseUntil(core: Core, untilAt: number, code: string): void {
+  setMeta(core.sql, 'pause', JSON.stringify({ untilAt, code } satisfies Pause));
+  if (code === 'rate_limited') core.counters.add('rate_limited');
+}
+
+export function readPause(core: Core): Pause | null {
+  const stored = getMeta(core.sql, 'pause');
+  return stored === undefined ? null : (JSON.parse(stored) as Pause);
+}
+
+/** Sends everything to the new chat from now on, and says so there once. */
+export function followMigration(core: Core, toChatId: string, nowMs: number): void {
+  if (targetChat(core) === toChatId) return;
+  setMeta(core.sql, 'migrated_to', toChatId);
+  tellPhone(
+    core,
+    0,
+    `This group is now a supergroup with the id ${toChatId}. Waiting answers come here. ` +
+      `To be heard here, put ${toChatId} into ${core.platform.chatSetting} of the relay and bind the project again.`,
+    nowMs,
+  );
+}

@@ -1,0 +1,232 @@
+// Empties the outbox: picks by class and rate, calls the platform, records the outcome. The only caller of the platform.
+
+import type { Rates, SendOutcome } from '../../platform.ts';
+import type { Core } from '../core.ts';
+import { showLateButtons } from '../notices/endings.ts';
+import { noteReplyAction } from '../tables/buttons.ts';
+import type { OutboxRow, StoredCall } from '../tables/outbox.ts';
+import {
+  droppedOf,
+  markDead,
+  markSending,
+  markSent,
+  moveToSlowLane,
+  readHeads,
+  requeue,
+  setSlotRef,
+  tapLane,
+} from '../tables/outbox.ts';
+import { isReactionDue, nextReaction, noReaction, settleReaction } from '../tables/reactions.ts';
+import { getMeta, setMeta } from '../tables/schema.ts';
+import { type Buckets, outlivesMemory, take, waitMs } from './buckets.ts';
+import { resolveCall } from './calls.ts';
+import { noteOutcome } from './outcomes.ts';
+import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
+
+export interface Sender {
+  /** Sends all rows that may be sent now. Never throws for a failed call. Calls `notify` for each project whose log has a new outcome. */
+  run(notify: (project: number) => void): Promise<void>;
+  /** When the next row may be sent; null = no row waits. */
+  nextAt(): number | null;
+  /** When the next reaction may be sent; null = no reaction waits. */
+  nextReactionAt(): number | null;
+  pause(): Pause | null;
+  /** Takes the tokens for a message that the Worker sends by itself and returns 0, or the milliseconds until there are tokens. */
+  takeTurn(): number;
+}
+
+/** One alarm sends at most this many, so that one never runs for minutes. */
+const callsPerRun = 50;
+const backoffMaxMs = 30_000;
+const reactionBackoffMaxMs = 5 * 60_000;
+/** Tokens that a reaction leaves for messages. */
+const reactionsLeave = 1;
+/** Tokens that the answer to a tap leaves for messages. */
+const tapsLeave = 1;
+/** A key that has failed this often moves to the slow lane, where its calls are still repeated. */
+const attemptsBeforeSlowLane = 10;
+
+/** `guard` sets the alarm that repeats a call under which the object dies; called once per run, with the first mark. */
+export function createSender(core: Core, guard: () => void): Sender {
+  const { sql, clock, platform, counters } = core;
+  const reactionRetry = { at: 0, failures: 0 };
+  let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
+
+  /** The answer to a tap shows no message. */
+  function ratesFor(row: OutboxRow): Rates {
+    return row.class === tapLane ? platform.ratesOf(null) : chatRates();
+  }
+
+  function turnInMs(row: OutboxRow, nowMs: number): number {
+    return waitMs(buckets, ratesFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
+  }
+
+  function chatRates(): Rates {
+    return platform.ratesOf(targetChat(core));
+  }
+
+  function takeTokens(rates: Rates, nowMs: number): void {
+    buckets = take(buckets, rates, nowMs);
+    if (outlivesMemory(rates)) setMeta(sql, 'buckets', JSON.stringify(buckets));
+  }
+
+  /** Sends one reaction when no row may be sent. False = no reaction is due, or not now. Repeating a reaction is harmless, so nothing is marked before. */
+  async function react(nowMs: number): Promise<boolean> {
+    if (reactionRetry.at > nowMs) return false;
+    if (waitMs(buckets, chatRates(), nowMs, reactionsLeave) > 0) return false;
+    const pending = nextReaction(core);
+    if (pending === null) return false;
+    takeTokens(chatRates(), nowMs);
+    counters.add('calls');
+    const { row, reaction } = pending;
+    const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref: row.ref, reaction });
+    sql.transaction(() => {
+      switch (outcome.kind) {
+        case 'sent':
+          settleReaction(core, pending, reaction);
+          break;
+        case 'pause':
+          pauseUntil(core, clock() + outcome.afterMs, outcome.code);
+          break;
+        case 'retry':
+          reactionRetry.failures += 1;
+          reactionRetry.at = clock() + Math.min(reactionBackoffMaxMs, 1000 * 2 ** reactionRetry.failures);
+          counters.add('retried');
+          break;
+        case 'migrate':
+          followMigration(core, outcome.chatId, clock());
+          break;
+        default:
+          // The message is gone or takes no reactions.
+          settleReaction(core, pending, noReaction);
+      }
+    });
+    if (outcome.kind === 'sent') reactionRetry.failures = 0;
+    return true;
+  }
+
+  return {
+    async run(notify) {
+      /** `record` gives true when the row reached its end. */
+      const end = (row: OutboxRow, nowMs: number, record: () => boolean): void => {
+        const isNoted = sql.transaction(() => record() && noteOutcome(core, row, nowMs));
+        if (isNoted) notify(row.project);
+      };
+      for (let calls = 0; calls < callsPerRun; ) {
+        const nowMs = clock();
+        if ((readPause(core)?.untilAt ?? 0) > nowMs) return;
+        const row = readHeads(sql).find((head) => head.next_at <= nowMs && turnInMs(head, nowMs) === 0);
+        if (row === undefined) {
+          if (!(await react(nowMs))) return;
+          calls += 1;
+          continue;
+        }
+        if (row.expires_at <= nowMs) {
+          end(row, nowMs, () => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
+          continue;
+        }
+        const call = resolveCall(core, row);
+        if (call === null) {
+          end(row, nowMs, () => {
+            markSent(sql, row, null, nowMs);
+            return true;
+          });
+          continue;
+        }
+        if (row.state === 'sending') counters.add('possible_duplicates');
+        sql.transaction(() => {
+          if (calls === 0) guard();
+          takeTokens(ratesFor(row), nowMs);
+          markSending(sql, row);
+        });
+        calls += 1;
+        counters.add('calls');
+        const outcome = await platform.call(call);
+        const endedAt = clock();
+        end(row, endedAt, () => record(core, row, outcome, endedAt));
+      }
+    },
+
+    nextAt() {
+      const nowMs = clock();
+      const times = readHeads(sql).map((row) => Math.max(row.next_at, nowMs + turnInMs(row, nowMs)));
+      return times.length === 0 ? null : Math.max(Math.min(...times), readPause(core)?.untilAt ?? 0);
+    },
+
+    nextReactionAt() {
+      if (!isReactionDue(core)) return null;
+      const nowMs = clock();
+      const turnAt = nowMs + waitMs(buckets, chatRates(), nowMs, reactionsLeave);
+      return Math.max(turnAt, reactionRetry.at, readPause(core)?.untilAt ?? 0);
+    },
+
+    takeTurn() {
+      const nowMs = clock();
+      const pausedMs = (readPause(core)?.untilAt ?? 0) - nowMs;
+      const wait = Math.max(0, pausedMs, waitMs(buckets, chatRates(), nowMs));
+      if (wait === 0) takeTokens(chatRates(), nowMs);
+      return wait;
+    },
+
+    pause: () => {
+      const pause = readPause(core);
+      return pause !== null && pause.untilAt > clock() ? pause : null;
+    },
+  };
+}
+
+/** Applies an outcome; true when the row reached its end. */
+function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number): boolean {
+  const { sql, counters } = core;
+  switch (outcome.kind) {
+    case 'sent':
+      noteReply(core, row, outcome.ref, nowMs);
+      showLateButtons(core, row, outcome.ref, nowMs);
+      markSent(sql, row, outcome.ref ?? null, nowMs, core.platform.capabilities.confirms);
+      if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
+      counters.add('sent');
+      counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));
+      return true;
+    case 'dead':
+      return finishDead(core, row, outcome.code, outcome.reason, nowMs);
+    case 'without': {
+      const dropped = droppedOf(row);
+      if (dropped.includes(outcome.what)) {
+        return finishDead(core, row, 'rejected', outcome.reason, nowMs);
+      }
+      if (outcome.what === 'target' && row.slot !== null) setSlotRef(sql, row.project, row.slot, null);
+      requeue(sql, row, 0, [...dropped, outcome.what].join(','));
+      counters.add('retried');
+      return false;
+    }
+    case 'migrate':
+      requeue(sql, row, 0, row.without);
+      followMigration(core, outcome.chatId, nowMs);
+      return false;
+    case 'pause':
+      pauseUntil(core, nowMs + outcome.afterMs, outcome.code);
+      requeue(sql, row, 0, row.without);
+      return false;
+    case 'retry':
+      requeue(sql, row, nowMs + Math.min(backoffMaxMs, 1000 * 2 ** row.attempts), row.without);
+      if (row.attempts + 1 >= attemptsBeforeSlowLane) moveToSlowLane(sql, row.key);
+      counters.add('retried');
+      if (outcome.uncertain && row.slot === null) counters.add('possible_duplicates');
+      return false;
+  }
+}
+
+/** Before the call is emptied. */
+function noteReply(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
+  const stored = JSON.parse(row.call) as StoredCall;
+  if (ref === undefined || stored.kind !== 'text' || stored.replyAction === undefined) return;
+  noteReplyAction(core, row.project, { ref, key: row.key, action: stored.replyAction }, nowMs);
+}
+
+/** Gives true, as the row has reached its end. */
+function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): true {
+  markDead(core.sql, row, code, reason, nowMs);
+  // A button that came too late, or the answer to a tap, does not count as a loss.
+  if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
+  return true;
+}

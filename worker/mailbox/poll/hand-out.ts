@@ -1,0 +1,155 @@
+// What a poll gives and takes: the rows above a cursor with their files, and the receipts for what was given before.
+
+import { WaError } from '../../../protocol/errors.ts';
+import { messageId, parseMessageId } from '../../../protocol/ids.ts';
+import { relayLimits } from '../../../protocol/limits.ts';
+import type { ControlRow, PhoneFile, Row } from '../../../protocol/log.ts';
+import { type Receipt, type ReceiptState, supersedes } from '../../../protocol/receipts.ts';
+import type { Core } from '../core.ts';
+import { cacheOf } from '../tables/cache.ts';
+import { expireRow, highestSeq, readRow } from '../tables/log.ts';
+import { noteState } from '../tables/reactions.ts';
+import type { AlbumTexts, LogRow, ProjectRow } from '../tables/rows.ts';
+import { update } from '../tables/sql.ts';
+
+export interface HandOut {
+  rows: Row[];
+  controls: ControlRow[];
+  /** Messages that this call marked as expired. */
+  expired: LogRow[];
+}
+
+/** Rows of a page; most polls find less. */
+const pageRows = 200;
+const maxControls = 500;
+/** A daemon that lost its state gets a spent control again only this long: an old STOP must not halt today's work. */
+const controlResendMs = 10 * 60_000;
+
+/**
+ * The rows for a daemon that has everything up to `after`: all rows above the cursor, and below the cursor the messages that it never
+ * reported as injected. Outcomes come only from above the cursor: a daemon that lost its state posts its open keys again.
+ * Marks what expired on the way. `before` = first seq of an open album.
+ */
+export function handOut(core: Core, project: ProjectRow, after: number, before: number, nowMs: number): HandOut {
+  const rows: Row[] = [];
+  const expired: LogRow[] = [];
+  if (after >= highestSeq(core.sql, project)) return { rows, controls: [], expired };
+  let bytes = 0;
+  let from = after;
+  let isWhole = before === Number.MAX_SAFE_INTEGER;
+  window: for (;;) {
+    const page = core.sql.exec<LogRow>(
+      `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
+       AND (seq > ? OR ((state IS NULL OR state = 'taken') AND kind <> 'outcome' AND (kind <> 'control' OR stored_at > ?)))
+       ORDER BY seq LIMIT ?`,
+      project.project,
+      from,
+      before,
+      project.cursor,
+      nowMs - controlResendMs,
+      pageRows,
+    );
+    for (const stored of page) {
+      if (isDue(project, stored, nowMs)) {
+        expireRow(core, stored, nowMs);
+        expired.push(stored);
+      }
+      const row = wireRow(core, project, stored, nowMs);
+      const size = utf8Bytes(JSON.stringify(row)) + 1;
+      if (rows.length > 0 && bytes + size > relayLimits.pollWindowBytes) {
+        isWhole = false;
+        break window;
+      }
+      bytes += size;
+      rows.push(row);
+      if (stored.seq > project.cursor && stored.kind !== 'outcome') countDelivery(core, stored, nowMs);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) break;
+    from = last.seq;
+  }
+  const controls = isWhole ? rows.filter((row) => row.kind === 'control') : controlsAbove(core, project, after, nowMs);
+  return { rows, controls, expired };
+}
+
+function controlsAbove(core: Core, project: ProjectRow, after: number, nowMs: number): ControlRow[] {
+  const stored = core.sql.exec<LogRow>(
+    `SELECT * FROM log INDEXED BY log_controls WHERE project = ? AND kind = 'control' AND seq > ?
+     AND (seq > ? OR (state IS NULL AND stored_at > ?)) ORDER BY seq LIMIT ?`,
+    project.project,
+    after,
+    project.cursor,
+    nowMs - controlResendMs,
+    maxControls,
+  );
+  return stored.map((row) => wireRow(core, project, row, nowMs)).filter((row) => row.kind === 'control');
+}
+
+function wireRow(core: Core, project: ProjectRow, stored: LogRow, nowMs: number): Row {
+  const { project: number, seq, at, kind } = stored;
+  const head = { seq, id: messageId(core.epoch, number, seq), at, kind };
+  if (isDue(project, stored, nowMs) || (kind === 'message' && stored.state === 'expired')) {
+    return { ...head, kind: 'message', text: '', expiresAt: stored.expires_at ?? nowMs, expired: true };
+  }
+  const { parts: _parts, files, ...body } = JSON.parse(stored.body) as { parts?: AlbumTexts; files?: PhoneFile[] };
+  const named = files?.map((file, index) => ({ ...file, id: fileIdOf(head.id, index) }));
+  return { ...head, ...body, ...(named === undefined ? {} : { files: named }) } as Row;
+}
+
+/** By which a file of a row is fetched: its place, so that only what stands in this log can be. */
+function fileIdOf(messageId: string, index: number): string {
+  return `${messageId}_${index.toString(36)}`;
+}
+
+function isDue(project: ProjectRow, row: LogRow, nowMs: number): boolean {
+  return row.expires_at !== null && row.expires_at <= nowMs && row.state === null && row.seq > project.cursor;
+}
+
+function countDelivery(core: Core, stored: LogRow, nowMs: number): void {
+  core.counters.add('delivered');
+  core.counters.add('deliver_ms', Math.max(0, nowMs - stored.stored_at));
+}
+
+/** Applies what moves a row up the ladder and returns it; receipts for other storages, projects or unknown rows are dropped. */
+export function applyReceipts(
+  core: Core,
+  project: ProjectRow,
+  receipts: readonly Receipt[],
+): { row: LogRow; state: ReceiptState }[] {
+  const moved: { row: LogRow; state: ReceiptState }[] = [];
+  for (const receipt of receipts) {
+    const id = parseMessageId(receipt.id);
+    if (id === undefined || id.epoch !== core.epoch || id.project !== project.project) continue;
+    const row = readRow(core.sql, id.project, id.seq);
+    if (row === undefined) continue;
+    const state = row.state ?? (row.seq <= project.cursor ? 'delivered' : 'stored');
+    if (!supersedes(receipt, { attempt: row.attempt, state })) continue;
+    const { attempt, at: state_at } = receipt;
+    update(core.sql, 'log', { state: receipt.state, state_at, attempt }, { project: row.project, seq: row.seq });
+    // Only rows above the cursor can wait.
+    if (row.seq > project.cursor) cacheOf(core.sql).oldest.delete(row.project);
+    noteState(core, { ...row, state: receipt.state });
+    if (row.kind === 'message') moved.push({ row, state: receipt.state });
+  }
+  return moved;
+}
+
+/** The file that the wire calls `id`, with the platform's id. Raises `not_found`. */
+export function findFile(core: Core, project: number, id: string): PhoneFile {
+  const cut = id.lastIndexOf('_');
+  const place = parseMessageId(id.slice(0, cut));
+  const index = /^[0-9a-z]{1,3}$/.test(id.slice(cut + 1)) ? Number.parseInt(id.slice(cut + 1), 36) : -1;
+  const row =
+    place?.epoch === core.epoch && place.project === project ? readRow(core.sql, project, place.seq) : undefined;
+  const file = row === undefined ? undefined : (JSON.parse(row.body) as { files?: PhoneFile[] }).files?.[index];
+  if (file !== undefined) return file;
+  throw new WaError('not_found', `project ${project} has no file ${id}`, {
+    hint: 'send the file again from the phone',
+  });
+}
+
+const encoder = new TextEncoder();
+
+function utf8Bytes(text: string): number {
+  return encoder.encode(text).byteLength;
+}

@@ -1,0 +1,62 @@
+// Buttons below messages: opaque ids that this mailbox issues and resolves.
+
+import type { OutboundButton } from '../../platform.ts';
+import type { Core } from '../core.ts';
+import { insert, type Sql } from './sql.ts';
+
+interface ButtonMeaning {
+  label: string;
+  action: string;
+  style?: OutboundButton['style'] | undefined;
+}
+
+export type KnownButton = { project: number; key: string; action: string };
+
+/** Actions of the relay's own; any other is the daemon's. */
+export const ownActionPrefix = 'relay:';
+
+export function issueButton(
+  core: Core,
+  project: number,
+  { label, action, style }: ButtonMeaning,
+  nowMs: number,
+  key = ownActionPrefix,
+): OutboundButton {
+  const id = core.randomId();
+  insert(core.sql, 'button', { id, project, key, action, at: nowMs });
+  return { label, id, ...(style === undefined ? {} : { style }) };
+}
+
+/** Remembers the action that a reply to this phone message triggers. */
+export function noteReplyAction(
+  core: Core,
+  project: number,
+  { ref, key, action }: { ref: string; key: string; action: string },
+  nowMs: number,
+): void {
+  insert(core.sql, 'button', { id: replyId(ref), project, key, action, at: nowMs }, 'INSERT OR REPLACE');
+}
+
+/** Works once: a later reply to the same message is an ordinary message. */
+export function takeReplyAction(sql: Sql, project: number, ref: string): KnownButton | undefined {
+  const known = readButton(sql, replyId(ref));
+  if (known?.project !== project) return undefined;
+  sql.exec('DELETE FROM button WHERE id = ?', replyId(ref));
+  return known;
+}
+
+/** Shares the table with the random ids of buttons; a press cannot name such an id. */
+function replyId(ref: string): string {
+  return `${replyPrefix}${ref}`;
+}
+
+const replyPrefix = 'reply:';
+
+/** The action of a pressed button, if this mailbox issued the button. */
+export function pressedButton(sql: Sql, id: string): KnownButton | undefined {
+  return id.startsWith(replyPrefix) ? undefined : readButton(sql, id);
+}
+
+function readButton(sql: Sql, id: string): KnownButton | undefined {
+  return sql.exec<KnownButton>('SELECT project, key, action FROM button WHERE id = ?', id)[0];
+}
