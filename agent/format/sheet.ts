@@ -9,23 +9,7 @@ export interface Rendered {
   entities: TextEntity[];
 }
 
-export interface Mark {
-  type:
-    | 'bold'
-    | 'italic'
-    | 'underline'
-    | 'strikethrough'
-    | 'spoiler'
-    | 'blockquote'
-    | 'expandable_blockquote'
-    | 'text_link'
-    | 'code'
-    | 'pre';
-  start: number;
-  end: number;
-  url?: string;
-  language?: string;
-}
+export type Mark = Omit<TextEntity, 'offset' | 'length'> & { start: number; end: number };
 
 export interface Sheet {
   text: string;
@@ -83,15 +67,8 @@ export function settle(sheet: Sheet): Rendered {
     if (range.end <= range.start) return [];
     // Indentation inside code means something: only code that is nothing but space goes.
     const { start, end } = isCode(mark) ? clipped : range;
-    return [
-      {
-        type: mark.type,
-        offset: start - whole.start,
-        length: end - start,
-        ...(mark.url === undefined ? {} : { url: mark.url }),
-        ...(mark.language === undefined ? {} : { language: mark.language }),
-      },
-    ];
+    const { start: _, end: __, ...rest } = mark;
+    return [{ ...rest, offset: start - whole.start, length: end - start }];
   });
   return { text: text.slice(whole.start, whole.end), entities: entities.sort(byPlace) };
 }

@@ -106,8 +106,7 @@ function characterBoundary(text: string, start: number, limit: number): number {
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text.slice(from, limit + 64));
   const boundary = from + (graphemes.containing(limit - from)?.index ?? 0);
   if (boundary > start) return boundary;
-  const splitsPair = isHigh(text.charCodeAt(limit - 1)) && isLow(text.charCodeAt(limit));
-  return splitsPair ? limit - 1 : limit;
+  return /[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(limit - 1, limit + 1)) ? limit - 1 : limit;
 }
 
 /** White space at the cut goes, but the indentation of the next line stays. */
@@ -135,12 +134,4 @@ function partOf(text: string, entities: TextEntity[], range: Range, number: stri
     inside.push({ ...entity, offset: kept.start + shift, length: kept.end - kept.start });
   }
   return { text: number + text.slice(range.start, range.end), entities: inside.sort(byPlace) };
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }
