@@ -1,8 +1,7 @@
 // Which part of a secret may be hidden in a text that is about to run, so that whoever approves it sees everything a shell could
 // read: plain characters of one word, never what stands behind white space, a quote or a character that begins something new.
 
-import type { Span } from './redaction-rule.ts';
-import type { Found } from './redaction-scan.ts';
+import type { Found, Span } from './redaction-rule.ts';
 
 const plain = /[A-Za-z0-9+/=_.-]+/g;
 /** From here on a shell may read a secret as something else. */
