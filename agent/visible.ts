@@ -20,6 +20,11 @@ export function visible(text: string): string {
     .replace(hidden, (char) => `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
+/** The same on one line, so that a text cannot imitate a second line. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll('\n', '⏎');
+}
+
 /** JSON on one line that `visible` leaves as it is. */
 export function visibleJson(value: unknown): string {
   return JSON.stringify(value).replace(hidden, (char) =>

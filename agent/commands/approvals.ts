@@ -7,7 +7,7 @@ import { describeMode } from '../approvals/modes.ts';
 import { findServed } from '../files/served.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
-import { visible, visibleJson } from '../visible.ts';
+import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 
 interface ProjectApprovals {
@@ -84,5 +84,5 @@ function lineText({ at, kind, session: _, hash: __, ...rest }: Record<string, un
   ];
   // The file lies in the project, where anybody may have written.
   const line = [at, String(kind).padEnd(8), ...words.filter((word) => word !== undefined && word !== '')].join('  ');
-  return visible(line).replaceAll('\n', '⏎');
+  return visibleLine(line);
 }

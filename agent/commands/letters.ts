@@ -7,7 +7,7 @@ import type { Letter } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { type Address, createRelayClient } from '../relay-client.ts';
-import { visible, visibleJson } from '../visible.ts';
+import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { heldMessages, holder } from './held.ts';
 
@@ -48,7 +48,7 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
     const now = Date.now();
     for (const each of held)
       context.out(
-        `${each.id}  ${isoSeconds(each.at)}  held by ${oneLined(holder(each, now))}\n    ${oneLined(each.preview)}`,
+        `${each.id}  ${isoSeconds(each.at)}  held by ${visibleLine(holder(each, now))}\n    ${visibleLine(each.preview)}`,
       );
     for (const line of found.length === 0 ? nothing : [...found.flatMap(describe), ...whatToDo]) context.out(line);
   } finally {
@@ -84,12 +84,7 @@ function describe(letter: Letter): string[] {
   const { error } = letter;
   const reason = error ? `: ${error.reason}${error.code === letter.state ? '' : ` (${error.code})`}` : '';
   return [
-    `${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${oneLined(reason)}`,
-    `    ${oneLined(letter.preview)}`,
+    `${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${visibleLine(reason)}`,
+    `    ${visibleLine(letter.preview)}`,
   ];
-}
-
-/** Words of others may imitate no line of ours. */
-function oneLined(text: string): string {
-  return visible(text).replaceAll('\n', '⏎');
 }

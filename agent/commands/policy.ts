@@ -11,7 +11,7 @@ import { pathBelow } from '../files/below.ts';
 import { findServed } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { visible } from '../visible.ts';
+import { visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 
 export interface PolicyTest {
@@ -67,7 +67,7 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
     context.out(JSON.stringify(found));
     return;
   }
-  const line = (text: string) => context.out(visible(redact(text).text).replaceAll('\n', '⏎'));
+  const line = (text: string) => context.out(visibleLine(redact(text).text));
   line(`In mode ${test.mode} this ${verdicts[verdict]}.`);
   for (const reason of why) line(`  because: ${reason}`);
   if (input) line(`  rewritten by ${files.user}: ${commandOf({ ...call, input }) ?? JSON.stringify(input)}`);
