@@ -2,9 +2,8 @@
 // whoever asks carries out the effects, in order, before it gives the answer. What follows a settled turn is in after-turn.ts.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import { frameMessages } from './framing.ts';
+import { handOver } from './framing.ts';
 import { holdNotice, wantsHold } from './hold.ts';
-import { selectForTurn } from './select.ts';
 import { abortText, stopText } from './stop.ts';
 import type { TurnView, WaitingMessage } from './view.ts';
 
@@ -64,7 +63,7 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
       return gate(event, view);
     case 'toolEnd': {
       const inTurn = view.waiting.filter((message) => !message.later);
-      return handOver(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
+      return given(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
     }
     case 'turnEnd':
       return { answer: {}, effects: [{ type: 'turnEnded', answer: event.answer }] };
@@ -96,7 +95,7 @@ function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
   const away = awayCommand.test(prompt);
   if (away) effects.push({ type: 'setAway', away: true });
   effects.push({ type: 'turnStarted', continued });
-  const decision = handOver(view.waiting, { ...view, stop }, nonce, effects, false);
+  const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
   const holds = !continued && wantsHold({ ...view.hold, away: view.hold.away || away, fromPhone: false });
   return holds ? { ...decision, answer: { ...decision.answer, notice: holdNotice } } : decision;
 }
@@ -112,18 +111,15 @@ function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Deci
   return nothing;
 }
 
-function handOver(
+function given(
   waiting: readonly WaitingMessage[],
   view: TurnView,
   nonce: string,
   effects: readonly TurnEffect[],
   midTurn: boolean,
 ): Decision {
-  const stop = view.stop ? [stopText(view.stop)] : [];
-  const messages = selectForTurn(waiting);
-  if (messages.length === 0) return { answer: stop.length > 0 ? { context: stop.join('\n') } : {}, effects };
-  const { now, degraded, answeredAt } = view;
-  const more = waiting.length - messages.length + view.further;
-  const frame = frameMessages(messages, { now, nonce, more, degraded, midTurn, answeredAt });
-  return { answer: { context: [...stop, frame].join('\n\n') }, effects: [...effects, { type: 'hand', messages }] };
+  const handed = handOver(waiting, view, nonce, midTurn);
+  if (!handed) return { answer: view.stop ? { context: stopText(view.stop) } : {}, effects };
+  const { messages, text } = handed;
+  return { answer: { context: text }, effects: [...effects, { type: 'hand', messages }] };
 }
