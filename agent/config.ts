@@ -34,11 +34,11 @@ export interface Config {
   readonly redact: RedactConfig;
   /** Whether the end of a turn waits for the phone: `auto` = when the phone started the turn, or the owner is away. */
   readonly hold: HoldPolicy;
-  /** `tmux`: an idle terminal in tmux is woken by keystrokes. */
+  /** `tmux`: keystrokes wake an idle terminal in tmux. */
   readonly nudge: 'tmux' | undefined;
   /** The owner's instructions for each sprint task. */
   readonly sprintText: string | undefined;
-  /** `WA_MAILBOX_DIR`: each project's files lie in a folder of their own in here instead of in `mailboxFolder` of the project. Read by the daemon alone. */
+  /** `WA_MAILBOX_DIR`: the folder with one mailbox folder per project, in place of `mailboxFolder` in each project. Only the daemon reads it. */
   readonly mailboxDir: string | undefined;
 }
 
@@ -133,9 +133,13 @@ function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['
   if (env.WA_RELAY_URL || env.WA_AGENT_TOKEN) {
     if (!env.WA_RELAY_URL || !env.WA_AGENT_TOKEN) {
       const missing = env.WA_RELAY_URL ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL';
-      throw new WaError('bad_config', `${missing} is not set although its partner is`, {
-        hint: `Set ${missing} as well: address and token of a relay are a pair.`,
-      });
+      throw new WaError(
+        'bad_config',
+        `${missing} is not set, although ${missing === 'WA_RELAY_URL' ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL'} is`,
+        {
+          hint: `Set ${missing} as well: address and token of a relay are a pair.`,
+        },
+      );
     }
     return { url: relayUrl(env.WA_RELAY_URL, 'WA_RELAY_URL'), token: env.WA_AGENT_TOKEN, from: 'environment' };
   }

@@ -1,4 +1,4 @@
-// The daemon's only way to the relay: its calls over kept-alive HTTPS, each answer checked for shape, each failure a code.
+// The only client of the relay: calls over kept-alive HTTPS, each answer checked for its shape, each failure a code.
 // Never follows a redirect and never sends the token to another origin.
 
 import { Readable } from 'node:stream';

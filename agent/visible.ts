@@ -1,4 +1,4 @@
-// Makes visible what a text hides from the eye that reads it on a phone or in a terminal. Pure.
+// Makes characters visible that a phone or a terminal would hide. Pure.
 
 /** C0 and C1 but newline and tab; zero-width, bidi and other formatting marks; odd spaces; variation selectors and tags. */
 // Written as text because a control character in a regular expression literal is unreadable.

@@ -1,5 +1,5 @@
-// `wa-sync letters [retry|drop ID]`: what could not be delivered, in both directions, and what to do about it; and what agents
-// that poll hold without having acknowledged it.
+// `wa-sync letters [retry|drop ID]`: messages that could not be delivered, in both directions, and what to do about them; and the
+// messages that polling agents hold without an acknowledgement.
 
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
@@ -56,13 +56,15 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
   }
 }
 
-/** By its id, or by the start of it that no other letter has, as on the phone. */
+/** The letter with this id, or the only letter whose id begins like that, as on the phone. */
 function findLetter(letters: readonly (Letter & Address)[], typed: string): Letter & Address {
   const matches = letters.filter((letter) => typed !== '' && letter.id.startsWith(typed));
   const letter = matches.find(({ id }) => id === typed) ?? (matches.length === 1 ? matches[0] : undefined);
   if (letter) return letter;
-  const many = matches.length > 1 ? `${matches.length} letters begin with` : 'there is no letter';
-  throw new WaError('not_found', `${many} ${typed}`, { hint: 'See the ids with `wa-sync letters`.' });
+  const found = matches.length > 1 ? `${matches.length} letters have` : 'no letter has';
+  throw new WaError('not_found', `${found} an id that begins with ${typed}`, {
+    hint: 'See the ids with `wa-sync letters`.',
+  });
 }
 
 async function addresses(

@@ -1,4 +1,4 @@
-// `wa-sync policy test`: what the gate would say to a call, and by which rule of which file. Runs and asks nothing.
+// `wa-sync policy test`: the verdict of the gate on a tool call, with the rule and its file. Runs and asks nothing.
 
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
@@ -19,7 +19,7 @@ export interface PolicyTest {
   command: string;
   /** Default: the tool that runs a command line. */
   tool?: string | undefined;
-  /** The coding agent that would call it. */
+  /** The coding agent that would call the tool. */
   agent: string;
   mode: ApprovalMode;
   json: boolean;
@@ -92,7 +92,7 @@ function inputOf(command: string, tool: string): Record<string, unknown> {
     // Named below.
   }
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
-  throw new WaError('bad_arguments', `the arguments of ${tool} are no JSON object`, {
-    hint: `Give them as one, for example wa-sync policy test --tool write_file '{"file_path":"a.txt","content":""}'.`,
+  throw new WaError('bad_arguments', `the arguments of ${tool} must be a JSON object`, {
+    hint: `For example: wa-sync policy test --tool write_file '{"file_path":"a.txt","content":""}'.`,
   });
 }

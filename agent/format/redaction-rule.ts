@@ -12,9 +12,9 @@ export interface Rule {
   kind: string;
   /** In order. */
   find: (text: string) => Span[];
-  /** What a match at its very start hides of a text: behind a hidden place a word begins anew. Absent = `find` has seen it. */
+  /** The place that a match at the start of the text hides: a new word begins after a hidden place. Absent = `find` is enough. */
   findFirst?: (text: string) => Span | undefined;
-  /** What it looks with, for the test of their growth. */
+  /** The regular expressions of the rule, for the test of their growth. */
   patterns: readonly RegExp[];
 }
 
@@ -53,13 +53,13 @@ export interface Found extends Span {
   kind: string;
 }
 
-/** Zero-width and formatting characters: whoever reads the text does not see them, so they keep no two halves apart. */
+/** Zero-width and formatting characters: readers do not see them, so they must not split a secret. */
 const invisible = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /** In order of their starts; they may overlap. */
 export function findAll(rules: readonly Rule[], text: string): Found[] {
   const found = scan(rules, text);
-  /** Where each visible stretch begins, in the text and in what is seen of it. */
+  /** The start of each visible stretch, in the text and in its visible part. */
   const stretches: { at: number; seenAt: number }[] = [];
   let seen = '';
   let from = 0;
@@ -83,7 +83,7 @@ export function findAll(rules: readonly Rule[], text: string): Found[] {
     const at = placeOf(start);
     const lastOfStart = last;
     found.push({ kind, start: at, end: placeOf(end - 1) + 1 });
-    // The next one may begin before this one ends.
+    // The next find may begin before the end of this one.
     last = lastOfStart;
   }
   return found.sort(byStart);
@@ -93,7 +93,7 @@ function byStart(a: Span, b: Span): number {
   return a.start - b.start;
 }
 
-/** No form is longer, so a look at one place needs no more of the text. */
+/** No secret has a longer form, so a look at one place needs no more of the text. */
 const maxFormUnits = 64 * 1024;
 
 function scan(rules: readonly Rule[], text: string): Found[] {
@@ -101,9 +101,9 @@ function scan(rules: readonly Rule[], text: string): Found[] {
   everywhere.sort(byStart);
   const all: Found[] = [];
   let next = 0;
-  /** Found at the end of a hidden place only; few, because a form is short. */
+  /** Finds at the end of a hidden place; few, because a form is short. */
   let behind: Found[] = [];
-  /** Up to here the text is hidden. */
+  /** The end of the hidden text so far. */
   let end = -1;
   let looked = -1;
   for (;;) {

@@ -11,7 +11,7 @@ const maxColumns = 60;
 
 const gap = ' | ';
 
-/** Of all rows, missing ones included: a wide head over many short rows makes more cells than the text has characters. */
+/** Includes missing cells: a wide head over many short rows makes more cells than the text has characters. */
 const maxCells = 20_000;
 
 export function writeTable(page: Page, table: Table): void {
@@ -47,7 +47,7 @@ function writeColumns(page: Page, rows: string[][], widths: number[], align: Ali
 function writeRecords(page: Page, table: Table, texts: string[][]): void {
   const [headers = [], ...cells] = texts;
   const isUsed = (column: number) => cells.some((row) => (row[column] ?? '') !== '');
-  // A column without any value would vanish with its header: the first row shows it.
+  // A column without any value would vanish with its header, so the first row shows the header.
   let shownWhenEmpty = headers.map((_, column) => !isUsed(column));
   table.children.slice(1).forEach((row, i) => {
     const isFirst = i === 0;

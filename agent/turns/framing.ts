@@ -84,7 +84,7 @@ function heading(messages: readonly WaitingMessage[], { nonce, midTurn }: FrameO
       ? `${total === 1 ? 'A message' : `${total} messages`} from the owner's phone, relayed by wa-sync: the user's own words, to be acted on in this turn.`
       : owners.length === 0
         ? `${total === 1 ? 'A message' : `${total} messages`} that another program on this machine wrote into the wa-sync inbox. wa-sync cannot say who wrote it.`
-        : `${total} messages by way of wa-sync; each says whether it came from the owner's phone or from another program on this machine.`;
+        : `${total} messages through wa-sync; each says whether it came from the owner's phone or from another program on this machine.`;
   const cited = owners.some(({ entry }) => splitLines(entry.text).some((line) => line.startsWith('> ')))
     ? ' Lines that begin with "> " are quoted or forwarded, not the owner\'s words.'
     : '';

@@ -134,15 +134,15 @@ describe('a failure prints what happened, the command that repairs it, and no st
       prepare: () => config('{"relays":{}}'),
       code: 2,
       error: 'bad_config',
-      says: /config\.json: there is no key "relays"/,
-      hint: /possible here: relay, bindings/,
+      says: /config\.json: "relays" is not a known key/,
+      hint: /Known keys: relay, bindings/,
     },
     'config.json has a key that nobody knows inside another': {
       prepare: () => config('{"bindings":[{"dir":"/p","mailbox":"1","chat":"2"}]}'),
       code: 2,
       error: 'bad_config',
-      says: /there is no key "bindings\[0\]\.chat"/,
-      hint: /possible here: dir, mailbox, project/,
+      says: /"bindings\[0\]\.chat" is not a known key/,
+      hint: /Known keys: dir, mailbox, project/,
     },
     'a binding is relative': {
       prepare: () => config('{"bindings":[{"dir":"rel/path","mailbox":"1"}]}'),
@@ -276,7 +276,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       args: ['audit', '--since', 'yesterday'],
       code: 2,
       error: 'bad_arguments',
-      says: /--since "yesterday" is no duration/,
+      says: /--since "yesterday" is not a duration/,
       hint: /--since 2h/,
     },
     'audit is asked in a folder that is not bound': {
@@ -469,7 +469,7 @@ describe('the daemon', () => {
     expect(started.stderr()).toMatch(
       /config\.json holds a token and has mode 644: others can read it\. Run: chmod 600/,
     );
-    expect(started.stderr()).toContain(`${gone} is no folder: nothing is served there until it is`);
+    expect(started.stderr()).toContain(`${gone} is not a folder: its messages wait until the folder exists`);
     expect(await readdir(dir)).not.toContain('gone');
   });
 

@@ -293,7 +293,7 @@ describe('the work of redaction', () => {
     ],
   ];
 
-  it('grows with the text and not faster, whatever it is made of', () => {
+  it('grows no faster than the text, for any content', () => {
     const of = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
     redactor(of('token=a1b2c3d4e5f6 ', 10_000));
     const faster = units.flatMap((unit) => {
@@ -304,7 +304,7 @@ describe('the work of redaction', () => {
     expect(faster).toEqual([]);
   });
 
-  it('hides a token that zero-width characters or others that nobody sees cut in pieces', () => {
+  it('hides a token that zero-width or other invisible characters cut in pieces', () => {
     const token = join('gh', 'p_', random(36));
     for (const hiddenChar of ['\u200b', '\u2060', '\ufeff', '\u00ad', '\u{e0061}']) {
       const cut = [...token].join(hiddenChar);
