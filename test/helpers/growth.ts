@@ -192,7 +192,7 @@ export const shapes: readonly Shape[] = [
 const allowedGrowth = 10;
 /** Less than this is noise, whatever it grew by. */
 const noiseMs = 100;
-const looks = 5;
+const looks = 15;
 
 /** The shapes for which the work grows much faster than the text, with the milliseconds for `chars` / 4 and for `chars`. */
 export async function growsTooFast(
