@@ -48,6 +48,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('start', { isDefault: hasDefault })
     .description('run the daemon in the foreground (the default command)')
     .option('-q, --quiet', 'do not repeat the log on stderr', false)
+    .option('--unless-down', 'end when `wa-sync down` was said since the last start; so do hooks start it', false)
     .action(async (options) => (await import('./commands/start.ts')).startCommand(options, context));
 
   program

@@ -4,9 +4,9 @@
 import { join, resolve } from 'node:path';
 
 export interface Directories {
-  /** config.json, daemon.id */
+  /** config.json, daemon.id, signing.key */
   config: string;
-  /** journal, view, answers, log, lock, spool */
+  /** journal, answers, log, lock */
   state: string;
   /** hook socket, gates; the daemon refuses one that is not of this user and makes it 0700. Below /tmp only where a variable names such a place */
   runtime: string;
@@ -87,6 +87,10 @@ export function stateFiles(state: string) {
     journal: join(state, 'journal.jsonl'),
     lock: join(state, 'daemon'),
     log: join(state, 'wa-sync.log'),
+    /** What a daemon that a hook started said before its log was open. */
+    startLog: join(state, 'start.log'),
+    /** The user has said that no daemon shall run. */
+    down: join(state, 'down'),
     answers: join(state, 'answers'),
     /** Copies of files on their way to the phone. */
     documents: join(state, 'documents'),
@@ -95,21 +99,13 @@ export function stateFiles(state: string) {
   };
 }
 
-/** Where hooks leave what the daemon must know; the second is for a state directory on a full disk, and mostly in memory. */
-export function spoolDirs({ state, runtime }: { state: string; runtime: string }): string[] {
-  return [join(state, 'spool'), join(runtime, 'spool')];
-}
-
-/** What hooks without the daemon know; the second is there only while the first cannot be written. */
-export function viewFiles({ state, runtime }: { state: string; runtime: string }, key: string): [string, string] {
-  return [join(state, 'view', `${key}.json`), join(runtime, 'view', `${key}.json`)];
-}
-
 /** Files beside config.json that must outlive the state directory. `key` is `projectKey()`. */
 export function configFiles(config: string) {
   return {
     /** The mode of approvals, for the hook fallback and for a daemon without its journal. */
     approvals: (key: string) => join(config, 'approvals', `${key}.json`),
+    /** Tells entries of wa-sync from those of other programs, see `Signer`. */
+    signingKey: join(config, 'signing.key'),
     /** Which folders were ever served, and where their mailbox lies: a file per project. */
     bound: join(config, 'bound'),
   };

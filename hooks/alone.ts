@@ -1,28 +1,25 @@
-// What a hook without a daemon knows of its project, and the two places where it writes down what it does.
+// What a hook without a daemon knows of its project: where the two files lie, and what stands in them.
 
+import { statSync } from 'node:fs';
 import type { Config } from '../agent/config.ts';
-import { readNewestJson } from '../agent/files/json-file.ts';
 import type { MailboxPlace } from '../agent/files/location.ts';
 import { pruneSettled } from '../agent/files/merge.ts';
 import { findServed } from '../agent/files/served.ts';
-import { readSpool, writeSpool } from '../agent/files/spool.ts';
+import { readSigner, type Signer } from '../agent/files/signing.ts';
 import { updateMailboxFile } from '../agent/files/update.ts';
-import { spoolDirs, viewFiles } from '../agent/paths.ts';
-import { isSpooled, type SpoolRecord } from '../agent/turns/spooled.ts';
-import { parseStoredView, type StoredView } from '../agent/turns/view.ts';
-import type { InboxEntry, OutboxEntry } from '../protocol/files.ts';
+import type { HookNote, InboxEntry, OutboxEntry } from '../protocol/files.ts';
 import { projectKey } from '../protocol/ids.ts';
 import { hookLimits } from '../protocol/limits.ts';
 import type { HookCall } from '../protocol/turn-events.ts';
 
 export interface Alone {
   tool: string;
+  call: HookCall;
   config: Config;
   key: string;
   place: MailboxPlace;
   projectDir: string;
-  view: StoredView | undefined;
-  spooled: SpoolRecord[];
+  signer: Signer;
   now: number;
 }
 
@@ -42,25 +39,21 @@ export async function lookAround(
   // Nothing that lies in the project may keep a gate from being closed.
   const place = await served.place().catch(() => undefined);
   if (!place) return { key };
-  const { records } = await readSpool(spoolDirs(config.dirs));
-  return {
-    tool,
-    config,
-    key,
-    projectDir: binding.dir,
-    place,
-    view: parseStoredView(await readNewestJson(viewFiles(config.dirs, key))),
-    spooled: records
-      .map(({ record }) => record)
-      .filter(isSpooled)
-      .filter((record) => record.project === key),
-    now: Date.now(),
-  };
+  const signer = readSigner(config.dirs.config, key);
+  return { tool, call, config, key, projectDir: binding.dir, place, signer, now: Date.now() };
 }
 
-/** The path of the record; undefined = it could not be kept. */
-export async function spool({ config }: Alone, record: SpoolRecord): Promise<string | undefined> {
-  return writeSpool(spoolDirs(config.dirs), record).catch(() => undefined);
+/** What the next daemon reads in the entries that this hook takes or writes. */
+export function noteNow({ tool, call: { session, transcript } }: Alone): HookNote {
+  return { tool, session, transcript: transcript ?? null, at: sizeOf(transcript) };
+}
+
+function sizeOf(path: string | undefined): number {
+  try {
+    return path === undefined ? 0 : statSync(path).size;
+  } catch {
+    return 0;
+  }
 }
 
 /** False = it could not be written. */

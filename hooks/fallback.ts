@@ -10,6 +10,7 @@ import { hookJson, slownessOf } from '../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
+import { startDaemon } from './start-daemon.ts';
 import { actOnFiles } from './without-daemon.ts';
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
@@ -50,14 +51,17 @@ let clock = startClock();
 async function run(): Promise<string> {
   const stdin = await readStdin();
   if (socketTried === '0') {
+    const endClock = () => clearTimeout(clock);
     // Who holds the answer may take hours.
-    if (mayHold(tool, event)) clearTimeout(clock);
-    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid });
+    if (mayHold(tool, event)) endClock();
+    const answer = await askSocket(world, { tool, event, maxSeconds, slow, stdin, pid, onKept: endClock });
     if (answer !== undefined) return answer;
     clearTimeout(clock);
     clock = startClock();
   }
-  return hookJson(await actOnFiles(world, { tool, event, stdin, pid }));
+  const answer = await actOnFiles(world, { tool, event, stdin });
+  await startDaemon(world, dirs, __dirname);
+  return hookJson(answer);
 }
 
 async function readStdin(): Promise<Buffer> {

@@ -1,14 +1,16 @@
-// The daemon's socket or pipe from Node, for machines without curl and for Windows.
+// The daemon's socket or pipe from Node, where there is no Perl for client.pl. As patient as that one.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mayHold } from '../agent/drivers/registry.ts';
+import { isGate, mayHold } from '../agent/drivers/registry.ts';
 import { directories, type PathsInput } from '../agent/paths.ts';
-import { hookHeaders, socketFileName } from '../protocol/hook.ts';
+import { gateFileName, hookHeaders, socketFileName } from '../protocol/hook.ts';
 import { hookLimits } from '../protocol/limits.ts';
 
 /** A held answer is kept alive; who is silent for so long is gone. */
 const heldSilenceMs = 3 * hookLimits.keepAliveMs;
+/** Approvals are off where a gate has no line for the time without a daemon: one that hangs must not hold up every tool. */
+const openGateSilenceMs = 3_000;
 
 export interface SocketCall {
   tool: string;
@@ -19,12 +21,14 @@ export interface SocketCall {
   stdin: Buffer;
   /** The coding agent's process. */
   pid: number;
+  /** An answer has begun that is kept alive: it may take hours. */
+  onKept(): void;
 }
 
 /** Undefined = nobody answered completely. */
 export async function askSocket(
   world: PathsInput,
-  { tool, event, maxSeconds, slow, stdin, pid }: SocketCall,
+  { tool, event, maxSeconds, slow, stdin, pid, onKept }: SocketCall,
 ): Promise<string | undefined> {
   const socketPath = address(world);
   if (socketPath === undefined) return undefined;
@@ -42,11 +46,21 @@ export async function askSocket(
         [hookHeaders.slowness]: slow,
         'content-length': stdin.length,
       },
-      timeout: mayHold(tool, event) ? heldSilenceMs : slow * hookLimits.answerMs,
+      timeout: silenceMs(),
     });
+    function silenceMs(): number {
+      if (!mayHold(tool, event)) return slow * hookLimits.answerMs;
+      const isOpen =
+        isGate(tool, event) && !existsSync(join(directories(world).runtime, 'gate', gateFileName(tool, event)));
+      return isOpen ? openGateSilenceMs : heldSilenceMs;
+    }
     call.on('timeout', () => call.destroy());
     call.on('error', nobody);
     call.on('response', (response) => {
+      if (response.headers['transfer-encoding'] === 'chunked') {
+        call.setTimeout(heldSilenceMs);
+        onKept();
+      }
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {

@@ -12,7 +12,36 @@ interface EntryBase {
   text: string;
   /** Absent = 0. Raised when a hand-over was proved lost. */
   attempt?: number;
+  /** Of wa-sync alone: proves that this (id, timestamp, text) was written by it. */
+  sig?: string;
+  /** See `HookNote`; whatever another program left there counts only as `noteOf` reads it. */
+  via?: unknown;
   [unknown: string]: unknown;
+}
+
+/**
+ * What a hook leaves in the entry that it took, or in the answer that it told: the coding agent's session, its session file, and the
+ * size of that file in bytes at that moment.
+ */
+export interface HookNote {
+  /** The coding agent, by the name of its driver. */
+  tool: string;
+  session: string;
+  transcript: string | null;
+  at: number;
+}
+
+const maxNoteUnits = 4_096;
+const toolForm = /^[a-z]{1,32}$/;
+
+/** Undefined = no hook of ours left one. */
+export function noteOf({ via }: { via?: unknown }): HookNote | undefined {
+  if (typeof via !== 'object' || via === null) return undefined;
+  const { tool, session, transcript, at } = via as Record<string, unknown>;
+  const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= maxNoteUnits;
+  if (typeof tool !== 'string' || !toolForm.test(tool) || !isText(session)) return undefined;
+  if (transcript !== null && !isText(transcript)) return undefined;
+  return Number.isSafeInteger(at) && (at as number) >= 0 ? { tool, session, transcript, at: at as number } : undefined;
 }
 
 export interface InboxEntry extends EntryBase {

@@ -10,8 +10,6 @@ export const hookHeaders = {
   maxSeconds: 'x-wa-max-seconds',
   /** How many times as long as `answerMs` the client waits: the second number of `60x20` in the installed entry, for a slow machine. */
   slowness: 'x-wa-slowness',
-  /** The client waits for as long as keep-alive bytes come, also at an event that is otherwise answered at once. */
-  patient: 'x-wa-patient',
 } as const;
 
 /** In `gate/` of the runtime directory: the line that the launcher prints when nobody answers. */
@@ -33,6 +31,9 @@ export const emptyAnswer = '{}';
 
 /** Socket file inside the runtime directory; Windows uses a named pipe, whose name stands in `pipe.json` there. */
 export const socketFileName = 'hook.sock';
+
+/** Beside the installed launcher: how a hook starts the daemon. */
+export const startRecordName = 'start.json';
 
 /** One JSON object in ASCII: a host may decode a hook's stdout chunk by chunk, which breaks a character that is cut. */
 export function hookJson(value: object): string {

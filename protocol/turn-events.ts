@@ -22,8 +22,11 @@ export type TurnEvent =
   | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined; asks?: string }
   /** `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read. */
   | { type: 'toolEnd'; tool: string; input: Record<string, unknown>; server?: string | undefined; result?: unknown }
-  /** The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. */
-  | { type: 'turnEnd'; answer: string | undefined }
+  /**
+   * The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. `run` names this end
+   * among all of the session, from the payload alone.
+   */
+  | { type: 'turnEnd'; answer: string | undefined; run?: string | undefined }
   /** The host shows a dialog at the desk, or another notice. */
   | { type: 'notice'; text: string }
   /** Known, and of no use to the rules. */

@@ -82,7 +82,7 @@ for (const name of await readdir(`${dist}/chunks`)) {
   if (!Object.hasOwn(program.metafile.outputs, `dist/chunks/${name}`)) await rm(`${dist}/chunks/${name}`);
 }
 
-await copyFile(`${root}hooks/wa-hook`, `${dist}/wa-hook`);
+for (const name of ['wa-hook', 'client.pl']) await copyFile(`${root}hooks/${name}`, `${dist}/${name}`);
 await chmod(`${dist}/wa-hook`, 0o755);
 await chmod(`${dist}/wa-sync.js`, 0o755);
 // The tests read these, to hold each bundle to what it may contain. global-setup looks at the last one.

@@ -63,7 +63,15 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/dev/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/{daemon,dev/*}/*', 'grammy/web', 'miniflare'],
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/{daemon,dev/*}/*',
+      'agent/drivers/registry.ts',
+      'grammy/web',
+      'miniflare',
+    ],
     why: 'starts the built Worker, never its source',
   },
   {

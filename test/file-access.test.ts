@@ -19,7 +19,6 @@ const others: Record<string, string> = {
   'agent/crypto.ts': '/dev/urandom',
   'agent/daemon/daemon-id.ts': 'config directory',
   'agent/daemon/daemon.ts': 'state and runtime directory',
-  'agent/daemon/view-file.ts': 'state and runtime directory',
   'agent/dev/echo-agent.ts': 'the folder of dev',
   'agent/dev/embedded-relay.ts': 'the folder of dev',
   'agent/dev/phone-assets.ts': 'our own package',
@@ -45,12 +44,12 @@ const others: Record<string, string> = {
   'agent/sync/watch.ts': 'watches the mailbox, without opening it',
   'agent/terminal.ts': '/proc',
   'agent/workflows/expand.ts': 'where paths lead, without opening them',
+  'hooks/alone.ts': 'session file of the coding agent',
   'hooks/fallback.ts': 'stdin and stdout',
   'hooks/fs-promises.ts': 'stands in for node:fs/promises',
   'hooks/gate.ts': 'config and runtime directory',
-  'hooks/hand-over.ts': 'session file of the coding agent',
   'hooks/socket.ts': 'runtime directory',
-  'hooks/without-daemon.ts': 'session file of the coding agent',
+  'hooks/start-daemon.ts': 'state directory, and the record beside the installed launcher',
 };
 
 it('nothing outside of agent/files/ asks the file system but what is listed here with its place, so that nothing else opens what lies below a project', () => {

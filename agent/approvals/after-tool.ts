@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { SessionFile } from '../drivers/session-file.ts';
-import type { ToolCall } from './danger/call.ts';
 import type { AfterCommand } from './policy/judge.ts';
 import type { GateHost } from './question/questions.ts';
 import { type Ran, runCommand } from './run.ts';
@@ -14,8 +13,7 @@ export type ToolEnd = HookCall & { event: Extract<TurnEvent, { type: 'toolEnd' }
 export interface AfterToolOptions {
   /** Where the commands run. */
   dir: string;
-  /** `isCut` = the call, or the end of it, could not be read. */
-  commands(call: ToolCall, isCut: boolean): Promise<readonly AfterCommand[]>;
+  commands(call: ToolEnd): Promise<readonly AfterCommand[]>;
   redact(text: string): string;
   /** One line per command that ended. */
   audit(line: { tool: string; session: string; what: string; text: string }): void;
@@ -46,8 +44,6 @@ export interface AfterTool {
 const commandMs = 120_000;
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 10_000;
-/** Where the hook cannot be kept waiting. */
-const fastMs = 150;
 /** After Esc the host's terminal waits for the hook all the same. */
 const cancelLookMs = 250;
 const toldChars = 1_500;
@@ -69,9 +65,6 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
   const running = new Set<{ session: string; end(): void }>();
   /** Sessions that ended while something of theirs ran. */
   const over = new Set<string>();
-
-  const commandsFor = ({ agent, event: { tool, server, input, result } }: ToolEnd) =>
-    options.commands({ agent, tool, server, input }, result === undefined);
 
   async function start(command: string, { session, event }: ToolEnd, stdin: string, timeoutMs: number): Promise<Ran> {
     let entry: { session: string; end(): void } | undefined;
@@ -160,12 +153,12 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
   }
 
   return {
-    concerns: async (call) => (await commandsFor(call)).length > 0,
+    concerns: async (call) => (await options.commands(call)).length > 0,
     async run(call, host) {
       const { session } = call;
-      const commands = await commandsFor(call);
+      const commands = await options.commands(call);
       if (commands.length === 0) return take(session);
-      const limitMs = host.waits ? Math.min(commandMs, host.maxMs - hostMarginMs) : fastMs;
+      const limitMs = Math.min(commandMs, host.maxMs - hostMarginMs);
       const isFilter = ({ result }: AfterCommand) => result === 'replace';
       const appended = Promise.all(commands.filter((each) => !isFilter(each)).map((each) => append(each, call)));
       const filters = commands.filter(isFilter);

@@ -11,7 +11,7 @@ import { type Budgets, budgetsOf, type Policies } from './policy/policy.ts';
 
 export interface BudgetingOptions {
   project: ProjectState;
-  policies(): Promise<Policies>;
+  policies(call: HookCall): Promise<Policies>;
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
   /** Begins to count: the tokens that the session takes from now on. */
@@ -75,7 +75,7 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
     async admit(call) {
       const { type } = call.event;
       if (type !== 'turnStart' && type !== 'modelRequest') return undefined;
-      const budgets = budgetsOf(await options.policies());
+      const budgets = budgetsOf(await options.policies(call));
       if (Object.values(budgets).every((limit) => limit === undefined)) {
         if (type === 'turnStart') begin(call);
         return undefined;

@@ -100,13 +100,20 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     if (!problems.some((problem) => problem.startsWith(paths.user))) userPolicy = read.user;
     return read;
   }
+  /** One look for all that an event asks before its answer, but for a gate: that one is judged by what stands there in the end. */
+  const policiesAt = new WeakMap<HookCall['event'], Promise<Policies>>();
+  function policiesFor({ event }: HookCall): Promise<Policies> {
+    const read = policiesAt.get(event) ?? policies();
+    policiesAt.set(event, read);
+    return read;
+  }
   await policies();
   const { mailboxDir, prepare, shows } = options;
   const hide = hideBy(options.redact);
   // Hidden before it is cut: half a secret is no pattern's.
   const auditText = async (text: string) => headAndTail(visible((await shows.hide(text)).text), shownChars);
   const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
-  const budgets: Budgeting = createBudgeting({ ...options, meterTokens, policies });
+  const budgets: Budgeting = createBudgeting({ ...options, meterTokens, policies: policiesFor });
   const approvals: Approvals = await createApprovals({
     project,
     record: options.record,
@@ -136,9 +143,11 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
   const after: AfterTool = createAfterTool({
     dir: options.dir,
     // A policy that was just broken must not switch a filter off.
-    commands: async (call, isCut) => {
-      const { user } = await policies();
-      return afterCommands(call, userPolicy ?? user, isCut);
+    commands: async (call) => {
+      const { user } = await policiesFor(call);
+      const { agent, event } = call;
+      const { tool, server, input, result } = event;
+      return afterCommands({ agent, tool, server, input }, userPolicy ?? user, result === undefined);
     },
     redact,
     audit: (line) => audit.write({ kind: 'after', ...line }),
@@ -180,9 +189,10 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     return after.run(call, host);
   }
 
-  async function onTurnStart({ session }: HookCall): Promise<TurnAnswer> {
+  async function onTurnStart(call: HookCall): Promise<TurnAnswer> {
+    const { session } = call;
     after.turnStarts(session);
-    const only = onlyTools(await policies());
+    const only = onlyTools(await policiesFor(call));
     const told = only ? `Only these tools may be used now: ${only.join(', ') || 'none'}.` : undefined;
     const { context } = after.take(session);
     const all = [told, context].filter((text) => text !== undefined);

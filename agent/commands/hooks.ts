@@ -36,6 +36,7 @@ export function installDirs({ env, platform, home, cwd, distDir }: CommandContex
     version,
     platform,
     directories: hookDirectories({ env, platform, home }),
+    env,
   };
 }
 

@@ -6,16 +6,12 @@ import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
-import { projectKey } from '../../protocol/ids.ts';
 import type { Binding } from '../config.ts';
 import { appendUnsent } from '../files/append.ts';
 import { ensureMailbox } from '../files/location.ts';
 import { findServed } from '../files/served.ts';
-import { writeSpool } from '../files/spool.ts';
 import { patientLockMs } from '../files/update.ts';
 import { askDaemon, type DaemonDirs } from '../local-client.ts';
-import { spoolDirs } from '../paths.ts';
-import type { SpoolRecord } from '../turns/spooled.ts';
 import type { CommandContext } from './context.ts';
 
 /** Errors: `bad_arguments` without a text, `not_bound`, `daemon_not_running` and `daemon_busy` for a file, those of the files. */
@@ -38,19 +34,17 @@ export async function sendCommand(
   }
   const { binding } = served;
   const place = await served.place();
+  if (place === undefined) {
+    throw new WaError('not_bound', `no daemon has served ${binding.dir} yet`, {
+      hint: 'Start one with `wa-sync start`, then send it again.',
+    });
+  }
   const now = Date.now();
   const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
   const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: message, sent: false };
-  if (place) await ensureMailbox(place, binding.dir);
-  if (place && (await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs }, entry))) {
-    context.out(`queued in ${place.outbox}; ${await whenSent(config.dirs, binding)}`);
-    return;
-  }
-  await leaveInSpool(spoolDirs(config.dirs), binding, entry);
-  const where = place
-    ? `queued, but not in ${place.outbox}, which is full of unsent texts and goes first`
-    : 'queued, but not in a file, because no daemon has served this folder yet';
-  context.out(`${where}; ${await whenSent(config.dirs, binding)}`);
+  await ensureMailbox(place, binding.dir);
+  await appendUnsent({ path: place.outbox, now: Date.now, lockTimeoutMs: patientLockMs, bounded: false }, entry);
+  context.out(`queued in ${place.outbox}; ${await whenSent(config.dirs, binding)}`);
 }
 
 /** What must be for the queued text to go out. It is stored already: nothing here is an error. */
@@ -65,17 +59,6 @@ async function whenSent(dirs: DaemonDirs, binding: Binding): Promise<string> {
     if (cause instanceof WaError && cause.code === 'daemon_busy') return `it goes out later: ${cause.message}`;
     return 'no daemon runs: it goes out when one starts, with `wa-sync start`';
   }
-}
-
-/** Errors: `file_unusable`. */
-async function leaveInSpool(
-  dirs: readonly string[],
-  binding: Binding,
-  { id, timestamp, text }: OutboxEntry,
-): Promise<void> {
-  const project = projectKey(binding.mailbox, binding.project);
-  const record: SpoolRecord = { kind: 'answer', project, at: Date.now(), answer: { id, timestamp, text }, apart: true };
-  await writeSpool(dirs, record);
 }
 
 async function sendFile(path: string, caption: string, context: CommandContext): Promise<void> {

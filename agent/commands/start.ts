@@ -6,6 +6,7 @@ import { configWarnings } from '../config-check.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
+import { forgetDown, isDown, noteDown } from '../files/down.ts';
 import { fileLog } from '../log.ts';
 import { stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay-client.ts';
@@ -14,8 +15,12 @@ import type { CommandContext } from './context.ts';
 import { installedTroubles } from './hooks.ts';
 
 /** Errors: `not_configured`, `superseded`, those of `resolveBindings` and `startDaemon`. */
-export async function startCommand(options: { quiet: boolean }, context: CommandContext): Promise<void> {
+export async function startCommand(
+  options: { quiet: boolean; unlessDown: boolean },
+  context: CommandContext,
+): Promise<void> {
   const config = context.loadConfig();
+  const { state } = config.dirs;
   if (!config.relay) {
     throw new WaError('not_configured', 'no relay is configured', {
       hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (docs/relay.md).',
@@ -24,6 +29,8 @@ export async function startCommand(options: { quiet: boolean }, context: Command
   for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
   for (const trouble of await installedTroubles(context)) context.note(`wa-sync: hooks ${trouble}`);
   for (const warning of secretsInReach(context.env, process.stdin.isTTY === true)) context.note(`wa-sync: ${warning}`);
+  if (!options.unlessDown) await forgetDown(state);
+  else if (await isDown(state)) return;
   const clock = Date.now;
   const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);
   const client = createRelayClient(config.relay);
@@ -46,9 +53,15 @@ export async function startCommand(options: { quiet: boolean }, context: Command
       log,
     });
     const stop = () => void daemon.stop();
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
+    // Who presses Ctrl+C wants none.
+    process.once('SIGINT', () => void noteDown(state).then(stop, stop));
+    // Said while this one started, with no daemon there to hear it.
+    if (options.unlessDown && (await isDown(state))) stop();
     context.out(`wa-sync ${version} is running, pid ${process.pid}; stop it with Ctrl+C or \`wa-sync down\``);
     if ((await daemon.finished) === 'superseded') {
+      // Or the next hook would take the chat back, and so on.
+      await noteDown(state);
       throw new WaError('superseded', 'another start of this daemon took over the relay connection', {
         hint: 'Only one daemon can serve a chat: stop the other one with `wa-sync down` on its machine.',
       });

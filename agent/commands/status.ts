@@ -9,6 +9,7 @@ import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
 import { devPlace, devVariables, variablesText } from '../dev/variables.ts';
+import { isDown, noteDown } from '../files/down.ts';
 import { readLockOwner } from '../files/lock.ts';
 import { askDaemon } from '../local-client.ts';
 import { isOver } from '../process.ts';
@@ -94,8 +95,16 @@ async function besideDev(cause: unknown, dirs: Config['dirs'], cwd: string): Pro
         cause,
       });
     }
-    if (dir === dirname(dir)) return cause;
+    if (dir === dirname(dir)) return afterDown(cause, dirs.state);
   }
+}
+
+async function afterDown(cause: WaError, state: string): Promise<WaError> {
+  if (!(await isDown(state))) return cause;
+  return new WaError(cause.code, `${cause.message}; \`wa-sync down\` was said, so no hook starts it`, {
+    ...(cause.hint === undefined ? {} : { hint: cause.hint }),
+    cause,
+  });
 }
 
 function countedBy(values: readonly string[]): Map<string, number> {
@@ -135,6 +144,9 @@ function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }:
 
 /** Errors: `daemon_not_running`, `daemon_busy`. */
 export async function downCommand(context: CommandContext): Promise<void> {
-  await askDaemon(context.loadConfig().dirs, 'POST', '/down');
-  context.out('the daemon is stopping; hooks go on with the files alone');
+  const { dirs } = context.loadConfig();
+  // Also where none answers: it may be about to start, and no hook starts one from now on.
+  await noteDown(dirs.state);
+  await askDaemon(dirs, 'POST', '/down');
+  context.out('the daemon is stopping; hooks go on with the files alone, and start none until `wa-sync start`');
 }

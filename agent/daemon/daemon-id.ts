@@ -1,25 +1,42 @@
-// The name of this workstation towards the relay, made once and kept beside config.json.
+// What is made once and kept beside config.json: the name of this workstation towards the relay, and the key that signs entries.
 
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { configFiles } from '../paths.ts';
 
-/** Two first starts at once agree on one id: `link` fails for the second. Errors: `file_unusable`. */
-export async function readDaemonId(configDir: string): Promise<string> {
-  const path = join(configDir, 'daemon.id');
-  const existing = await readId(path);
+/** Errors: `file_unusable`. */
+export function readDaemonId(configDir: string): Promise<string> {
+  return readOnce(configDir, { path: join(configDir, 'daemon.id'), form: /^[A-Za-z0-9-]{8,64}$/, make: randomUUID });
+}
+
+/** Errors: `file_unusable`. */
+export function readSigningKey(configDir: string): Promise<string> {
+  const make = () => randomBytes(32).toString('hex');
+  return readOnce(configDir, { path: configFiles(configDir).signingKey, form: /^[0-9a-f]{64}$/, make });
+}
+
+interface Kept {
+  path: string;
+  form: RegExp;
+  make(): string;
+}
+
+/** Two first starts at once agree on one value: `link` fails for the second. */
+async function readOnce(configDir: string, { path, form, make }: Kept): Promise<string> {
+  const existing = await readValue(path, form);
   if (existing) return existing;
-  const temporary = join(configDir, `.daemon.id-${process.pid}-${randomUUID()}`);
+  const temporary = join(configDir, `.${basename(path)}-${process.pid}-${randomUUID()}`);
   try {
     await mkdir(configDir, { recursive: true, mode: 0o700 });
-    await writeFile(temporary, `${randomUUID()}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(temporary, `${make()}\n`, { mode: 0o600, flag: 'wx' });
     await link(temporary, path).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'EEXIST') throw cause;
     });
-    const id = await readId(path);
-    if (id) return id;
-    throw new Error('it does not hold an id');
+    const value = await readValue(path, form);
+    if (value) return value;
+    throw new Error('it does not hold what belongs there');
   } catch (cause) {
     throw new WaError('file_unusable', `${path} cannot be made: ${(cause as Error).message}`, {
       hint: `Make ${configDir} writable and remove a broken ${path}; WA_CONFIG_DIR moves it.`,
@@ -30,8 +47,8 @@ export async function readDaemonId(configDir: string): Promise<string> {
   }
 }
 
-async function readId(path: string): Promise<string | undefined> {
+async function readValue(path: string, form: RegExp): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  const id = text.trim();
-  return /^[A-Za-z0-9-]{8,64}$/.test(id) ? id : undefined;
+  const value = text.trim();
+  return form.test(value) ? value : undefined;
 }

@@ -21,16 +21,15 @@ import { createMcpRoutes } from '../hook-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../hook-server/socket.ts';
 import { openJournal } from '../journal/journal.ts';
 import type { Log } from '../log.ts';
-import { spoolDirs, stateFiles } from '../paths.ts';
+import { stateFiles } from '../paths.ts';
 import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay-client.ts';
-import { createCoalesced } from '../sync/coalesce.ts';
 import { keepDocument } from '../sync/documents.ts';
 import { createOutages } from '../sync/outages.ts';
 import { isInteractive } from '../terminal.ts';
+import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
-import { consumeSpool } from './spool.ts';
 
 export interface DaemonOptions {
   config: Config;
@@ -71,7 +70,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const lock = await lockDaemon(files.lock);
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
-    // Before what hooks left there is read: in a directory that is not ours it is not ours either.
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
     const journal = await openJournal(files.journal, clock);
     undo.push(() => journal.close());
@@ -92,6 +90,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
+      signingKey: await readSigningKey(config.dirs.config),
       inboxLockMs: options.inboxLockMs,
       redact,
       redactor,
@@ -109,34 +108,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
     };
     const projects: RunningProject[] = [];
-    let brokenSpool = 0;
-    let outboxesAreRead = false;
-    const spool = spoolDirs(config.dirs);
-    const readSpool = async () => {
-      const leavesApart = !outboxesAreRead;
-      const { taken, broken } = await consumeSpool(spool, { journal, startedAt, leavesApart, clock, log });
-      if (broken > brokenSpool) log('error', 'spool files unreadable', { files: broken, dirs: spool.join(', ') });
-      brokenSpool = broken;
-      return taken;
-    };
-    /** What was taken before every project runs; one that starts takes the spool as well. */
-    const early = await readSpool();
-    const takeSpool = createCoalesced(async () => {
-      try {
-        const taken = await readSpool();
-        if (projects.length < options.bindings.length) early.push(...taken);
-        for (const project of projects) project.adopt(taken);
-      } catch (cause) {
-        log('error', 'spool not taken', { error: (cause as Error).message });
-      }
-    });
     undo.push(() => Promise.all(projects.map((project) => project.stop())));
     for (const binding of options.bindings) {
-      const project = await startProject(binding, { ...deps, takeSpool });
-      project.adopt(early);
-      projects.push(project);
+      projects.push(await startProject(binding, deps));
     }
-    outboxesAreRead = true;
     await pruneAnswers(files.answers, clock());
     await retireOthers(config.dirs.config, options.bindings).catch((cause) =>
       log('warn', 'former bindings not retired', { error: (cause as Error).message }),
@@ -159,7 +134,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await Promise.all(projects.map((project) => project.guard.readPolicies()));
       return status();
     };
-    const onHook = createHookCalls({ projects, gates, takeSpool, clock, log });
+    const onHook = createHookCalls({ projects, gates, clock, log });
     const app = createHookApp({
       clock,
       log,
@@ -218,7 +193,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         client.reconnect();
         for (const project of projects) project.pull.wake();
       }
-      void takeSpool();
       for (const project of projects) {
         Promise.all([project.guard.tick(), project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
           log('error', 'periodic check failed', { error: (cause as Error).message }),

@@ -14,7 +14,6 @@ import type { RunningProject } from './project.ts';
 export interface HookCallsOptions {
   projects: readonly RunningProject[];
   gates: Gates;
-  takeSpool(): Promise<void>;
   clock: () => number;
   log: Log;
 }
@@ -23,7 +22,7 @@ export interface HookCallsOptions {
 const marginMs = 50;
 
 /** Gives the tool's own JSON answer; never rejects. */
-export function createHookCalls({ projects, gates, takeSpool, clock, log }: HookCallsOptions) {
+export function createHookCalls({ projects, gates, clock, log }: HookCallsOptions) {
   const bindings = projects.map((project) => project.binding);
 
   /** Undefined = a payload that nobody can read. */
@@ -35,7 +34,6 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
     const binding = await findBinding(call.cwd, bindings);
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
-    await takeSpool();
     if (call.event.type === 'sessionEnd' && pid !== undefined) {
       project.polling
         .sessionEnded(pid)
@@ -45,10 +43,9 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
     guard.sees(call);
     const answerMs = hookLimits.answerMs * slowness;
     const until = clock() + answerMs;
-    // What a policy runs after a tool takes its time, where the client waits.
-    const { hold } = run;
-    const isHeld = hold !== undefined && (await guard.runsAfter(call));
-    if (isHeld) hold();
+    // What a policy runs after a tool takes its time.
+    const isHeld = await guard.runsAfter(call);
+    if (isHeld) run.hold();
     const holds = isHeld || mayHold(tool, event);
     const deadline = createDeadline(holds ? undefined : answerMs);
     // Past the deadline the launcher is gone, or about to be: what is handed over then would be lost.
@@ -57,7 +54,6 @@ export function createHookCalls({ projects, gates, takeSpool, clock, log }: Hook
       tool,
       pid,
       maxMs: maxSeconds * 1000,
-      waits: holds,
       isGone: () => isLeft || isGone() || (!holds && clock() > until - marginMs),
       leave: () => {
         isLeft = true;

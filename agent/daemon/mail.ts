@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
 import type { Binding, Config } from '../config.ts';
 import { readAnswer } from '../files/answers.ts';
+import type { Signer } from '../files/signing.ts';
 import type { Journal } from '../journal/journal.ts';
 import { maxTextOf, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { spoolDirs, stateFiles } from '../paths.ts';
+import { stateFiles } from '../paths.ts';
 import type { Address, RelayClient } from '../relay-client.ts';
 import { type Attachments, createAttachments } from '../sync/attachments.ts';
 import { keepText } from '../sync/documents.ts';
@@ -34,8 +35,6 @@ export interface MailDeps {
   random: () => number;
   log: Log;
   outages: Outages;
-  /** Takes what hooks did on the files alone. Never rejects. */
-  takeSpool(): Promise<void>;
 }
 
 export interface MailParts {
@@ -43,11 +42,14 @@ export interface MailParts {
   address: Address;
   binding: Binding;
   mailbox: OpenMailbox;
+  signer: Signer;
   /** Where the coding agent's own tools read files of the phone; undefined = beside the two files. */
   readableFolder(): Promise<string | undefined>;
   /** How far the relay's clock is ahead of ours. */
   relayOffsetMs(): number;
   onReceipts(): void;
+  /** A hook that worked without the daemon obeyed a STOP. */
+  onStopped(ids: readonly string[]): void;
   /** The inbox file was looked at. */
   onRefreshed(): void;
   /** The files of a message have come, so that it may be read. */
@@ -64,9 +66,9 @@ export interface Mail {
 }
 
 export function createMail(parts: MailParts, deps: MailDeps): Mail {
-  const { project, address, binding, mailbox, onReceipts, onRefreshed, onFetched } = parts;
+  const { project, address, binding, mailbox, signer, onReceipts, onStopped, onRefreshed, onFetched } = parts;
   const { place, admit, isAdmitted, prepare } = mailbox;
-  const { config, journal, client, redact, typesetter, takeSpool, clock, random, log, outages } = deps;
+  const { config, journal, client, redact, typesetter, clock, random, log, outages } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
   const refusedWorkflow = (why: Error) =>
@@ -78,11 +80,10 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     journal,
     client,
     path: place.outbox,
-    spool: { dirs: spoolDirs(config.dirs), startedAt: deps.daemon.startedAt },
+    signer,
     admit,
     isAdmitted,
     prepare,
-    takeSpool,
     render: (each) =>
       renderKey(each, {
         typesetter,
@@ -116,12 +117,13 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     admit,
     isAdmitted,
     prepare,
-    takeSpool,
+    signer,
     expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir(), onRefused: refusedWorkflow }),
     clock,
     relayNow: () => clock() + parts.relayOffsetMs(),
     log,
     onReceipts,
+    onStopped,
     onQuarantined: telling.quarantined,
     onRefreshed,
     onWaitedEnough: onFetched,

@@ -9,6 +9,7 @@ import type { Binding, Config } from '../config.ts';
 import { gitTakes, indexMark } from '../files/git.ts';
 import { ensureMailbox, excludeFromGit, locateMailbox, type MailboxPlace, projectGone } from '../files/location.ts';
 import { boundFolder, forgetBound, rememberBound } from '../files/served.ts';
+import type { Signer } from '../files/signing.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
@@ -17,6 +18,7 @@ import { settleEarlier } from '../sync/earlier.ts';
 export interface MailboxDeps {
   config: Config;
   project: ProjectState;
+  signer: Signer;
   clock: () => number;
   log: Log;
   /** To the phone; the same `about` once. */
@@ -84,7 +86,11 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     });
     const known = await boundFolder(config.dirs.config, binding);
     if (known === undefined || known.mailboxDir !== (override ?? null)) {
-      const { unread, unsent } = await settleEarlier(place, project, { now: clock, onQuarantined: deps.onQuarantined });
+      const { unread, unsent } = await settleEarlier(place, project, {
+        now: clock,
+        signer: deps.signer,
+        onQuarantined: deps.onQuarantined,
+      });
       if (unread + unsent > 0) {
         log('warn', 'messages from before the binding', { project: key, unread, unsent });
         await tell(`earlier_${key}_${place.dir}_${clock()}`, earlierText(dir, unread, unsent));

@@ -21,13 +21,10 @@ interface PollingParts {
   outcomes: Outcomes;
   turns: Pick<Turns, 'exclusive'>;
   onReceipts(): void;
-  /** Somebody holds other messages now. Never rejects. */
-  onLeases(): Promise<void>;
 }
 
 interface PollingDeps {
   client: Pick<RelayClient, 'typing'>;
-  takeSpool(): Promise<void>;
   redact: Redact;
   typesetter: Typesetter;
   clock: () => number;
@@ -48,7 +45,6 @@ export function servePolling(parts: PollingParts, address: Address, deps: Pollin
     tell: (item) =>
       outbox.send({ ...item, parts: item.parts.map(({ text, entities }) => ({ text: deps.redact(text), entities })) }),
     onReceipts: parts.onReceipts,
-    onChanged: parts.onLeases,
     clock,
     log,
   });
@@ -58,7 +54,6 @@ export function servePolling(parts: PollingParts, address: Address, deps: Pollin
     queue: (items) => outbox.send(...items),
     outcome: async (key, timeoutMs, signal) =>
       project.outbox.get(key)?.end ?? parts.outcomes.wait(key, timeoutMs, signal),
-    takeSpool: deps.takeSpool,
     typing: () => deps.client.typing(address),
     typesetter: deps.typesetter,
     clock,

@@ -10,13 +10,13 @@ import type { Shows } from '../approvals/question/question.ts';
 import type { Binding } from '../config.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
-import { readNewestJson } from '../files/json-file.ts';
 import { tidyMailbox } from '../files/location.ts';
+import { createSigner } from '../files/signing.ts';
 import type { Redacted } from '../format/redact.ts';
 import type { Turns } from '../hook-server/turn-types.ts';
 import { createTurns } from '../hook-server/turns.ts';
 import { maxTextOf } from '../journal/state.ts';
-import { stateFiles, viewFiles } from '../paths.ts';
+import { stateFiles } from '../paths.ts';
 import { createCoalesced } from '../sync/coalesce.ts';
 import type { InboxSync } from '../sync/inbox.ts';
 import type { OutboxSync } from '../sync/outbox.ts';
@@ -24,16 +24,15 @@ import type { Polling } from '../sync/polling.ts';
 import { type Pull, startPull } from '../sync/pull.ts';
 import type { Typesetter } from '../sync/render.ts';
 import { watchFiles } from '../sync/watch.ts';
-import type { SpoolRecord } from '../turns/spooled.ts';
-import { parseStoredView } from '../turns/view.ts';
 import { guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { openMailbox } from './mailbox.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
-import { createViewFile } from './view-file.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'> {
+  /** See `Signer`. */
+  signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
   redactor(text: string): Redacted;
   judgeLarge: JudgeOptions['judgeLarge'];
@@ -54,8 +53,6 @@ export interface RunningProject {
   /** What the owner asks at the desk. Gives the words of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   readonly polling: Polling;
-  /** What was taken from the spool; the records of other projects are passed over. */
-  adopt(records: readonly SpoolRecord[]): void;
   status(): object;
   stop(): Promise<void>;
 }
@@ -68,11 +65,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const project = journal.project(key);
   const deps = { ...given, typesetter: given.typesetterFor(() => maxTextOf(project)) };
   const files = stateFiles(config.dirs.state);
-  const restored = parseStoredView(await readNewestJson(viewFiles(config.dirs, key)));
+  const signer = createSigner(deps.signingKey, key);
   /** The session file that a hook named last. */
   let session: { agent: string | undefined; path: string | undefined } = {
-    agent: restored?.place?.tool,
-    path: restored?.place?.transcript,
+    agent: project.turn?.place?.tool,
+    path: project.turn?.place?.transcript,
   };
   let relayOffsetMs = 0;
   let pull: Pull | undefined;
@@ -81,6 +78,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const mailbox = await openMailbox(binding, {
     config,
     project,
+    signer,
     clock,
     log,
     tell: (about, text) => telling.tell(about, text),
@@ -94,9 +92,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       address,
       binding,
       mailbox,
+      signer,
       readableFolder: () => filesFolder(session, binding.dir, homedir()),
       relayOffsetMs: () => relayOffsetMs,
       onReceipts: () => pull?.nudge(),
+      onStopped: (ids) => turns.stoppedAlone(ids),
       onRefreshed: () => polling?.news(),
       onFetched: () => void look(),
     },
@@ -113,8 +113,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     tell: telling.tell,
     compressions: async ({ tool, transcript, offset }) =>
       transcript ? newCompressions({ agent: tool, path: transcript }, offset) : [],
-    storeView: (view) => viewFile.store(view),
-    restored,
+    async told(isFresh) {
+      if (isFresh) await outbox.scan();
+      return outbox.toldAlone();
+    },
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     nudge:
@@ -125,8 +127,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     clock,
     log,
   });
-
-  const viewFile = createViewFile(viewFiles(config.dirs, key), project, turns.view, log);
 
   /** Brings the file up to date and gives a held turn what came. */
   async function look(): Promise<void> {
@@ -144,7 +144,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   /** What is in the journal, for the files and what hangs on them. Never rejects. */
   const catchUp = createCoalesced(async () => {
     await look();
-    await viewFile.write();
     void attachments.fetch();
   });
 
@@ -157,7 +156,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       outcomes,
       turns,
       onReceipts: () => pull?.nudge(),
-      onLeases: () => viewFile.write(),
     },
     address,
     deps,
@@ -183,6 +181,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();
+  // What hooks did while no daemon ran.
+  await turns.checkProcess().catch((cause) => log('error', 'turn not taken up', { error: (cause as Error).message }));
   const running = startPull({
     project,
     address,
@@ -207,7 +207,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     },
   });
   pull = running;
-  await viewFile.write();
   attachments.prune().then(attachments.fetch, () => {});
   void controls.answer();
 
@@ -231,13 +230,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     outbox,
     steer: controls.steer,
     polling: served,
-    adopt(records) {
-      const ours = records.filter((record) => record.project === key);
-      if (ours.length === 0) return;
-      for (const record of ours) turns.adopt(record);
-      running.nudge();
-      outbox.postOpen();
-    },
     status() {
       const relay = running.current();
       return {
@@ -265,8 +257,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       progress.ended(false);
       await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
       await inbox.stop();
-      // The last word to the hooks that go on alone; and nothing is written after the end.
-      await viewFile.stop();
     },
   };
 }

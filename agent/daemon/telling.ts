@@ -1,6 +1,6 @@
 // What a project says to the phone of its own accord: how a turn ended, and notes about itself.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
@@ -24,7 +24,7 @@ export interface TellingOptions {
 }
 
 export interface Telling {
-  /** Resolves when the update stands in the outbox file, or in the spool. */
+  /** Resolves when the update stands in the journal, or in memory while that cannot be written. Errors: see `TurnsOptions`. */
   report(report: TurnReport): Promise<void>;
   /** A note; the same `about` is told once. `replyTo` = a message's id. */
   tell(about: string, text: string, replyTo?: string): Promise<void>;
@@ -48,9 +48,7 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
   const lastAside = new Map<string, { at: number; untold: number }>();
 
   return {
-    async report({ text, failed, replyTo, lead }) {
-      const now = clock();
-      const id = `resp_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
+    async report({ id, turn, receipts, via, text, failed, replyTo, lead }) {
       const short = summarize(text, options.summaryMaxChars);
       const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
       if (short !== text) {
@@ -58,8 +56,8 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
           log('warn', 'full answer not kept', { error: (cause as Error).message }),
         );
       }
-      const entry: OutboxEntry = { id, timestamp: isoSeconds(now), from: 'agent', text: summary, sent: false };
-      await outbox.report(entry, replyTo);
+      const entry: OutboxEntry = { id, timestamp: isoSeconds(clock()), from: 'agent', text: summary, sent: false, via };
+      await outbox.report(entry, { replyTo, turn, receipts });
     },
     tell: (about, text, replyTo) => note('note', about, redact(text).slice(0, noteChars), replyTo),
     quarantined({ path, salvaged }) {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InboxEntry } from '../../protocol/files.ts';
+import { modeOf } from '../drivers/registry.ts';
 
 export interface EchoAgentOptions {
   launcher: string;
@@ -121,7 +122,7 @@ function contextOf(output: string): string | undefined {
 
 function runHook({ launcher, projectDir, env }: EchoAgentOptions, event: string, stdin: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(launcher, ['gemini', event, '60'], {
+    const child = spawn(launcher, ['gemini', event, '60', modeOf('gemini', event)], {
       cwd: projectDir,
       env: { ...process.env, ...env, GEMINI_PROJECT_DIR: projectDir, GEMINI_CWD: projectDir },
       stdio: ['pipe', 'pipe', 'ignore'],

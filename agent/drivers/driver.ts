@@ -24,12 +24,13 @@ export interface Driver {
    * installed for the event. Must be a day for what a person may hold.
    */
   maxSeconds(event: string): number | undefined;
-  /** Must give undefined, and never throw, for what is no payload of this event; must check every field. */
+  /**
+   * Must give undefined, and never throw, for what is no payload of this event; must check every field. The `run` of a turn's end
+   * must be the same for equal bytes and another for each end of a session, or undefined where the payload does not say.
+   */
   readCall(event: string, payload: unknown): HookCall | undefined;
   /** Must drop what the host would ignore or misread at this event; must say a deny at every gate, and a next prompt at every turn end. */
   writeAnswer(event: string, answer: TurnAnswer): object;
-  /** Names the turn or the run that a payload belongs to: the same for equal bytes, another for each end of a turn. */
-  runOf?(payload: unknown, transcript: string | undefined): string | undefined;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must pass over a torn last line and whatever it
    * does not know, and never throw.
@@ -54,6 +55,8 @@ export interface SessionRecord {
   cancelled: boolean;
   /** Of the context window that the last request filled, 0 to 1; undefined = the file does not say. */
   contextShare: number | undefined;
+  /** Id of the model's last message after the last prompt, else of the last message: names an end that no event told. */
+  lastId: string | undefined;
   /** Tools that ran; must leave out what was refused, cancelled or failed, and what an older line has said before. */
   tools: RanTool[];
   /** Tokens by message, as it was written last. */
@@ -154,12 +157,14 @@ export interface InstallDirs {
   dataDir: string;
   /** Absolute; used by the scope `project` and by `list`. */
   projectDir: string;
-  /** Holds `wa-hook` and `wa-hook-fallback.cjs` of this version. */
+  /** Holds the launcher, its client and its fallback of this version. */
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;
   /** `hookDirectories`: what the hooks serve, whatever their environment says. */
   directories: readonly string[];
+  /** Of the person who installs: a hook that finds no daemon starts it with what of it a daemon needs. Undefined = hooks start none. */
+  env?: Record<string, string | undefined>;
 }
 
 export type HookScope = 'extension' | 'project';

@@ -35,6 +35,12 @@ export function isGate(agent: string, event: string): boolean {
 
 /** Whether the answer may take as long as a person takes. */
 export function mayHold(agent: string, event: string): boolean {
+  return modeOf(agent, event) !== 'now';
+}
+
+/** The word for the launcher, which knows no event: `hold` = the answer may be held; `gate` = a tool waits behind it, too. */
+export function modeOf(agent: string, event: string): 'now' | 'hold' | 'gate' {
   const kind = kindOf(agent, event);
-  return kind === 'gate' || kind === 'turnEnd';
+  if (kind === 'gate') return 'gate';
+  return kind === 'turnEnd' ? 'hold' : 'now';
 }

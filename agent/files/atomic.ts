@@ -80,7 +80,7 @@ async function renameOver(from: string, to: string): Promise<void> {
 /** What a folder answers that cannot be opened or synced: the rename stands all the same, only its durability is the system's. */
 const unsyncable = new Set(['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF']);
 
-export async function syncFolder(dir: string): Promise<void> {
+async function syncFolder(dir: string): Promise<void> {
   if (process.platform === 'win32') return;
   try {
     const handle = await open(dir, 'r');

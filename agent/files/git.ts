@@ -57,18 +57,26 @@ export async function indexMark(dir: string): Promise<{ mark: string; lock: stri
   return { mark, lock: isLocked ? lock : undefined };
 }
 
-/** Of the repository or worktree around a folder. */
+/** Of the repository or worktree around a folder. All folders above are looked at in one go: a hook waits for it. */
 async function findIndex(dir: string): Promise<string | undefined> {
-  for (let at = dir; ; at = dirname(at)) {
+  const found = await Promise.all(
+    foldersFrom(dir).map(async (at) => ({ at, info: await stat(join(at, '.git')).catch(() => undefined) })),
+  );
+  for (const { at, info } of found) {
     const path = join(at, '.git');
-    const info = await stat(path).catch(() => undefined);
     if (info?.isDirectory()) return join(path, 'index');
     if (info?.isFile() && info.size < 10_000) {
       const named = /^gitdir: (.+)$/m.exec(await readFile(path, 'utf8').catch(() => ''))?.[1]?.trim();
       if (named) return join(isAbsolute(named) ? named : resolve(at, named), 'index');
     }
-    if (dirname(at) === at) return undefined;
   }
+  return undefined;
+}
+
+/** The folder and those above it, the nearest first. */
+function foldersFrom(dir: string): string[] {
+  const above = dirname(dir);
+  return above === dir ? [dir] : [dir, ...foldersFrom(above)];
 }
 
 /** git is started in a folder that is there, and told the rest of the way. */

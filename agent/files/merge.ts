@@ -5,7 +5,7 @@ import { fileLimits } from '../../protocol/limits.ts';
 import { type Entry, isSettled, type MailboxKind } from './entry.ts';
 
 /** Fields that belong to one version of an entry and go with it when another version wins. */
-const versionFields = ['attempt', 'parked', 'error'];
+const versionFields = ['attempt', 'parked', 'error', 'via'];
 
 /** The version that stands, with the fields that others added to the one in the file. */
 export function mergeEntry<E extends Entry>(inFile: E, ours: E, kind: MailboxKind): E {
@@ -33,17 +33,23 @@ export function mergeByIdentity<E extends Entry>(entries: readonly E[], kind: Ma
  */
 export function pruneSettled<E extends Entry>(entries: readonly E[], kind: MailboxKind, now: number): E[] {
   const recent = entries.filter(
-    (entry) => !isSettled(entry, kind) || now - (Date.parse(entry.timestamp) || 0) < fileLimits.settledKeptMs,
+    (entry) => !mayGo(entry, kind) || now - (Date.parse(entry.timestamp) || 0) < fileLimits.settledKeptMs,
   );
-  if (recent.length > fileLimits.entries) return recent.filter((entry) => !isSettled(entry, kind));
+  if (recent.length > fileLimits.entries) return recent.filter((entry) => !mayGo(entry, kind));
   let excessBytes = fileBytes(recent) - fileLimits.windowBytes;
   let left = recent.length;
   return recent.filter((entry) => {
-    if (excessBytes <= 0 || left === 1 || !isSettled(entry, kind)) return true;
+    if (excessBytes <= 0 || left === 1 || !mayGo(entry, kind)) return true;
     excessBytes -= entryBytes(entry);
     left -= 1;
     return false;
   });
+}
+
+/** What a hook took stays until the daemon has read its note. */
+function mayGo(entry: Entry, kind: MailboxKind): boolean {
+  const isNoted = kind === 'inbox' && entry.via !== undefined && entry.sig !== undefined;
+  return isSettled(entry, kind) && !isNoted;
 }
 
 /** The outbox file may take one more: the unsent ones stay within its limits. The first always fits. */

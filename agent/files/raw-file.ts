@@ -24,27 +24,29 @@ const chunkBytes = 64 * 1024;
 
 /** Undefined = there is no such file. Errors: `file_unusable` for what exists and is no ordinary readable file. */
 export function readRaw(path: string, maxBytes: number = fileLimits.fileBytes): Promise<RawFile | undefined> {
-  return readOpened(path, maxBytes, () => openOrdinary(path, constants.O_RDONLY));
+  return readOpened(path, maxBytes, () => openHere(path, constants.O_RDONLY));
 }
 
 /** The same for a file of the user's own outside of every project, which may be a link. Errors: `file_unusable`. */
 export function readLinked(path: string, maxBytes: number): Promise<RawFile | undefined> {
-  return readOpened(path, maxBytes, async () => ordinary(path, await open(path, constants.O_RDONLY | noWait)));
+  return readOpened(path, maxBytes, () => open(path, constants.O_RDONLY | noWait));
 }
 
 /** Throws what the system says, and `file_unusable` for what is no ordinary file. */
 export async function openOrdinary(path: string, flags: number, mode?: number): Promise<FileHandle> {
+  const handle = await openHere(path, flags, mode);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw notOrdinary(path);
+}
+
+/** Through no link, whatever it is. */
+async function openHere(path: string, flags: number, mode?: number): Promise<FileHandle> {
   if (constants.O_NOFOLLOW === undefined) {
     const info = await lstat(path).catch(() => undefined);
     if (info?.isSymbolicLink()) throw notOrdinary(path);
   }
-  return ordinary(path, await open(path, flags | noFollow | noWait, mode));
-}
-
-async function ordinary(path: string, handle: FileHandle): Promise<FileHandle> {
-  if ((await handle.stat()).isFile()) return handle;
-  await handle.close();
-  throw notOrdinary(path);
+  return open(path, flags | noFollow | noWait, mode);
 }
 
 async function readOpened(
@@ -56,6 +58,7 @@ async function readOpened(
   try {
     handle = await openFile();
     const info = await handle.stat();
+    if (!info.isFile()) throw notOrdinary(path);
     const bytes = info.size > maxBytes ? undefined : await readAtMost(handle, info.size, maxBytes);
     return {
       bytes: bytes ?? Buffer.alloc(0),
@@ -73,16 +76,16 @@ async function readOpened(
   }
 }
 
-/** Undefined = there is more. The size is only a guess: files of the system say 0, and others grow. */
+/** Undefined = there is more. The size is only a guess: files of the system say 0, and others grow. A read that stops at it has met the end. */
 async function readAtMost(handle: FileHandle, sizeBytes: number, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let room = Buffer.alloc(sizeBytes + 1);
   for (let total = 0; ; ) {
     const { bytesRead } = await handle.read(room, 0, room.length, null);
-    if (bytesRead === 0) return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
     total += bytesRead;
     if (total > maxBytes) return undefined;
-    chunks.push(room.subarray(0, bytesRead));
+    if (bytesRead > 0) chunks.push(room.subarray(0, bytesRead));
+    if (bytesRead === 0 || total === sizeBytes) return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
     room = bytesRead < room.length ? room.subarray(bytesRead) : Buffer.alloc(chunkBytes);
   }
 }

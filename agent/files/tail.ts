@@ -8,17 +8,22 @@ import { notOrdinary } from './raw-file.ts';
 const maxTailBytes = 8 * 1024 * 1024;
 
 /**
- * The text from `offset` on, starting at a line boundary. A file that shrank below `offset` was written anew: read whole.
+ * The text from `offset` on, to `until` where that is given, starting at a line boundary; at most `maxBytes` of it. A file that shrank below `offset` was written anew: read whole.
  * Throws what the system says, or `file_unusable` for what is no ordinary file.
  */
-export async function readFrom(path: string, offset: number): Promise<string> {
+export async function readFrom(
+  path: string,
+  offset: number,
+  until = Number.POSITIVE_INFINITY,
+  maxBytes = maxTailBytes,
+): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const info = await handle.stat();
     if (!info.isFile()) throw notOrdinary(path);
-    const { size } = info;
+    const size = Math.min(info.size, until);
     const wanted = offset > size ? 0 : offset;
-    const start = Math.max(wanted, size - maxTailBytes);
+    const start = Math.max(wanted, size - maxBytes);
     const buffer = Buffer.alloc(size - start);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
     const text = buffer.toString('utf8', 0, bytesRead);

@@ -1,50 +1,58 @@
-// What a hook did on the files alone, seen from the running turn; the journal has it already.
+// What hooks did without the daemon, seen from the turn: the journal has what they gave, the outbox file the answers that they told.
 
-import type { SpoolRecord } from '../turns/spooled.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
-import type { SprintRecord } from './sprint-record.ts';
+import { givenIn, isBusy, placeOf } from './turn-state.ts';
 
-export interface AdoptionParts {
-  ending: Ending;
-  sprints: SprintRecord;
-  /** In its turn among the events; the view follows. */
-  later(work: () => Promise<void>): void;
-}
+/** Begins what the phone reads of a turn that failed. */
+const failedPrefix = 'Failed: ';
 
-/** In its turn among the events and the other records: what one of them ends must have ended before the next begins. */
-export function adoptSpooled(record: SpoolRecord, runtime: Runtime, parts: AdoptionParts): void {
-  parts.later(() => adopt(record, runtime, parts));
-}
+/** Called in the queue of the events. `isFresh` = after another look at the outbox file. */
+export function createAdoption(
+  { options, state, keepTurn }: Runtime,
+  ending: Ending,
+): (isFresh: boolean) => Promise<void> {
+  const { project, inbox } = options;
 
-async function adopt(
-  record: SpoolRecord,
-  { options, state }: Runtime,
-  { ending, sprints }: AdoptionParts,
-): Promise<void> {
-  if (record.kind === 'handed') {
-    const { tool, transcript, offset, session } = record;
-    for (const identity of record.identities) state.handed.set(identity, record.at);
-    const sameTurn = state.turnRuns && state.place !== undefined && state.bound?.id === session;
-    state.carried = sameTurn ? [...state.carried, ...record.ids] : [...record.ids];
+  /** What a hook gave belongs to the turn that runs in that session file, or is one. */
+  async function takeHands(): Promise<void> {
+    const alone = givenIn(project).filter(({ id }) => !state.carried.includes(id));
+    const [first] = alone;
+    if (!first) return;
+    const place = placeOf(first.hand);
+    const isSame = isBusy(state) && state.place?.transcript === place?.transcript;
+    if (!isSame && isBusy(state) && state.place) await ending.endOpenTurn(state.place, { lagMs: 0 });
+    if (!isSame || !state.place) state.place = place;
+    state.carried = [...state.carried, ...alone.map(({ id }) => id)];
     state.turnRuns = true;
     state.offered = undefined;
-    if (sameTurn) return;
-    state.isReported = false;
-    state.place = { tool, transcript: transcript ?? undefined, offset };
-  } else if (record.kind === 'settled') {
-    const { proved, unproved } = record;
-    state.carried = state.carried.filter((id) => !proved.includes(id) && !unproved.includes(id));
-    if (state.carried.length > 0) return;
-    options.activity.ended(record.failed);
-    state.turnRuns = false;
-    state.offered = undefined;
-    state.place = undefined;
-  } else if (record.kind === 'stopped') {
-    await sprints.end('stopped');
-    await options.tell(`stopped_${record.at}`, 'Stopped by the hooks alone, while the daemon was away.');
-  } else if (state.turnRuns && !record.apart) {
-    state.isReported = true;
-    if (state.place) await ending.endOpenTurn(state.place, { lagMs: 0 });
+    state.modelSeen = true;
   }
+
+  /** An answer from behind the beginning of the turn ended it; what was given from there on belongs to the next one. */
+  async function takeEnds(isFresh: boolean): Promise<void> {
+    if (!isBusy(state)) return;
+    for (const { id, text, transcript, at } of await options.told(isFresh)) {
+      const { place } = state;
+      if (!isBusy(state) || !place || place.transcript !== transcript || at <= place.offset) continue;
+      const next = givenIn(project).filter(({ hand }) => hand.transcript === transcript && hand.offset >= at);
+      state.carried = state.carried.filter((each) => !next.some((message) => message.id === each));
+      state.told = id;
+      // The session file may not have had the answer yet when the hook told it.
+      const answer = text.startsWith(failedPrefix) ? undefined : text;
+      await ending.endOpenTurn({ ...place, until: at }, { lagMs: 0, answer });
+      const [first] = next;
+      if (!first) continue;
+      state.turnRuns = true;
+      state.place = placeOf(first.hand);
+      state.carried = next.map((message) => message.id);
+    }
+  }
+
+  return async (isFresh) => {
+    await inbox.catchUp();
+    await takeHands();
+    await takeEnds(isFresh);
+    await keepTurn();
+  };
 }

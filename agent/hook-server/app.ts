@@ -23,8 +23,8 @@ export interface HookRun {
   maxSeconds: number;
   /** How many times as long as usual the client waits for an answer that is not held. */
   slowness: number;
-  /** Keeps the client waiting from now on, at an event that is otherwise answered at once; undefined = it would not wait. */
-  hold: (() => void) | undefined;
+  /** Keeps the client waiting from now on, at an event that is otherwise answered at once. */
+  hold(): void;
   /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
@@ -66,9 +66,9 @@ export function createHookApp(options: HookAppOptions): Hono {
     if (payload === undefined && !gate) return nothing(context);
     const launcher = pidOf(context, hookHeaders.launcherPid);
     let isLeft = false;
-    let hold: (() => void) | undefined;
+    let hold = () => {};
     const held = new Promise<undefined>((resolve) => {
-      if (context.req.header(hookHeaders.patient) !== undefined) hold = () => resolve(undefined);
+      hold = () => resolve(undefined);
     });
     const isGone = () => isLeft || context.req.raw.signal.aborted || (launcher !== undefined && !isAlive(launcher));
     const run = (isEveryoneGone: () => boolean) => {
@@ -142,13 +142,13 @@ function nothing(context: Context) {
   return answer(context, emptyAnswer);
 }
 
-/** The launcher sends at most `stdinBytes`, and with curl a newline more. */
+/** A client sends at most `stdinBytes`. */
 async function readBody(context: Context): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of context.req.raw.body ?? []) {
     bytes += chunk.length;
-    if (bytes <= hookLimits.stdinBytes + 1) chunks.push(Buffer.from(chunk));
+    if (bytes <= hookLimits.stdinBytes) chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks);
 }

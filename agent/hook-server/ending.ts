@@ -1,8 +1,11 @@
 // The end of a turn: settled, told to the phone, and then what follows it.
 
+import { randomUUID } from 'node:crypto';
 import { durationText } from '../../protocol/duration.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { sizeOf } from '../drivers/session-file.ts';
+import { answerId } from '../files/answer-id.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
@@ -12,17 +15,19 @@ import type { Runtime, Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
 import { type SprintRecord, sprintLead } from './sprint-record.ts';
 import { currentStop } from './steering.ts';
-import { isBusy } from './turn-state.ts';
+import { isBusy, toStoredTurn } from './turn-state.ts';
 import type { HookHost } from './turn-types.ts';
 
 export interface Ending {
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  endOfTurn(answer: string | undefined, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
+  endOfTurn(end: TurnEnd, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
   /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
   endOpenTurn(at: TurnPlace, how: { why?: string; lagMs?: number; answer?: string | undefined }): Promise<void>;
   /** `late` = what the STOP was meant for had ended by itself. */
   spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void>;
 }
+
+type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
 
 export interface EndingParts {
   settlement: Settlement;
@@ -30,36 +35,43 @@ export interface EndingParts {
   held: HeldTurn;
 }
 
+interface HowItEnded {
+  /** Of the answer; undefined = no event told the end. */
+  id?: string | undefined;
+  before?: Sprint | undefined;
+  after?: AfterTurn;
+  why?: string | undefined;
+}
+
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
 export function createEnding(
-  { options, state, viewOf, nonce, storeView }: Runtime,
+  { options, state, viewOf, nonce, keepTurn }: Runtime,
   { settlement, sprints, held }: EndingParts,
 ): Ending {
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
   async function endOfTurn(
-    answer: string | undefined,
+    { answer, run }: TurnEnd,
     at: TurnPlace,
     call: HookCall,
     host: HookHost,
   ): Promise<TurnAnswer | Held> {
     const { place } = state;
+    const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
-    if (settled.unsettled) {
-      await report(settled, {});
-      await storeView();
-      log('warn', 'turn not settled', { project: p, error: settled.unsettled.message });
-      // An error would send the hook to the files alone, where it tells the same answer again.
-      return {};
-    }
-    await tellCompressions(place);
+    if (!settled.unsettled) await tellCompressions(place);
     const before = project.sprint;
     const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
-    await report(settled, { before, after });
+    const unsettled = await report(settled, at, { id, before, after });
+    if (unsettled) {
+      await keepTurn();
+      log('warn', 'turn not settled', { project: p, error: unsettled.message });
+      return {};
+    }
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
     if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
@@ -68,7 +80,7 @@ export function createEnding(
       return { next: after.next.text, notice: after.next.notice };
     }
     if (after.holds && !host.isGone()) return held.hold(call, host);
-    void storeView();
+    await keepTurn();
     return {};
   }
 
@@ -80,8 +92,8 @@ export function createEnding(
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled) await tellCompressions(place);
-    await report(settled, { why });
-    if (settled.unsettled) throw settled.unsettled;
+    const unsettled = await report(settled, at, { why });
+    if (unsettled) throw unsettled;
   }
 
   /** Of a turn whose beginning is known: what is older was told then, or by nobody who was asked. */
@@ -96,28 +108,46 @@ export function createEnding(
     }
   }
 
+  /** Settles and tells in one append of the journal. Gives what a full disk says: the turn is settled later, and told under the same id. */
   async function report(
-    { outcome, error, replyTo, returned, unsettled }: SettledTurn,
-    { before, after, why }: { before?: Sprint | undefined; after?: AfterTurn; why?: string | undefined },
-  ): Promise<void> {
-    if (outcome.lost) {
-      if (returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
-      return;
-    }
-    if (state.isReported) {
-      state.isReported = unsettled !== undefined;
-      return;
-    }
+    settled: SettledTurn,
+    { tool, transcript, offset, until }: TurnPlace,
+    { id: ofEvent, before, after, why }: HowItEnded,
+  ): Promise<Error | undefined> {
+    const { outcome, error, lastId, replyTo, returned, receipts } = settled;
+    // Without an event the end is named by what the model said last.
+    const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
+    const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
+    state.told = undefined;
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
-    if (outcome.cancelled && replyTo === undefined) return;
-    state.isReported = unsettled !== undefined;
+    if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
+      const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
+      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
+      return unsettled;
+    }
     const { failed } = outcome;
     const text = failed
       ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
-    await options.report({ text: shown, failed, replyTo, ...(lead ? { lead } : {}) });
+    const via = {
+      tool,
+      session: state.bound?.id ?? '',
+      transcript: transcript ?? null,
+      at: until ?? (await sizeOf(transcript)),
+    };
+    const turn = toStoredTurn(state);
+    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
+    const tell = () => options.report({ ...answer, receipts });
+    const unsettled = await (settled.unsettled
+      ? tell().then(
+          () => settled.unsettled,
+          () => settled.unsettled,
+        )
+      : settlement.keep(settled, tell));
+    if (unsettled) state.told = id;
+    return unsettled;
   }
 
   async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {
@@ -129,7 +159,7 @@ export function createEnding(
     if (isBusy(state)) await endOpenTurn(at, { why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
-    await storeView();
+    await keepTurn();
   }
 
   /** Journals that every open STOP has had its effect; the phone hears it once per STOP. */

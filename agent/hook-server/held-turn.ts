@@ -32,7 +32,7 @@ export interface HeldTurnParts {
   later(work: () => Promise<void>): void;
 }
 
-export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Runtime, parts: HeldTurnParts): HeldTurn {
+export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runtime, parts: HeldTurnParts): HeldTurn {
   const { project, inbox, clock, log } = options;
   const { holding, hand } = parts;
   const p = project.key;
@@ -42,7 +42,6 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
     const { session, transcript } = call;
     state.place = { tool: host.tool, transcript, offset: await sizeOf(transcript) };
     state.offered = { text, at: clock() };
-    state.held = undefined;
     if (!(await hand(messages, session, state.place, host))) {
       state.offered = undefined;
       state.place = undefined;
@@ -54,9 +53,8 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
   }
 
   async function hold(call: HookCall, host: HookHost): Promise<Held> {
-    state.held = { session: call.session, offset: await sizeOf(call.transcript) };
     const held = holding.begin(call, host, clock());
-    await storeView();
+    await keepTurn();
     log('info', 'turn held', { project: p, session: call.session });
     // What came while the turn was settled has woken nobody.
     wake();
@@ -90,7 +88,10 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
       const next = nextPrompt(viewOf(await inbox.waiting()), nonce());
       if (!next || holding.current() !== held) return;
       await parts.keepSprint(next.sprint);
-      if (!(await give(next.continuation, held.call, held.host))) return release();
+      if (!(await give(next.continuation, held.call, held.host))) {
+        // Somebody else was first, or the file cannot be written now.
+        return held.host.isGone() ? release() : holding.gather(deliver);
+      }
       holding.end(held, { next: next.continuation.text, notice: next.continuation.notice });
     });
   }
@@ -98,9 +99,8 @@ export function createHeldTurn({ options, state, viewOf, nonce, storeView }: Run
   function release(): void {
     const held = holding.current();
     if (!held) return;
-    state.held = undefined;
     holding.end(held, {});
-    void storeView();
+    void keepTurn();
     log('info', 'held turn released', { project: p, session: held.call.session });
   }
 

@@ -1,11 +1,10 @@
 // What every part of the turn runtime of one project shares: its surroundings, its state, and the view that the rules get.
 
 import { randomBytes } from 'node:crypto';
-import { identityOf } from '../../protocol/files.ts';
 import { driverOf } from '../drivers/registry.ts';
 import type { TurnView, WaitingMessage } from '../turns/view.ts';
 import { currentStop } from './steering.ts';
-import { restoreState, type TurnState, toStoredView } from './turn-state.ts';
+import { restoreState, type TurnState, toStoredTurn } from './turn-state.ts';
 import type { TurnsOptions } from './turn-types.ts';
 
 export interface Waiting {
@@ -21,20 +20,22 @@ export interface Runtime {
   viewOf(waiting: Waiting): TurnView;
   /** Unpredictable; one per hand-over. */
   nonce(): string;
-  /** False = no place can be written. Never rejects. */
-  storeView(): Promise<boolean>;
+  /** Journals the turn as it is, if it has changed. Never rejects: what a full disk keeps out follows with the next change. */
+  keepTurn(): Promise<void>;
 }
 
 export function createRuntime(options: TurnsOptions): Runtime {
-  const { project, inbox, clock } = options;
-  const state = restoreState(project, options.restored, clock());
+  const { project, journal, inbox, clock, log } = options;
+  const state = restoreState(project, clock());
+  let keeping = 0;
+
   function viewOf({ messages, further }: Waiting): TurnView {
     const { bound } = state;
     return {
       now: clock(),
       bound,
       boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
-      waiting: messages.filter((message) => !isGiven(message)),
+      waiting: messages,
       further,
       carried: state.carried,
       turnRuns: state.turnRuns,
@@ -55,9 +56,14 @@ export function createRuntime(options: TurnsOptions): Runtime {
     };
   }
 
-  /** The file of another program's message is its only state, and a full disk keeps it unread. Ours are in the journal. */
-  function isGiven({ fromOwner, entry }: WaitingMessage): boolean {
-    return !fromOwner && (entry.attempt ?? 0) === 0 && state.handed.has(identityOf(entry));
+  async function keepTurn(): Promise<void> {
+    const turn = toStoredTurn(state);
+    if (keeping === 0 && JSON.stringify(turn) === JSON.stringify(project.turn)) return;
+    keeping += 1;
+    await journal
+      .append([{ t: 'turn', p: project.key, at: clock(), turn }])
+      .catch((cause) => log('warn', 'turn not kept', { project: project.key, error: (cause as Error).message }));
+    keeping -= 1;
   }
 
   return {
@@ -65,6 +71,6 @@ export function createRuntime(options: TurnsOptions): Runtime {
     state,
     viewOf,
     nonce: () => randomBytes(4).toString('hex'),
-    storeView: () => options.storeView(toStoredView(state, clock())),
+    keepTurn,
   };
 }

@@ -5,7 +5,6 @@ import type { SessionRecord } from '../drivers/driver.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../files/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import type { Hand } from '../journal/state.ts';
 import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
 import type { TurnState } from './turn-state.ts';
 import type { TurnsOptions } from './turn-types.ts';
@@ -16,17 +15,23 @@ export interface SettledTurn {
   error: string | undefined;
   /** The first message of the phone that it carried. */
   replyTo: string | undefined;
-  /** Ids of its messages that are unread again. */
+  /** Names the end where no event told it; undefined = the session file says nothing. */
+  lastId: string | undefined;
+  /** Ids of its messages that are unread again, once the journal has the receipts. */
   returned: readonly string[];
-  /** A full disk: nothing was settled, and the next event does it. The answer has no other place than the report, which waits for one. */
+  /** What became of its messages: journalled in one append with the answer, so that none is `answered` without it. */
+  receipts: readonly ProjectRecord[];
+  /** A full disk: nothing was proved, and the next event settles. */
   unsettled: Error | undefined;
 }
 
 export interface Settlement {
   /** `texts` = what the model was sent, where the host says so. */
   prove(texts: readonly string[] | undefined): Promise<void>;
-  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. */
+  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
   settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn>;
+  /** `append` journals the receipts. Gives its error: a full disk, and then the turn is as it was before `settle`, for the next event. */
+  keep(settled: SettledTurn, append: () => Promise<void>): Promise<Error | undefined>;
 }
 
 const settleStepMs = 20;
@@ -62,7 +67,7 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   }
 
   /** What was proved ends with the turn; what was not goes back, until it has been tried often enough. */
-  async function settleCarried(failed: boolean): Promise<readonly string[]> {
+  function receiptsOf(failed: boolean): { receipts: ProjectRecord[]; returned: readonly string[] } {
     const at = clock();
     const p = project.key;
     const records: ProjectRecord[] = [];
@@ -73,13 +78,17 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
     if (proved.length > 0) records.push({ t: 'ended', p, at, ids: proved, state: failed ? 'failed' : 'answered' });
     if (final.length > 0) records.push({ t: 'ended', p, at, ids: final, state: 'lost' });
     if (again.length > 0) records.push({ t: 'returned', p, at, ids: again });
-    await journal.append(records);
-    state.carried = [];
-    if (records.length === 0) return [];
-    log('info', 'turn settled', { project: p, proved: proved.length, lost: final.length, again: again.length, failed });
-    options.onReceipts();
-    if (again.length > 0) await inbox.refresh();
-    return again;
+    return { receipts: records, returned: again };
+  }
+
+  /** Of the turn that `settle` ended last. */
+  let before: Partial<TurnState> = {};
+
+  function close(chainAnswer: string): void {
+    const { carried, turnRuns, offered, continued, place } = state;
+    before = { chainAnswer: state.chainAnswer, carried, turnRuns, offered, continued, place };
+    const over = { carried: [], turnRuns: false, offered: undefined, continued: false, place: undefined };
+    Object.assign(state, { chainAnswer, ...over });
   }
 
   return {
@@ -93,29 +102,17 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
       const hasAnswer = said !== undefined || record?.answer !== undefined;
       if (hasAnswer || record?.error !== undefined) state.modelSeen = true;
       let unsettled: Error | undefined;
-      const settleAll = async (isFailed: boolean): Promise<readonly string[]> => {
-        try {
-          await prove(record?.prompts);
-          return await settleCarried(isFailed);
-        } catch (cause) {
-          unsettled = cause as Error;
-          return [];
-        }
-      };
+      await prove(record?.prompts).catch((cause: Error) => {
+        unsettled = cause;
+      });
       const isOurs = continued || state.offered !== undefined;
       const failed = continued
         ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
         : said === undefined && (record?.answer === undefined || record.error !== undefined);
       const lost = isOurs && !state.modelSeen;
       const replyTo = state.carried[0];
-      const returned = await settleAll(failed);
-      if (!unsettled) {
-        state.chainAnswer = hostAnswer ?? chainAnswer;
-        state.turnRuns = false;
-        state.offered = undefined;
-        state.continued = false;
-        state.place = undefined;
-      }
+      const { receipts, returned } = unsettled ? { receipts: [], returned: [] } : receiptsOf(failed);
+      if (!unsettled) close(hostAnswer ?? chainAnswer);
       const contextShare = record?.contextShare;
       const outcome: TurnOutcome = {
         answer: failed ? undefined : (record?.answer ?? said),
@@ -126,18 +123,26 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
         ...(contextShare === undefined ? {} : { contextShare }),
       };
       if (outcome.answer !== undefined) state.answeredAt = clock();
-      return { outcome, error: record?.error, replyTo, returned, unsettled };
+      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled };
+    },
+    async keep({ receipts, returned, outcome }, append) {
+      try {
+        await append();
+      } catch (cause) {
+        Object.assign(state, before);
+        return cause as Error;
+      }
+      if (receipts.length === 0) return undefined;
+      log('info', 'turn settled', { project: project.key, messages: receipts.length, failed: outcome.failed });
+      options.onReceipts();
+      if (returned.length > 0) await inbox.refresh();
+      return undefined;
     },
   };
 }
 
 async function turnRecord(at: TurnPlace | undefined): Promise<SessionRecord | undefined> {
   if (!at?.transcript) return undefined;
-  const text = await readFrom(at.transcript, at.offset).catch(() => undefined);
+  const text = await readFrom(at.transcript, at.offset, at.until).catch(() => undefined);
   return text === undefined ? undefined : driverOf(at.tool)?.readSession(text);
-}
-
-/** Where a turn began that the view does not know. */
-export function placeOf(hand: Hand | undefined, tool: string): TurnPlace | undefined {
-  return hand && { tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
 }

@@ -1,9 +1,9 @@
 // What the daemon knows about the bound session and its running turn. One object, changed only by turns.ts and the modules
-// that it gives it to; view.json is its memory for a restart and for the hook fallback.
+// that it gives it to; a line of the journal is its memory for a restart.
 
-import { fileLimits } from '../../protocol/limits.ts';
-import type { ProjectState } from '../journal/state.ts';
-import type { BoundSession, StoredView, TurnPlace } from '../turns/view.ts';
+import type { StoredTurn } from '../journal/records.ts';
+import type { Hand, ProjectState } from '../journal/state.ts';
+import type { BoundSession, TurnPlace } from '../turns/view.ts';
 
 export interface TurnState {
   bound: BoundSession | undefined;
@@ -16,8 +16,8 @@ export interface TurnState {
   carried: string[];
   /** Where the running, or the offered, turn begins in the session file. */
   place: TurnPlace | undefined;
-  /** A hook alone has reported the answer of the running turn; what the turn carried is still to be settled. */
-  isReported: boolean;
+  /** The end of the turn is told under this id, and what the turn carried is still to be settled. */
+  told: string | undefined;
   /** The next prompt that we gave, until the host starts it. */
   offered: { text: string; at: number } | undefined;
   /** The running turn began with a prompt of ours. */
@@ -35,25 +35,20 @@ export interface TurnState {
   answeredAt: number;
   lastEventAt: number;
   silenceTold: boolean;
-  /** The end of a turn is held. */
-  held: { session: string; offset: number } | undefined;
-  /** identity -> when, for the fallback. */
-  handed: Map<string, number>;
 }
 
-export function restoreState(project: ProjectState, restored: StoredView | undefined, now: number): TurnState {
-  // The view is written after the answer; what was handed over is in the journal before it, and must not be forgotten.
-  const interrupted = [...project.messages.values()].filter(({ phase }) => phase === 'handed' || phase === 'injected');
-  const isViewed = interrupted.every(({ row }) => restored?.carried.includes(row.id));
-  const offered = isViewed && restored?.offered !== undefined ? { text: restored.offered, at: now } : undefined;
+export function restoreState(project: ProjectState, now: number): TurnState {
+  const { turn } = project;
+  const given = givenIn(project);
+  const offered = turn?.offered === undefined ? undefined : { text: turn.offered, at: now };
   return {
-    bound: restored?.bound,
+    bound: turn?.bound && { id: turn.bound.id, pid: turn.bound.pid },
     agent: undefined,
     interactive: undefined,
-    turnRuns: offered === undefined && ((restored?.turnRuns ?? false) || interrupted.length > 0),
-    carried: interrupted.map(({ row }) => row.id),
-    place: isViewed ? restored?.place : undefined,
-    isReported: restored?.reported ?? false,
+    turnRuns: offered === undefined && ((turn?.runs ?? false) || given.length > 0),
+    carried: given.map(({ id }) => id),
+    place: turn?.place ? { ...turn.place, transcript: turn.place.transcript } : placeOf(given[0]?.hand),
+    told: turn?.told,
     offered,
     continued: false,
     modelSeen: false,
@@ -65,27 +60,25 @@ export function restoreState(project: ProjectState, restored: StoredView | undef
     answeredAt: 0,
     lastEventAt: now,
     silenceTold: false,
-    held: undefined,
-    handed: new Map((restored?.handed ?? []).map((identity) => [identity, now])),
   };
 }
 
-export function toStoredView(state: TurnState, now: number): StoredView {
-  const { bound, carried, turnRuns, place, isReported, offered, held, handed } = state;
-  for (const [identity, at] of handed) if (now - at > fileLimits.settledKeptMs) handed.delete(identity);
-  return {
-    version: 1,
-    at: now,
-    bound,
-    owner: [],
-    handed: [...handed.keys()],
-    carried,
-    turnRuns,
-    place,
-    ...(isReported ? { reported: true } : {}),
-    offered: offered?.text,
-    held,
-  };
+/** What turns carry, in the order in which it was given. */
+export function givenIn(project: ProjectState): { id: string; hand: Hand }[] {
+  return [...project.messages.values()]
+    .flatMap(({ row, phase, hand }) =>
+      hand && (phase === 'handed' || phase === 'injected') ? { id: row.id, hand } : [],
+    )
+    .sort((a, b) => a.hand.offset - b.hand.offset);
+}
+
+/** Where a turn began that nobody but the hand-over knows of. */
+export function placeOf(hand: Hand | undefined): TurnPlace | undefined {
+  return hand && { tool: hand.tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
+}
+
+export function toStoredTurn({ bound, turnRuns, place, offered, told }: TurnState): StoredTurn {
+  return { bound, runs: turnRuns, place, offered: offered?.text, told };
 }
 
 /** Something of the coding agent goes on that a STOP can end. */

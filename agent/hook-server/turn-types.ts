@@ -1,19 +1,21 @@
 // What the turn runtime of a project needs from its surroundings, and what it offers them.
 
+import type { HookNote } from '../../protocol/files.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { HoldPolicy } from '../turns/hold.ts';
-import type { SpoolRecord } from '../turns/spooled.ts';
-import type { StopView, StoredView, TurnPlace, WaitingMessage } from '../turns/view.ts';
+import type { StopView, TurnPlace, WaitingMessage } from '../turns/view.ts';
 
 export interface TurnInbox {
   /** Unread messages, oldest first, workflows expanded; `further` = how many more the journal holds. */
   waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
-  /** Marks them read in the file; never throws, a file that cannot be written follows later. */
-  /** False = the file could not be written. */
-  markRead(messages: readonly WaitingMessage[]): Promise<boolean>;
+  /** What hooks did without the daemon is in the journal then. Never rejects. */
+  catchUp(): Promise<void>;
+  /** Marks them read with this note, then journals it with `record`; false = they are not ours to give. Errors: those of `record`. */
+  take(messages: readonly WaitingMessage[], note: HookNote, record: () => Promise<void>): Promise<boolean>;
   /** The journal changed under the file. */
   refresh(): Promise<void>;
   /** By what is in memory: something could be handed over, also to a turn that runs. */
@@ -24,6 +26,13 @@ export interface TurnInbox {
 }
 
 export interface TurnReport {
+  /** See `answerId`: the same answer has the same id, whoever tells it. */
+  id: string;
+  /** What became of the messages that the turn carried, and the turn as it is since: in one append of the journal with the answer. */
+  receipts: readonly ProjectRecord[];
+  turn: StoredTurn;
+  /** Where the turn ended. */
+  via: HookNote;
   text: string;
   failed: boolean;
   /** The first message of the phone that the turn carried. */
@@ -43,7 +52,10 @@ export interface TurnsOptions {
   project: ProjectState;
   journal: Journal;
   inbox: TurnInbox;
-  /** Puts a status update into the outbox file; resolves when it stands there, or in the spool. */
+  /**
+   * Puts a status update into journal and outbox file, once for an id. Errors: those of the journal, where there are receipts; it
+   * has neither them nor the answer then, which waits in memory.
+   */
   report(report: TurnReport): Promise<void>;
   /** There are receipts to send. */
   onReceipts(): void;
@@ -53,9 +65,8 @@ export interface TurnsOptions {
   tell(key: string, text: string, replyTo?: string): Promise<void>;
   /** What the coding agent's own session file says of compressions since a turn began: the summary that each left. */
   compressions(at: TurnPlace): Promise<readonly string[]>;
-  /** view.json for the fallback. Never rejects. */
-  storeView(view: StoredView): Promise<boolean>;
-  restored: StoredView | undefined;
+  /** Ends of turns that the outbox file knows of, oldest first; `isFresh` = after another look at it. Never rejects. */
+  told(isFresh: boolean): Promise<readonly ToldEnd[]>;
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
@@ -68,6 +79,14 @@ export interface TurnsOptions {
   sprintText: string | undefined;
   clock: () => number;
   log: Log;
+}
+
+/** An answer that a turn ended with, as the phone reads it, and where in the session file. */
+export interface ToldEnd {
+  id: string;
+  text: string;
+  transcript: string;
+  at: number;
 }
 
 export interface HookHost {
@@ -106,9 +125,8 @@ export interface Turns {
   exclusive<T>(work: () => Promise<T>): Promise<T>;
   /** Ends what a vanished coding agent left running. Called by the daemon's clock. */
   checkProcess(): Promise<void>;
-  /** A hook that found us absent or too slow did this on the files alone; the journal has it already. */
-  adopt(record: SpoolRecord): void;
-  view(): StoredView;
+  /** A hook that worked without the daemon obeyed these STOPs; the journal has it already. */
+  stoppedAlone(ids: readonly string[]): void;
   status(): { session: string | null; turnRuns: boolean; held: boolean; sprint: string | null; away: boolean };
   /** Gives a held terminal back and tells the phone. */
   stop(): Promise<void>;

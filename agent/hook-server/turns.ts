@@ -6,17 +6,17 @@ import { sizeOf } from '../drivers/session-file.ts';
 import { deskNews, sessionContext } from '../turns/desk.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import type { TurnPlace } from '../turns/view.ts';
-import { adoptSpooled } from './adoption.ts';
+import { createAdoption } from './adoption.ts';
 import { createEnding } from './ending.ts';
 import { createHandOver } from './hand-over.ts';
 import { createHeldTurn } from './held-turn.ts';
 import { createHolding, type Held } from './holding.ts';
 import { createQueue } from './queue.ts';
 import { createRuntime, noneWaiting } from './runtime.ts';
-import { createSettlement, placeOf } from './settlement.ts';
+import { createSettlement } from './settlement.ts';
 import { createSprintRecord } from './sprint-record.ts';
 import { createSteering, currentStop } from './steering.ts';
-import { toStoredView } from './turn-state.ts';
+import { isBusy } from './turn-state.ts';
 import type { HookHost, Turns, TurnsOptions } from './turn-types.ts';
 import { createWatchdog } from './watchdog.ts';
 
@@ -26,35 +26,32 @@ export function createTurns(options: TurnsOptions): Turns {
   const enqueue = createQueue();
   const holding = createHolding();
   const runtime = createRuntime(options);
-  const { state, viewOf, nonce, storeView } = runtime;
-  const interruptedHand = [...project.messages.values()].find(
-    ({ phase }) => phase === 'handed' || phase === 'injected',
-  )?.hand;
+  const { state, viewOf, nonce, keepTurn } = runtime;
   const settlement = createSettlement(options, state);
   const sprints = createSprintRecord(options);
   const hand = createHandOver(runtime);
   const held = createHeldTurn(runtime, { holding, hand, keepSprint: sprints.keep, later });
   const ending = createEnding(runtime, { settlement, sprints, held });
   const steering = createSteering({ options, state, holding, endSprint: sprints.end, ...held });
-  const check = createWatchdog(runtime, { holding, held, ending, sprints });
+  const adopt = createAdoption(runtime, ending);
+  const check = createWatchdog(runtime, { holding, held, settlement, ending, sprints, adopt });
 
   /** `answered`: the host has its answer already, so nothing may be handed over. */
   async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
-    if (state.turnRuns) state.place ??= placeOf(interruptedHand, host.tool);
     const { type } = call.event;
     const starts = type === 'turnStart';
     // Nobody waits any more: a hook alone has begun this turn, and it may be over by now.
     if (starts && host.isGone()) return {};
+    if (starts || type === 'turnEnd' || type === 'sessionEnd') await adopt(!(type === 'turnEnd') && isBusy(state));
     const moved = move(call, host);
     if (state.bound?.id === call.session) await noteEvent(call, host);
     for (;;) {
       const takes = !answered && (starts || type === 'toolEnd');
       const decision = decide(call, viewOf(takes ? await inbox.waiting() : noneWaiting), nonce());
       const ends = decision.effects.findIndex((effect) => effect.type === 'turnEnded');
-      if (type === 'turnEnd' && ends !== -1) {
+      if (call.event.type === 'turnEnd' && ends !== -1) {
         for (const effect of decision.effects.slice(0, ends)) await carryOut(effect, call, host);
-        const { answer } = decision.effects[ends] as { answer: string | undefined };
-        return ending.endOfTurn(answer, placeNow(call, host), call, host);
+        return ending.endOfTurn(call.event, placeNow(call, host), call, host);
       }
       // What the ended turn gives back belongs to the one that starts.
       const again = starts && ends !== -1;
@@ -66,7 +63,7 @@ export function createTurns(options: TurnsOptions): Turns {
         if (news !== undefined) await options.tell(`desk_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
-      if ((moved || effects.length > 0) && !handsOver) void storeView();
+      if ((moved || effects.length > 0) && !handsOver) void keepTurn();
       const isOurs = type === 'sessionStart' && state.bound?.id === call.session;
       return isOurs ? { context: sessionContext } : decision.answer;
     }
@@ -108,8 +105,7 @@ export function createTurns(options: TurnsOptions): Turns {
         await startTurn(effect.continued, call, host);
         return true;
       case 'hand': {
-        const at = state.place ?? { transcript: call.transcript, offset: 0 };
-        return hand(effect.messages, call.session, at, host);
+        return hand(effect.messages, call.session, placeNow(call, host), host);
       }
       case 'prove':
         await settlement.prove(effect.texts);
@@ -134,15 +130,15 @@ export function createTurns(options: TurnsOptions): Turns {
       await ending.endOpenTurn(at, { lagMs: 0, answer });
     } catch (cause) {
       // A full disk: it is settled later, and the host goes on all the same, with a turn that nobody has reported.
-      state.isReported = false;
-      await storeView();
+      state.told = undefined;
+      await keepTurn();
       throw cause;
     }
   }
 
   async function startTurn(continued: boolean, call: HookCall, host: HookHost): Promise<void> {
     state.turnRuns = true;
-    state.isReported = false;
+    state.told = undefined;
     state.silenceTold = false;
     state.offered = undefined;
     state.continued = continued;
@@ -194,9 +190,11 @@ export function createTurns(options: TurnsOptions): Turns {
     },
     exclusive: enqueue,
     checkProcess: () => enqueue(check),
-    adopt: (record) =>
-      adoptSpooled(record, runtime, { ending, sprints, later: (work) => later(() => work().then(storeView)) }),
-    view: () => toStoredView(state, clock()),
+    stoppedAlone: (ids) =>
+      later(async () => {
+        await sprints.end('stopped');
+        await options.tell(`stopped_${ids[0]}`, stoppedAloneText);
+      }),
     status: () => ({
       session: state.bound?.id ?? null,
       turnRuns: state.turnRuns,
@@ -210,11 +208,12 @@ export function createTurns(options: TurnsOptions): Turns {
         held.release();
         await options.tell(`released_${clock()}`, releasedText).catch(() => {});
       }
-      // What was begun is finished: of what a hook left in the spool, no trace is left but this work.
+      // What was begun is finished.
       await enqueue(async () => {});
     },
   };
 }
 
+const stoppedAloneText = 'Stopped by the hooks alone, while the daemon was away.';
 const releasedText =
   'wa-sync stops or restarts: the terminal that waited for you is free again. Messages go with the next turn there.';

@@ -7,6 +7,7 @@ import type { HeldTurn } from './held-turn.ts';
 import type { Holding } from './holding.ts';
 import { createPickUp } from './pick-up.ts';
 import type { Runtime } from './runtime.ts';
+import type { Settlement } from './settlement.ts';
 import type { SprintRecord } from './sprint-record.ts';
 import { currentStop } from './steering.ts';
 import { isBusy } from './turn-state.ts';
@@ -14,8 +15,11 @@ import { isBusy } from './turn-state.ts';
 export interface WatchdogParts {
   holding: Holding;
   held: HeldTurn;
+  settlement: Settlement;
   ending: Ending;
   sprints: SprintRecord;
+  /** Takes what hooks did without the daemon. */
+  adopt(isFresh: boolean): Promise<void>;
 }
 
 /** A running turn without any event for this long is told once: a dialog may wait at the desk. */
@@ -25,9 +29,9 @@ const offeredForMs = 90_000;
 
 export function createWatchdog(
   runtime: Runtime,
-  { holding, held, ending, sprints }: WatchdogParts,
+  { holding, held, settlement, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
-  const { options, state, storeView } = runtime;
+  const { options, state, keepTurn } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
   const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
@@ -38,7 +42,14 @@ export function createWatchdog(
     await options.tell(`silent_${state.lastEventAt.toString(36)}`, silenceText);
   }
 
+  function cannotProve(cause: Error): void {
+    log('warn', 'not proved', { project: p, error: cause.message });
+  }
+
   async function check(): Promise<void> {
+    await adopt(false);
+    // The event that would have proved it was perhaps told to a daemon that is gone.
+    if (state.turnRuns) await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
     const current = holding.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
@@ -50,12 +61,13 @@ export function createWatchdog(
     if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
       log('info', 'coding agent gone', { project: p, pid: bound.pid, turnRuns: state.turnRuns });
       held.release();
+      await adopt(true);
       state.bound = undefined;
       if (isBusy(state) && state.place) await ending.endOpenTurn(state.place, { why: goneText });
       // Without a place the next event ends it: that one knows the tool.
       state.turnRuns = state.turnRuns && state.place === undefined && state.carried.length > 0;
       await sprints.end('error');
-      await storeView();
+      await keepTurn();
     }
     if (!isBusy(state) && currentStop(project, undefined)) await ending.spendStop('late', openPlace());
     await tellPickUp();

@@ -39,9 +39,9 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       return;
     case 'handed':
       for (const message of held(project, record.ids)) {
-        const { session, transcript, offset, at } = record;
+        const { tool, session, transcript, offset, at } = record;
         move(project, message, 'handed');
-        message.hand = { session, transcript, offset, at };
+        message.hand = { tool, session, transcript, offset, at };
         correctStale(project, message, record);
       }
       return;
@@ -116,6 +116,9 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
     case 'sprint':
       project.sprint = record.sprint ?? undefined;
       return;
+    case 'turn':
+      project.turn = record.turn;
+      return;
     case 'setting':
       project.settings.set(record.name, record.value);
       return;
@@ -124,6 +127,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       return;
     case 'entry':
       addKey(project, record.key, record.at, { kind: 'file', answer: record.answer, replyTo: record.replyTo });
+      if (record.turn) project.turn = record.turn;
       return;
     case 'item':
       addKey(project, record.key, record.at, { kind: 'item', item: record.item });

@@ -50,6 +50,7 @@ function compactProject(project: ProjectState, now: number): ProjectRecord[] {
     records.push({ t: 'row', p, at: now, row: control, ahead: true });
   }
   for (const [id, at] of known) records.push({ t: 'known', p, at, ids: [id] });
+  if (project.turn) records.push({ t: 'turn', p, at: now, turn: project.turn });
   if (project.phone) records.push({ t: 'phone', p, at: now, phone: project.phone });
   if (project.sprint) records.push({ t: 'sprint', p, at: now, sprint: project.sprint });
   for (const [name, value] of project.settings) records.push({ t: 'setting', p, at: now, name, value });
@@ -78,8 +79,8 @@ function messageRecords(p: string, message: HeldMessage, project: ProjectState, 
   for (let attempt = 0; attempt < message.attempt; attempt += 1) records.push({ t: 'returned', p, at: now, ids });
   if (message.filedAt !== undefined) records.push({ t: 'filed', p, at: message.filedAt, ids });
   if (message.hand) {
-    const { session, transcript, offset, at } = message.hand;
-    records.push({ t: 'handed', p, at, ids, session, transcript, offset });
+    const { at, ...hand } = message.hand;
+    records.push({ t: 'handed', p, at, ids, ...hand });
   }
   const injected = message.phase === 'injected' || project.receipts.get(message.row.id)?.state === 'injected';
   if (injected) records.push({ t: 'proved', p, at: project.receipts.get(message.row.id)?.at ?? now, ids });

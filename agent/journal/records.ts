@@ -8,7 +8,7 @@ import type { Sprint } from '../../protocol/sprint.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A journal of another version is refused: what this daemon does not know, it would drop. */
-export const journalVersion = 2;
+export const journalVersion = 3;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -41,6 +41,18 @@ export interface LeaseHolder {
 /** `muted`: no typing, no progress message. `away`: the owner left the desk, so that a turn's end waits for the phone. */
 export type SettingName = 'muted' | 'away';
 
+/** What a restarted daemon must know of the bound session and its turn; what the turn carries stands with the messages. */
+export interface StoredTurn {
+  bound?: { id: string; pid?: number | undefined } | undefined;
+  runs: boolean;
+  /** Where the running, or the offered, turn begins in the session file. */
+  place?: { tool: string; transcript: string | undefined; offset: number } | undefined;
+  /** The next prompt that we gave, until the host starts it. */
+  offered?: string | undefined;
+  /** Its end is told under this id, and still to be settled. */
+  told?: string | undefined;
+}
+
 interface InProject {
   /** `projectKey()` */
   p: string;
@@ -62,7 +74,15 @@ export type ProjectRecord = InProject &
      * Given to the coding agent; proof reads `transcript` from `offset` bytes. `edits`: how many edits the given text of each id had
      * in it, as one may be journalled while the text is on its way; absent = all. The same of a lease.
      */
-    | { t: 'handed'; ids: string[]; edits?: number[]; session: string; transcript: string | null; offset: number }
+    | {
+        t: 'handed';
+        ids: string[];
+        edits?: number[];
+        tool: string;
+        session: string;
+        transcript: string | null;
+        offset: number;
+      }
     | { t: 'proved'; ids: string[] }
     /** The hand-over is known not to have reached the model: unread again, with the next attempt. */
     | { t: 'returned'; ids: string[] }
@@ -90,8 +110,9 @@ export type ProjectRecord = InProject &
     | { t: 'setting'; name: SettingName; value: boolean }
     /** These controls had their effect. */
     | { t: 'spent'; ids: string[] }
-    /** Something for the phone: an entry of the outbox file, or an item that is in no file. */
-    | { t: 'entry'; key: string; answer: FiledAnswer; replyTo?: string }
+    | { t: 'turn'; turn: StoredTurn }
+    /** Something for the phone: an entry of the outbox file, or an item that is in no file. `turn` = since this answer, which ends one. */
+    | { t: 'entry'; key: string; answer: FiledAnswer; replyTo?: string; turn?: StoredTurn }
     | { t: 'item'; key: string; item: OutboxItem }
     /** A file of ours for the phone: a copy in the state directory, removed with its outcome. */
     | { t: 'document'; key: string; document: StoredDocument }

@@ -7,9 +7,10 @@ import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import { type ApprovalState, emptyApprovals } from './approvals.ts';
-import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument } from './records.ts';
+import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
 
 export interface Hand {
+  tool: string;
   session: string;
   transcript: string | null;
   offset: number;
@@ -90,6 +91,7 @@ export interface ProjectState {
   /** Undefined before the relay's first answer. */
   phone: Phone | undefined;
   sprint: Sprint | undefined;
+  turn: StoredTurn | undefined;
 }
 
 export type JournalState = Map<string, ProjectState>;
@@ -113,6 +115,7 @@ export function emptyProject(key: string): ProjectState {
     approvals: emptyApprovals(),
     phone: undefined,
     sprint: undefined,
+    turn: undefined,
   };
 }
 

@@ -4,14 +4,16 @@
 import { lstat } from 'node:fs/promises';
 import type { ErrorCode } from '../../protocol/errors.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
+import { outboxKey } from '../files/answer-id.ts';
 import type { Entry, MailboxKind } from '../files/entry.ts';
 import type { MailboxPlace } from '../files/location.ts';
+import type { Signer } from '../files/signing.ts';
 import { patientLockMs, type UpdateOptions, updateMailboxFile } from '../files/update.ts';
 import type { ProjectState } from '../journal/state.ts';
 import { isOurStop, isOurs } from './inbox-view.ts';
-import { outboxKey } from './outbox.ts';
 
 export interface EarlierOptions {
+  signer: Signer;
   now: () => number;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
@@ -26,7 +28,7 @@ export async function settleEarlier(
   options: EarlierOptions,
 ): Promise<{ unread: number; unsent: number }> {
   const isUnread = (entry: InboxEntry) => !entry.read && !isOurs(project, entry) && !isOurStop(project, entry);
-  const isUnsent = (entry: OutboxEntry) => !entry.sent && !project.outbox.has(outboxKey(entry));
+  const isUnsent = (entry: OutboxEntry) => !entry.sent && !project.outbox.has(outboxKey(entry, options.signer));
   return {
     unread: await settle<InboxEntry>(place.inbox, 'inbox', options, (entry) =>
       isUnread(entry) ? { ...entry, read: true } : entry,

@@ -1,10 +1,10 @@
 // What the inbox file shows of the journal, and what of the file is unread: pure, but for the outcome that a showing notes.
 
-import { type InboxEntry, identityOf, isoSeconds } from '../../protocol/files.ts';
+import { type HookNote, type InboxEntry, identityOf, isoSeconds, noteOf } from '../../protocol/files.ts';
 import { messageId, projectNumber } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { mergeEntry, pruneSettled, selectWindow } from '../files/merge.ts';
-import { type HeldMessage, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
+import { editsIn, type HeldMessage, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 
 /** A foreign rewrite this soon after we wrote an entry did not know of it, however late we look. */
@@ -12,8 +12,15 @@ const droppedWithinMs = 5_000;
 
 export interface ViewOutcome {
   filed: string[];
+  /** By another program. */
   taken: string[];
+  /** By a hook that worked without the daemon. `edits` as in the journal's record. */
+  handed: { id: string; edits: number; note: HookNote }[];
+  /** Ids of controls that such a hook obeyed. */
+  stopped: string[];
 }
+
+export const emptyOutcome = (): ViewOutcome => ({ filed: [], taken: [], handed: [], stopped: [] });
 
 /** The file's next content. Pure but for `outcome`, which says what it found. */
 export function showJournal(
@@ -26,10 +33,11 @@ export function showJournal(
     claiming: ReadonlySet<string>;
     /** Messages above it are not shown yet. */
     upToSeq: number;
+    sign(entry: InboxEntry): InboxEntry;
   },
   outcome: ViewOutcome,
 ): InboxEntry[] {
-  const { isTelling, writtenAt, now, claiming, upToSeq } = look;
+  const { isTelling, writtenAt, now, claiming, upToSeq, sign } = look;
   const shown = new Set<string>();
   const kept: InboxEntry[] = [];
   const stops = new Map(openStops(project).map((stop) => [stop.id, stop]));
@@ -38,18 +46,20 @@ export function showJournal(
     if (isOurStop(project, entry)) {
       const open = stops.get(entry.id);
       stops.delete(entry.id);
-      kept.push(open ? (mergeEntry(entry, open, 'inbox') as InboxEntry) : { ...entry, read: true });
+      if (open && entry.read && noteOf(entry)) outcome.stopped.push(...openStopIds(project, entry.id));
+      kept.push(open ? sign(mergeEntry(entry, open, 'inbox') as InboxEntry) : { ...withoutNote(entry), read: true });
       continue;
     }
     if (!message) {
       // Ended long ago and revived by a stale foreign write, or somebody else's.
-      kept.push(project.known.has(entry.id) ? { ...entry, read: true } : entry);
+      kept.push(project.known.has(entry.id) ? { ...withoutNote(entry), read: true } : entry);
       continue;
     }
     const ours = toEntry(message);
     if (identityOf(ours) !== identityOf(entry)) {
       // Same id, other text: somebody else's message, unless it is what an edit replaced.
       if (!isReplaced(project, entry)) kept.push(entry);
+      else if (entry.read && (entry.attempt ?? 0) >= message.attempt) noteTaken(message, entry);
       continue;
     }
     shown.add(entry.id);
@@ -57,21 +67,27 @@ export function showJournal(
       kept.push(entry);
       continue;
     }
-    const merged = mergeEntry(entry, ours, 'inbox') as InboxEntry;
-    if (message.phase === 'waiting' && merged.read) outcome.taken.push(entry.id);
+    const merged = sign(mergeEntry(entry, ours, 'inbox') as InboxEntry);
+    if (merged.read && !noteTaken(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
+    if (message.phase === 'ended') {
+      kept.push(withoutNote(merged));
+      continue;
+    }
     const isParked = message.parked === 'parked' && !merged.read;
     if (Boolean(merged.parked) === isParked || merged.read) kept.push(merged);
     else kept.push(isParked ? { ...merged, parked: true } : withoutParked(merged));
   }
-  kept.push(...stops.values());
+  kept.push(...[...stops.values()].map(sign));
+  const isGone = (id: string) => outcome.taken.includes(id) || outcome.handed.some((each) => each.id === id);
   const waiting: InboxEntry[] = [];
   for (const message of project.waiting.values()) {
     const { id, seq } = message.row;
+    if (claiming.has(id)) continue;
     const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
     if (!shown.has(id) && isDropped) {
       outcome.taken.push(id);
-    } else if (!outcome.taken.includes(id) && (shown.has(id) || seq <= upToSeq)) {
-      waiting.push(toEntry(message));
+    } else if (!isGone(id) && (shown.has(id) || seq <= upToSeq)) {
+      waiting.push(sign(toEntry(message)));
     }
     if (waiting.length >= fileLimits.entries) break;
   }
@@ -83,10 +99,30 @@ export function showJournal(
     kept.push(entry);
   }
   return pruneSettled(kept, 'inbox', now) as InboxEntry[];
+
+  /** True = a hook alone gave the message as it stands in `entry`. */
+  function noteTaken(message: HeldMessage, entry: InboxEntry): boolean {
+    const note = message.phase === 'waiting' ? noteOf(entry) : undefined;
+    if (!note) return false;
+    const { id } = message.row;
+    outcome.handed.push({ id, edits: editsIn(project, id, (text) => text === entry.text), note });
+    return true;
+  }
+}
+
+/** The same object when there is none. */
+function withoutNote(entry: InboxEntry): InboxEntry {
+  if (entry.via === undefined) return entry;
+  const { via: _, ...rest } = entry;
+  return rest as InboxEntry;
 }
 
 function withoutParked({ parked: _, ...entry }: InboxEntry): InboxEntry {
   return entry as InboxEntry;
+}
+
+function openStopIds(project: ProjectState, entryId: string): string[] {
+  return [...project.controls.values()].filter((row) => stopEntryId(row) === entryId).map(({ id }) => id);
 }
 
 /** The STOPs of the phone that have not had their effect yet, as other programs and the hook fallback see them. */
@@ -100,7 +136,7 @@ export function openStops(project: ProjectState): InboxEntry[] {
 }
 
 /** `stop_<seq>`; one that was given at the desk has no seq of its own. */
-export function stopEntryId({ id, seq }: { id: string; seq: number }): string {
+function stopEntryId({ id, seq }: { id: string; seq: number }): string {
   return id.startsWith('msg_') ? `stop_${seq}` : id;
 }
 
@@ -145,6 +181,17 @@ export function toEntry(message: HeldMessage): InboxEntry {
   };
 }
 
+/** False = `unreadOf` says the same without these entries, so that nobody needs to know whether they may be used. */
+export function changesUnread(project: ProjectState, entries: readonly InboxEntry[]): boolean {
+  return entries.some((entry) =>
+    isOurs(project, entry) ? entry.read && project.waiting.has(entry.id) : !isSettled(entry),
+  );
+}
+
+function isSettled({ read, parked, control }: InboxEntry): boolean {
+  return Boolean(read || parked || control);
+}
+
 /** Ours by the journal up to `upToSeq`, whether they stand in the file or not; foreign ones by the file. */
 export function unreadOf(
   project: ProjectState,
@@ -166,8 +213,7 @@ export function unreadOf(
     if (found.length >= fileLimits.entries) break;
   }
   for (const entry of entries) {
-    if (entry.read || entry.parked || entry.control) continue;
-    if (isOurs(project, entry)) continue;
+    if (isSettled(entry) || isOurs(project, entry)) continue;
     found.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner: false });
   }
   return found.sort((a, b) => a.at - b.at);

@@ -2,18 +2,29 @@
 // read back as "taken", and nothing of theirs is dropped. The journal decides; the file only shows.
 
 import { WaError } from '../../protocol/errors.ts';
-import { type InboxEntry, identityOf } from '../../protocol/files.ts';
+import { type HookNote, type InboxEntry, identityOf } from '../../protocol/files.ts';
 import { pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
+import type { Signer } from '../files/signing.ts';
 import { patientLockMs, updateMailboxFile } from '../files/update.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ProjectRecord } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import { createCoalesced } from './coalesce.ts';
 import { createFileOrder } from './file-order.ts';
-import { isOurStop, isOurs, openStops, showJournal, unreadOf, type ViewOutcome } from './inbox-view.ts';
+import {
+  changesUnread,
+  emptyOutcome,
+  isOurStop,
+  isOurs,
+  openStops,
+  showJournal,
+  unreadOf,
+  type ViewOutcome,
+} from './inbox-view.ts';
 
 export interface InboxOptions {
   project: ProjectState;
@@ -27,14 +38,15 @@ export interface InboxOptions {
   isAdmitted(): Promise<boolean>;
   /** The same before a write, and makes the folder. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
-  /** Journals what hooks marked read while the daemon was too slow for them. Never rejects. */
-  takeSpool(): Promise<void>;
+  signer: Pick<Signer, 'sign'>;
   expand(text: string): Promise<{ name: string; text: string } | undefined>;
   clock: () => number;
   /** The relay's clock: messages expire by it. */
   relayNow: () => number;
   log: Log;
   onReceipts(): void;
+  /** A hook that worked without the daemon obeyed these STOPs; the journal has it. */
+  onStopped(ids: readonly string[]): void;
   /** The file was no mailbox; what it held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
   /** After every refresh: something may wait now. */
@@ -53,9 +65,14 @@ export interface InboxSync {
   foreignStop(): StopView | undefined;
   /** Marks every STOP of another program read. Never rejects. */
   settleForeignStops(): Promise<void>;
-  /** False = the file could not be written now; a refresh will. */
-  markRead(messages: readonly WaitingMessage[]): Promise<boolean>;
-  /** The same after `record` has journalled them; gives the ids of those that somebody else had marked read before us. */
+  /** What a hook alone did since the last look is in the journal then. Never rejects. */
+  catchUp(): Promise<void>;
+  /**
+   * Marks them read for a hand-over, with its note, and then journals it with `record`. False = none of them is ours to give: somebody
+   * else was first, or the file cannot be written. Errors: those of `record`, and they are unread again.
+   */
+  take(messages: readonly WaitingMessage[], note: HookNote, record: () => Promise<void>): Promise<boolean>;
+  /** Marks them read after `record` has journalled them; gives the ids of those that are not ours to give. */
   claim(messages: readonly WaitingMessage[], record: () => Promise<void>): Promise<string[]>;
   trouble(): string | undefined;
   /** Resolves when it no longer writes the file. */
@@ -78,10 +95,13 @@ export function createInbox(options: InboxOptions): InboxSync {
   const orderAt = createFileOrder(project.fetching);
   let waited: NodeJS.Timeout | undefined;
 
+  /** A hook waits for this write, which the watcher sees before its end; a look beside it would only hold it up. */
+  let marking: Promise<unknown> = Promise.resolve();
+
   const refresh = createCoalesced(async () => {
+    await marking;
     if (stopped) return;
     try {
-      await options.takeSpool();
       await expire();
       await writeView();
       trouble = undefined;
@@ -89,7 +109,6 @@ export function createInbox(options: InboxOptions): InboxSync {
       const message = troubleOf(cause as Error);
       if (message !== trouble) log('error', 'inbox not written', { project: project.key, error: message });
       trouble = message;
-      // What was handed over stands unread in the file until then, and a hook without the daemon would give it again.
       clearTimeout(retry);
       if (!stopped) retry = setTimeout(refresh, retryMs).unref();
     }
@@ -107,17 +126,18 @@ export function createInbox(options: InboxOptions): InboxSync {
       if (!entries.some((entry) => !entry.read && isOurStop(project, entry))) return look(entries);
     }
     await options.prepare();
-    let outcome: ViewOutcome = { filed: [], taken: [] };
+    let outcome: ViewOutcome = emptyOutcome();
     const { quarantined, entries: written } = await updateMailboxFile(
       { path: options.path, kind: 'inbox', now: clock, lockTimeoutMs },
       (entries, state, modifiedAtMs) => {
-        outcome = { filed: [], taken: [] };
+        outcome = emptyOutcome();
         // Who wrote while nobody looked may have written more than once, so the first look concludes nothing from what is missing.
         const isTelling = state === 'ok' && hasLooked;
         const now = clock();
         const writtenAt = Math.min(now, modifiedAtMs);
         const { upToSeq } = orderAt(now);
-        const look = { isTelling, writtenAt, now, claiming, upToSeq };
+        const sign = (entry: InboxEntry) => options.signer.sign(entry, 'inbox');
+        const look = { isTelling, writtenAt, now, claiming, upToSeq, sign };
         return showJournal(project, entries as InboxEntry[], look, outcome);
       },
     );
@@ -126,8 +146,8 @@ export function createInbox(options: InboxOptions): InboxSync {
     look(written as InboxEntry[]);
     if (quarantined) options.onQuarantined(quarantined);
     const at = clock();
-    const { filed } = outcome;
-    const taken = await takenByOthers(outcome.taken);
+    const { filed, taken, handed, stopped } = outcome;
+    if (handed.length + stopped.length > 0 && (await options.isAdmitted())) await adopt(outcome);
     if (taken.length > 0 && (await options.isAdmitted())) {
       log('info', 'taken by another program', { project: project.key, messages: taken.length });
       await journal.append([{ t: 'ended', p: project.key, at, ids: taken, state: 'taken' }]);
@@ -137,19 +157,22 @@ export function createInbox(options: InboxOptions): InboxSync {
     if (filed.length > 0) journal.append([{ t: 'filed', p: project.key, at, ids: filed }]).catch(() => {});
   }
 
-  /** A hook spools what it takes before it marks it, so only a spool that is read after the file says who took it. */
-  async function takenByOthers(ids: readonly string[]): Promise<string[]> {
-    if (ids.length === 0) return [];
-    const attemptOf = (id: string) => {
-      const message = project.messages.get(id);
-      return message?.phase === 'waiting' ? message.attempt : undefined;
-    };
-    const before = ids.map(attemptOf);
-    await options.takeSpool();
-    const taken = ids.filter((id, index) => attemptOf(id) !== undefined && attemptOf(id) === before[index]);
-    // What a hook took and gave back stands in the file as it was before.
-    if (taken.length < ids.length) void refresh();
-    return taken;
+  /** What the notes of hooks say that worked without the daemon. */
+  async function adopt({ handed, stopped }: ViewOutcome): Promise<void> {
+    const at = clock();
+    const records: ProjectRecord[] = handed.map(({ id, edits, note: { at: offset, ...place } }) => ({
+      t: 'handed',
+      p: project.key,
+      at,
+      ids: [id],
+      edits: [edits],
+      ...place,
+      offset,
+    }));
+    if (stopped.length > 0) records.push({ t: 'spent', p: project.key, at, ids: stopped });
+    await journal.append(records);
+    log('info', 'given by a hook alone', { project: project.key, messages: handed.length, stops: stopped.length });
+    if (stopped.length > 0) options.onStopped(stopped);
   }
 
   function look(entries: readonly InboxEntry[]): void {
@@ -158,11 +181,15 @@ export function createInbox(options: InboxOptions): InboxSync {
     foreign = { unread: theirs.filter((entry) => !entry.control).length, stop };
   }
 
-  /** With ids that stand in the file: an entry of another program may lack them. Trouble with the file = none of its entries. */
-  async function readEntries(): Promise<readonly InboxEntry[]> {
+  /** With ids that stand in the file: an entry of another program may lack them. None of them where they do not matter, or the file is in trouble. */
+  async function readEntries(
+    matter: (entries: readonly InboxEntry[]) => boolean = () => true,
+  ): Promise<readonly InboxEntry[]> {
     try {
       const file = await readMailbox<InboxEntry>(options.path, 'inbox');
       unreadable = undefined;
+      // Most events find nothing in the file that the journal does not know, and the look at git is long.
+      if (!matter(file.entries)) return [];
       if (!(await options.isAdmitted())) {
         // It is found out beside the hook that asks: what others wrote comes with a later look.
         void refresh();
@@ -182,6 +209,10 @@ export function createInbox(options: InboxOptions): InboxSync {
     }
   }
 
+  function isOpenStop(id: string): boolean {
+    return openStops(project).some((stop) => stop.id === id);
+  }
+
   async function expire(): Promise<void> {
     const now = options.relayNow();
     const ids: string[] = [];
@@ -191,8 +222,17 @@ export function createInbox(options: InboxOptions): InboxSync {
     options.onReceipts();
   }
 
-  /** Undefined = the file could not be written. */
-  async function mark(messages: readonly WaitingMessage[]): Promise<string[] | undefined> {
+  /** Gives the ids of those that were read before; undefined = the file could not be written. For a hook all are marked or none. */
+  async function mark(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
+    const marked = writeMarks(messages, via);
+    marking = marked;
+    const beaten = await marked;
+    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
+    void refresh();
+    return beaten;
+  }
+
+  async function writeMarks(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
     const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
     let beaten: string[] | undefined = [];
     try {
@@ -203,19 +243,46 @@ export function createInbox(options: InboxOptions): InboxSync {
         const marked = (entries as InboxEntry[]).map((entry) => {
           const mine = ours.get(identityOf(entry));
           if (!mine) return entry;
-          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) found.push(entry.id);
-          return { ...entry, read: true };
+          if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) {
+            found.push(entry.id);
+            return entry;
+          }
+          return {
+            ...entry,
+            ...(mine.attempt ? { attempt: mine.attempt } : {}),
+            read: true,
+            via,
+          };
         });
-        return pruneSettled(marked, 'inbox', clock());
+        return 'session' in via && found.length > 0 ? entries : pruneSettled(marked, 'inbox', clock());
       });
     } catch (cause) {
-      // The journal says handed: the next refresh writes it.
       log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
       beaten = undefined;
     }
-    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    void refresh();
     return beaten;
+  }
+
+  /** The journal did not take the hand-over. Where this fails, too, the note tells the next look of a hand-over without proof. */
+  async function unmark(messages: readonly WaitingMessage[]): Promise<void> {
+    const ours = new Set(messages.map(({ entry }) => identityOf(entry)));
+    await updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
+      entries.map((entry) => {
+        if (!ours.has(identityOf(entry))) return entry;
+        const { via: _, ...rest } = entry;
+        return { ...rest, read: false } as InboxEntry;
+      }),
+    ).catch((cause) => log('warn', 'inbox not unmarked', { project: project.key, error: (cause as Error).message }));
+  }
+
+  /** While `work` runs, a refresh leaves these as they are in the file. */
+  async function whileClaiming<T>(messages: readonly WaitingMessage[], work: () => Promise<T>): Promise<T> {
+    for (const { entry } of messages) claiming.add(entry.id);
+    try {
+      return await work();
+    } finally {
+      for (const { entry } of messages) claiming.delete(entry.id);
+    }
   }
 
   return {
@@ -230,7 +297,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     async waiting() {
       await expire();
       const order = orderAt(clock());
-      const unread = unreadOf(project, await readEntries(), order);
+      const unread = unreadOf(project, await readEntries((entries) => changesUnread(project, entries)), order);
       const messages: WaitingMessage[] = [];
       for (const each of unread.slice(0, maxExpanded)) {
         const expansion = each.fromOwner ? await options.expand(each.entry.text) : undefined;
@@ -264,20 +331,38 @@ export function createInbox(options: InboxOptions): InboxSync {
         .then(settle)
         .catch((cause) => log('warn', 'stop not marked', { project: project.key, error: (cause as Error).message }));
     },
-    async claim(messages, record) {
-      for (const { entry } of messages) claiming.add(entry.id);
-      try {
+    async catchUp() {
+      const isBehind = ({ id, read, attempt = 0, control, via }: InboxEntry) => {
+        if (!read || claiming.has(id)) return false;
+        const message = project.waiting.get(id);
+        return message ? attempt >= message.attempt : control !== undefined && via !== undefined && isOpenStop(id);
+      };
+      const entries = await readEntries((found) => found.some(isBehind));
+      if (entries.some(isBehind)) await refresh();
+    },
+    take: (messages, note, record) =>
+      whileClaiming(messages, async () => {
+        if ((await mark(messages, note))?.length !== 0) return false;
+        try {
+          await record();
+        } catch (cause) {
+          await unmark(messages);
+          throw cause;
+        }
+        return true;
+      }),
+    claim: (messages, record) =>
+      whileClaiming(messages, async () => {
         await record();
-        return (await mark(messages)) ?? [];
-      } finally {
-        for (const { entry } of messages) claiming.delete(entry.id);
-      }
-    },
-    async markRead(messages) {
-      return (await mark(messages)) !== undefined;
-    },
+        return (await mark(messages, leased)) ?? messages.map(({ entry }) => entry.id);
+      }),
   };
 }
+
+type Via = HookNote | typeof leased;
+
+/** Of what an agent that polls holds: no hook has it, and none may give it. */
+const leased = { tool: 'mcp' };
 
 /** With its repair, because `wa-sync status` shows nothing else of it. */
 function troubleOf(cause: Error): string {

@@ -24,8 +24,6 @@ export interface LeaseOptions {
   /** The phone is told what is not given again by itself. */
   tell(item: OutboxItem): Promise<void>;
   onReceipts(): void;
-  /** Somebody holds other messages now: what hooks know without the daemon has to follow. Never rejects. */
-  onChanged(): Promise<void>;
   clock: () => number;
   log: Log;
 }
@@ -76,7 +74,6 @@ export function createLeases(options: LeaseOptions): Leases {
       await journal.append([{ t: 'unleased', p, at, ids: [...taken], ungiven: true }]);
       await inbox.refresh();
     }
-    await options.onChanged();
     const given = chosen.filter(({ entry }) => !taken.has(entry.id));
     log('info', 'leased', { project: p, messages: given.length, client: holder.client, pid: holder.pid });
     return given;
@@ -96,7 +93,7 @@ export function createLeases(options: LeaseOptions): Leases {
     for (const item of items) await options.tell(item);
     log('info', 'leases given back', { project: p, why, again: again.length, final: final.length });
     if (final.length > 0) options.onReceipts();
-    await Promise.all([inbox.refresh(), options.onChanged()]);
+    await inbox.refresh();
   }
 
   function release(why: string, fits: (id: string, lease: Lease) => boolean): Promise<void> {

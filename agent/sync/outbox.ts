@@ -1,25 +1,26 @@
 // Carries what the outbox file holds to the phone: journal first, then the relay, once; `sent:true` when the journal has the
 // outcome, which comes as a row of the log. The relay drops a key that it has, so posting again is always safe.
 
-import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../../protocol/errors.ts';
-import { identityOf, type OutboxEntry } from '../../protocol/files.ts';
+import { noteOf, type OutboxEntry } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { KeyEnd } from '../../protocol/log.ts';
 import { isEnd, type OutboxAnswer, type OutboxItem } from '../../protocol/relay-api.ts';
+import { outboxKey } from '../files/answer-id.ts';
 import { appendUnsent } from '../files/append.ts';
 import { pruneSettled } from '../files/merge.ts';
 import { isExposedFile, readMailbox } from '../files/read.ts';
+import type { Signer } from '../files/signing.ts';
 import { patientLockMs, updateMailboxFile } from '../files/update.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectRecord } from '../journal/records.ts';
+import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { OutboxKey, ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { RelayClient } from '../relay-client.ts';
 import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import { createCoalesced } from './coalesce.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
-import { createHomeless, type HomelessOptions } from './homeless.ts';
+import { createHomeless } from './homeless.ts';
 import type { Outages } from './outages.ts';
 import { type RenderedKey, wholeName } from './render.ts';
 import { recogniseRewritten, type Written } from './rewritten.ts';
@@ -31,16 +32,13 @@ export interface OutboxOptions {
   journal: Journal;
   client: RelayClient;
   path: string;
-  /** For what neither journal nor file can take: folders of the spool, and when this daemon started. */
-  spool: HomelessOptions['spool'];
+  signer: Signer;
   /** Before the file is looked at. Errors: what keeps it from that. */
   admit(): Promise<void>;
   /** After it was read: what was read may be used. */
   isAdmitted(): Promise<boolean>;
   /** Before it is written. Errors: those of `admit` and `ensureMailbox`. */
   prepare(): Promise<void>;
-  /** Journals what was left in the spool because the file had no room for it. Never rejects. */
-  takeSpool(): Promise<void>;
   /** A status update as the phone shows it. Undefined = nothing to post: a document. */
   render(key: OutboxKey): Promise<RenderedKey | undefined>;
   /** Keeps a text until the phone has it as a file. Errors: `file_unusable`. */
@@ -58,9 +56,17 @@ export interface OutboxOptions {
 export interface OutboxSync {
   /** Takes new entries of the file into the journal and posts what is open. Never rejects. */
   scan(): Promise<void>;
-  /** Adds a status update of ours to journal and file; to one of them when the other is full or cannot be written, to the spool when
-   * neither can, and keeps it in memory while nothing can. */
-  report(entry: OutboxEntry, replyTo: string | undefined): Promise<void>;
+  /**
+   * Adds the answer that ends a turn to journal and file, unless it was told before under this id. While the journal cannot be written
+   * it is kept in memory and tried again. `turn` = as it is since, and `receipts` = what became of its messages: in one append with the
+   * answer, and never without it. Errors: those of the journal, where there are receipts.
+   */
+  report(
+    entry: OutboxEntry,
+    more: { replyTo: string | undefined; turn: StoredTurn; receipts: readonly ProjectRecord[] },
+  ): Promise<void>;
+  /** Answers in the file that a hook told which worked without the daemon, oldest first, as of the last look; the journal has them. */
+  toldAlone(): readonly ToldAlone[];
   /** Queues what is in no file, in order; a key makes an item once. */
   send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
@@ -73,15 +79,21 @@ export interface OutboxSync {
   stop(): Promise<void>;
 }
 
-type EntryRecord = Extract<ProjectRecord, { t: 'entry' }>;
-
-export function outboxKey(entry: { id: string; timestamp: string; text: string }): string {
-  return createHash('sha256').update(identityOf(entry)).digest('hex');
+/** The session file, and its size when the turn had ended. */
+export interface ToldAlone {
+  id: string;
+  text: string;
+  transcript: string;
+  at: number;
 }
+
+type EntryRecord = Extract<ProjectRecord, { t: 'entry' }>;
 
 export function createOutbox(options: OutboxOptions): OutboxSync {
   const { project, journal, client, path, clock, log } = options;
   const stopping = new AbortController();
+  const keyOf = (entry: OutboxEntry) => outboxKey(entry, options.signer);
+  let toldAlone: readonly ToldAlone[] = [];
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
   let scanning: Promise<void> = Promise.resolve();
@@ -89,7 +101,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   let written: Written = { at: 0, entries: [] };
 
   const scanOnce = createCoalesced(async () => {
-    await options.takeSpool();
     try {
       await takeFromFile();
       trouble = undefined;
@@ -157,7 +168,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   const { signal } = stopping;
-  const keepHomeless = createHomeless({ journal, spool: options.spool, signal, onKept: () => void scan() });
+  const keepHomeless = createHomeless({ journal, signal, onKept: () => void scan() });
   const uploads = createUploads({ ...options, end: endKeys, signal });
 
   function postOpen(): void {
@@ -170,7 +181,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     await options.admit();
     const { state, entries, incomplete, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
-    const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(outboxKey(entry))) !== entry;
+    const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(keyOf(entry))) !== entry;
     const isRewritten = recogniseRewritten(entries, written, modifiedAtMs) !== entries;
     const isAmiss = state === 'malformed' || incomplete || isRewritten || entries.some(isOver);
     // What stands there then: another program may have written again since.
@@ -181,12 +192,17 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     if (!(await options.isAdmitted())) return again();
     const records: ProjectRecord[] = [];
     for (const entry of entries) {
-      const key = outboxKey(entry);
+      const key = keyOf(entry);
       if (entry.sent || project.outbox.has(key) || isBlank(entry)) continue;
       const replyTo = typeof entry.replyTo === 'string' ? entry.replyTo : undefined;
       records.push(entryRecord(key, entry, replyTo));
     }
     await journal.append(records);
+    toldAlone = entries.flatMap((entry) => {
+      const note = noteOf(entry);
+      const isTold = note?.transcript && project.outbox.has(entry.id) && keyOf(entry) === entry.id;
+      return isTold ? { id: entry.id, text: entry.text, transcript: note.transcript as string, at: note.at } : [];
+    });
   }
 
   function entryRecord(key: string, { id, timestamp, text }: OutboxEntry, replyTo: string | undefined): EntryRecord {
@@ -210,7 +226,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       (found, _, modifiedAtMs) =>
         pruneSettled(
           recogniseRewritten(found, written, modifiedAtMs).map((entry) =>
-            settleEntry(entry, project.outbox.get(outboxKey(entry))),
+            settleEntry(entry, project.outbox.get(keyOf(entry))),
           ),
           'outbox',
           clock(),
@@ -305,20 +321,27 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     trouble: () => trouble,
     postOpen,
     ended,
-    async report(entry, replyTo) {
-      const stored = replyTo === undefined ? entry : { ...entry, replyTo };
+    toldAlone: () => toldAlone,
+    async report(unsigned, { replyTo, turn, receipts }) {
+      const entry = options.signer.sign(unsigned, 'outbox');
+      const record = entryRecord(keyOf(entry), entry, replyTo);
+      if (project.outbox.has(record.key)) {
+        return journal.append([...receipts, { t: 'turn', p: project.key, at: clock(), turn }]);
+      }
       // Journal first: another program may rewrite the file without having seen the entry.
-      const record = entryRecord(outboxKey(entry), entry, replyTo);
-      const inJournal = await journal.append([record]).then(
-        () => true,
-        () => false,
+      const unkept = await journal.append([{ ...record, turn }, ...receipts]).then(
+        () => undefined,
+        (cause: Error) => {
+          keepHomeless(record);
+          return cause;
+        },
       );
-      const inFile = await appendToFile(stored).catch((cause) => {
-        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message });
-        return false;
-      });
-      if (!inJournal && !inFile) return keepHomeless(record);
+      const stored = replyTo === undefined ? entry : { ...entry, replyTo };
+      await appendToFile(stored).catch((cause) =>
+        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message }),
+      );
       void scan();
+      if (unkept && receipts.length > 0) throw unkept;
     },
     async send(...items) {
       const at = clock();
@@ -337,10 +360,10 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     },
   };
 
-  /** False = the file holds as much that is unsent as it may. */
-  async function appendToFile(entry: OutboxEntry): Promise<boolean> {
+  /** What has no room there goes out from the journal. */
+  async function appendToFile(entry: OutboxEntry): Promise<void> {
     await options.prepare();
-    return appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs }, entry);
+    await appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs, bounded: true }, entry);
   }
 }
 

@@ -27,8 +27,6 @@ export interface PollingOptions {
   queue(items: readonly OutboxItem[]): Promise<void>;
   /** Resolves with the first settled outcome of the key, or undefined after `timeoutMs`. */
   outcome(key: string, timeoutMs: number, signal: AbortSignal): Promise<KeyEnd | undefined>;
-  /** Takes what hooks did on the files alone. Never rejects. */
-  takeSpool(): Promise<void>;
   typing(): Promise<void>;
   typesetter: Typesetter;
   clock: () => number;
@@ -81,7 +79,6 @@ export function createPolling(options: PollingOptions): Polling {
       const news = listen();
       const over = new AbortController();
       try {
-        await options.takeSpool();
         const messages = signal.aborted ? [] : await leases.take(from, limit);
         const leftMs = until - clock();
         if (messages.length > 0 || leftMs <= 0 || signal.aborted) return messages;

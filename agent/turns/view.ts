@@ -1,5 +1,5 @@
-// What the rules know about a project at one moment. The daemon builds it from its journal, the fallback from view.json
-// and the inbox file; the rules do not see the difference.
+// What the rules know about a project at one moment. The daemon builds it from its journal, the fallback from the inbox file;
+// the rules do not see the difference.
 
 import type { InboxEntry } from '../../protocol/files.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -10,7 +10,7 @@ export interface WaitingMessage {
   entry: InboxEntry;
   /** Epoch milliseconds; 0 when the entry's timestamp is no time. */
   at: number;
-  /** True = its identity stands in the journal, so it came from the owner's phone through the relay. */
+  /** True = it came from the owner's phone: the journal has it, or the daemon signed it. */
   fromOwner: boolean;
   /** The workflow that a slash text named, ready for the model. */
   expansion?: { name: string; text: string };
@@ -88,32 +88,6 @@ export interface TurnPlace {
   /** The coding agent's session file, and its size in bytes when the turn began. */
   transcript: string | undefined;
   offset: number;
-}
-
-/** view.json: what the fallback needs of the daemon's state, replaced atomically after each change. */
-export interface StoredView {
-  version: 1;
-  at: number;
-  bound: BoundSession | undefined;
-  /** Identities (`identityOf`) of messages from the owner's phone that wait, and of open STOPs of it. */
-  owner: readonly string[];
-  /** Identities handed over in the last hour; a stale file must not show them twice. */
-  handed: readonly string[];
-  carried: readonly string[];
-  turnRuns: boolean;
-  place: TurnPlace | undefined;
-  /** It ended and the phone was told, but a full disk kept it from being settled. */
-  reported?: boolean;
-  /** Absent in a view of an older version. */
-  offered?: string | undefined;
-  /** The end of this turn is held: its answer is told already. `offset` = the session file's size then. */
-  held?: { session: string; offset: number } | undefined;
-}
-
-/** Undefined = not a view of this version; the fallback then knows nothing about the owner's messages. */
-export function parseStoredView(value: unknown): StoredView | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const view = value as Record<string, unknown>;
-  const lists = ['owner', 'handed', 'carried'].every((key) => Array.isArray(view[key]));
-  return view.version === 1 && lists ? (value as StoredView) : undefined;
+  /** Its size when the turn had ended; absent = now. */
+  until?: number;
 }

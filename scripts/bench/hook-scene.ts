@@ -2,10 +2,11 @@
 // plays the coding agent's turns around the hook that is timed.
 
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { modeOf } from '../../agent/drivers/registry.ts';
 import { rememberBound } from '../../agent/files/served.ts';
 import type { Lab } from '../lab/lab.ts';
 import { onChange, readEntries } from './inbox-file.ts';
@@ -45,7 +46,7 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
   const fallback = await project('fallback');
   const bashJq = await project('bash-jq');
   const withoutDaemon = await settings(lab, stage, fallback);
-  const beforeAgent = ['gemini', 'BeforeAgent', '60'];
+  const beforeAgent = ['gemini', 'BeforeAgent', '60', modeOf('gemini', 'BeforeAgent')];
   const commands: Record<Contestant, Omit<Command, 'stdin'>> = {
     daemon: command(stage.projectDir, launcher, beforeAgent, stage.env),
     fallback: command(fallback, launcher, beforeAgent, withoutDaemon),
@@ -69,7 +70,7 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
 
   async function fire(event: string, fields: object): Promise<void> {
     const stdin = payload(event, stage.projectDir, fields);
-    await runner.run({ ...commands.daemon, args: ['gemini', event, '60'], stdin });
+    await runner.run({ ...commands.daemon, args: ['gemini', event, '60', modeOf('gemini', event)], stdin });
   }
 
   async function record(type: string, content: unknown): Promise<void> {
@@ -89,10 +90,7 @@ export async function setHookScene(lab: Lab, stage: Stage, runner: Runner): Prom
 
   async function again(name: Contestant): Promise<void> {
     if (name === 'daemon') await cancelTurn();
-    if (name !== 'fallback') return;
-    await copyInbox(fallback);
-    // A daemon that comes back empties it.
-    await rm(join(withoutDaemon.WA_STATE_DIR, 'spool'), { recursive: true, force: true });
+    if (name === 'fallback') await copyInbox(fallback);
   }
 
   return {

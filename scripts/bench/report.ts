@@ -56,7 +56,7 @@ const rows: Row[] = [
   {
     key: 'hook.fallback',
     value: ({ hook }) => ms(hook?.fallback),
-    meaning: 'no daemon, one message waits: launcher and Node fallback, spool and file written durably',
+    meaning: 'no daemon, one message waits: launcher and Node fallback, the file written durably',
     target: ({ hook, baseline }) => hook && baseline && overNode(hook.fallback, baseline.node),
   },
   {

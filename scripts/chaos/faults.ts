@@ -180,20 +180,23 @@ const disk: Fault[] = [
   {
     name: 'the disk is full',
     weight: 2,
-    run: ({ stage, random }) => fillFor(stage, [stage.disk], random),
+    run: (parts) => fillAndNote(parts, [parts.stage.disk]),
   },
   {
     name: 'every disk is full',
     weight: 1,
-    async run({ stage, ledger, random }) {
-      const fromAt = Date.now();
-      await fillFor(stage, [stage.disk, stage.runDisk], random);
-      if (stage.disk.small) ledger.noPlace({ fromAt, toAt: Date.now() });
-    },
+    run: (parts) => fillAndNote(parts, [parts.stage.disk, parts.stage.runDisk]),
   },
 ];
 
 export const faults: readonly Fault[] = [...processes, ...network, ...platform, ...disk];
+
+/** Files and journal lie on the one disk: nothing has a place meanwhile. */
+async function fillAndNote({ stage, ledger, random }: FaultParts, disks: SmallDisk[]): Promise<void> {
+  const fromAt = Date.now();
+  await fillFor(stage, disks, random);
+  if (stage.disk.small) ledger.noPlace({ fromAt, toAt: Date.now() });
+}
 
 function api(name: string, weight: number, failure: Parameters<Stage['sim']['failNext']>[0]): Fault {
   return { name, weight, run: async ({ stage }) => void stage.failSend(failure) };

@@ -134,7 +134,7 @@ async function heal(stage: Stage): Promise<void> {
   await stage.disk.free();
   await stage.runDisk.free();
   await passPauses(stage);
-  // What hooks left in the spool is read at a start.
+  // What hooks did alone is settled at a start.
   await stage.daemon.stop();
   await stage.daemon.up();
 }

@@ -5,7 +5,6 @@ import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiFailure, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
-import { spoolDirs } from '../../agent/paths.ts';
 import { createRelayClient, type RelayClient } from '../../agent/relay-client.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Line, startLine } from '../lab/line.ts';
@@ -118,7 +117,6 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void, witne
     witness?.follow({
       outboxFile: station.outboxFile,
       journal: journalOf(station),
-      spools: spoolDirs({ state: station.stateDir, runtime: station.runtimeDir }),
     });
     undo.push(async () => witness?.stop());
     return {

@@ -1,8 +1,7 @@
-// Watches whoever brings a text to the phone: entries of the outbox file, keys on the line to the relay, records of journal and
-// spool, each as it comes. At the end of a run the files that knew of a history may be gone.
+// Watches whoever brings a text to the phone: entries of the outbox file, keys on the line to the relay, lines of the journal,
+// each as it comes. At the end of a run the files that knew of a history may be gone.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import type { Watch } from '../lab/line.ts';
 import { tokensIn } from './ledger.ts';
 import type { Happened } from './story.ts';
@@ -13,7 +12,7 @@ export interface Witness {
   readonly watch: Watch;
   /** Keys under which a daemon posted this token. */
   keysOf(token: string): string[];
-  /** Lines that were added to the journal, and records of the spool. */
+  /** Lines that were added to the journal. */
   readonly records: readonly Happened[];
   /** From now on the files are looked at. */
   follow(places: WitnessPlaces): void;
@@ -23,10 +22,8 @@ export interface Witness {
 export interface WitnessPlaces {
   outboxFile: string;
   journal: string;
-  spools: readonly string[];
 }
 
-/** A record of the spool stands there for as long as a daemon needs to start. */
 const lookEveryMs = 25;
 const shownChars = 400;
 
@@ -46,14 +43,8 @@ export function createWitness(clock: () => number, sees: (token: string, what: s
     records.push({ at: clock(), what: what.slice(0, shownChars) });
   }
 
-  function look({ outboxFile, journal, spools }: WitnessPlaces): void {
+  function look({ outboxFile, journal }: WitnessPlaces): void {
     lookAtOutbox(outboxFile);
-    for (const dir of spools) {
-      for (const name of namesIn(dir)) {
-        const text = changed(join(dir, name));
-        if (text !== undefined) record(`spool ${name} ${text}`);
-      }
-    }
     for (const line of changed(journal)?.split('\n') ?? []) if (line !== '') record(`journal ${line}`);
   }
 
@@ -123,12 +114,4 @@ function entriesIn(text: string): Map<string, string> | undefined {
 
 function isOfAgent(token: string): boolean {
   return isOutbound(token.charAt('wa-'.length) as TokenKind);
-}
-
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir).filter((name) => name.endsWith('.json'));
-  } catch {
-    return [];
-  }
 }

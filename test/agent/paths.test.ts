@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { directories, viewFiles } from '../../agent/paths.ts';
+import { directories } from '../../agent/paths.ts';
 import { launcherFile } from '../hooks/launcher-run.ts';
 
 const home = '/home/dev';
@@ -49,10 +49,6 @@ describe.skipIf(process.platform === 'win32')('the directories', () => {
   it.each(cases)('%s', (_, input, expected) => {
     expect(directories(input)).toMatchObject(expected);
   });
-});
-
-it('state belongs to a mailbox and a project, not to a path', () => {
-  expect(viewFiles({ state: '/s', runtime: '/r' }, '-100.7')[0]).toMatch(/-100\.7\.json$/);
 });
 
 it('the launcher knows the same rule for the runtime directory', () => {

@@ -108,6 +108,7 @@ function readSession(whole: string): SessionRecord {
     error: last('trouble'),
     cancelled: after.some(({ left }) => left === true),
     contextShare: undefined,
+    lastId: text((after.findLast(({ agent }) => typeof agent === 'string') ?? lines.at(-1))?.id),
     tools: lines.flatMap(({ ran }) => {
       const { id, does, with: given, at } = object(ran);
       return typeof id === 'string' && typeof does === 'string' && typeof at === 'number'

@@ -24,6 +24,19 @@ const { policy, audit } = eachGate((scene) => {
 });
 const { told } = phoneOf(() => ws.chat);
 
+/** What the launcher asks the daemon with. */
+const clients = ['with perl', 'without perl'];
+const useClient = async (client: string) => {
+  if (client === 'with perl') return;
+  const bin = join(ws.root, 'bin');
+  await mkdir(bin);
+  for (const name of ['sh', 'cat', 'rm', 'node']) {
+    await symlink(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name));
+  }
+  await agent.kill();
+  agent = await startAgent({ project: ws.project, env: { ...ws.env, PATH: bin }, dir: join(ws.root, 'plain-agent') });
+};
+
 describe('a command after a tool', () => {
   const fields = { tool_name: 'write_file', tool_input: { file_path: 'a.ts', content: 'x' } };
   const contextOf = (answer: ToolAnswer) => answer.hookSpecificOutput?.additionalContext;
@@ -34,16 +47,6 @@ describe('a command after a tool', () => {
     return () => writeFile(go, '');
   };
   const ran = () => until('it runs', async () => (await audit(1)).some(({ kind }) => kind === 'tool'));
-  /** As on a system without perl, where the launcher takes curl. */
-  const startCurlAgent = async () => {
-    const bin = join(ws.root, 'bin');
-    await mkdir(bin);
-    for (const name of ['sh', 'curl', 'head', 'cat', 'rm', 'node']) {
-      await symlink(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name));
-    }
-    return startAgent({ project: ws.project, env: { ...ws.env, PATH: bin }, dir: join(ws.root, 'curl-agent') });
-  };
-
   it('is told to the model with the result, and every tool, command and turn is written down without secrets', async () => {
     const prints = 'echo formatted; echo ghp_012345678901234567890123456789abcdef';
     await policy({ rules: [{ tool: 'write_file', after: prints }] });
@@ -66,9 +69,10 @@ describe('a command after a tool', () => {
     expect(context).not.toContain('abcdef');
   });
 
-  it('gives a slow output with that very result, and what came meanwhile with it', async () => {
+  it.each(clients)('gives a slow output with that very result, and what came meanwhile with it, %s', async (client) => {
     const letGo = await blocked('echo finally');
     await ws.start();
+    await useClient(client);
     await agent.hook('BeforeAgent', { prompt: 'go on' });
     const result = agent.held('AfterTool', fields);
     await ran();
@@ -78,19 +82,6 @@ describe('a command after a tool', () => {
     expect(context).toContain('after write_file:\nfinally');
     expect(context).toContain('also the docs');
     expect(contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))).not.toContain('finally');
-  });
-
-  it('gives the output of a slow command with the next thing that the model reads, where the launcher has only curl', async () => {
-    const letGo = await blocked('echo finally');
-    await ws.start();
-    const other = await startCurlAgent();
-    expect(await other.hook('AfterTool', fields)).toEqual({});
-    await letGo();
-    const context = await until('the output is given', async () =>
-      contextOf(await other.hook('BeforeAgent', { prompt: 'next' })),
-    );
-    expect(context).toContain('after write_file:\nfinally');
-    await other.kill();
   });
 
   it('gives way to a STOP, and to the next prompt after Esc; the output follows', async () => {
@@ -124,16 +115,19 @@ describe('a command after a tool', () => {
   });
 
   it('tells the phone what failed when the session ends before the model could read it', async () => {
-    await policy({ rules: [{ tool: 'write_file', after: 'sleep 0.5; echo broken; exit 1' }] });
+    const letGo = await blocked('echo broken; exit 1');
     await ws.start();
-    const other = await startCurlAgent();
-    await other.hook('BeforeAgent', { prompt: 'go on' });
-    expect(await other.hook('AfterTool', fields)).toEqual({});
-    await other.hook('SessionEnd', { reason: 'exit' });
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    const result = agent.held('AfterTool', fields);
+    await ran();
+    await ws.chat.say('STOP');
+    await result;
+    await letGo();
+    await until('it ended', async () => (await audit(1)).some(({ kind }) => kind === 'after'));
+    await agent.hook('SessionEnd', { reason: 'exit' });
     expect(await told(/^The session ended before the agent could read this:/)).toContain(
       'after write_file; it ended with 1:\nbroken',
     );
-    await other.kill();
   });
 });
 
@@ -147,15 +141,21 @@ describe('a filter of a result', () => {
   const filter = (...runs: string[]) =>
     policy({ rules: runs.map((run) => ({ tool: 'run_shell_command', after: { run, result: 'replace' } })) });
 
-  it('gives the model what the filters leave of it, one after the other, and nothing else of it', async () => {
-    await filter('sleep 0.5; grep -v secret', 'tr a-z A-Z');
-    await ws.start();
-    expect(await read('one\nsecret two\nthree\n')).toEqual({
-      decision: 'deny',
-      reason: expect.stringMatching(/^run_shell_command ran\. This is what [^`]* leaves of its result:\nONE\nTHREE\n$/),
-    });
-    expect((await read([{ text: 'a' }, { text: 'b' }])).reason).toMatch(/its result:\nAB\n$/);
-  });
+  it.each(clients)(
+    'gives the model what the filters leave of it, one after the other, and nothing else of it, %s',
+    async (client) => {
+      await filter('sleep 0.5; grep -v secret', 'tr a-z A-Z');
+      await ws.start();
+      await useClient(client);
+      expect(await read('one\nsecret two\nthree\n')).toEqual({
+        decision: 'deny',
+        reason: expect.stringMatching(
+          /^run_shell_command ran\. This is what [^`]* leaves of its result:\nONE\nTHREE\n$/,
+        ),
+      });
+      expect((await read([{ text: 'a' }, { text: 'b' }])).reason).toMatch(/its result:\nAB\n$/);
+    },
+  );
 
   it('withholds it when the filter fails, without a word of either', async () => {
     await filter('cat >&2; exit 4');

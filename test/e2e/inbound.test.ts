@@ -32,6 +32,7 @@ describe('a text of the phone', () => {
       from: 'user',
       text: 'Run /startup\nplease “now” 🚀',
       read: false,
+      sig: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect((await stat(ws.inboxFile)).mode & 0o777).toBe(0o600);
     expect((await stat(dirname(ws.inboxFile))).mode & 0o777).toBe(0o700);

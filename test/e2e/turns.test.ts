@@ -164,7 +164,7 @@ describe('a turn', () => {
     await agent.record('gemini', 'Alone.');
     passedMs = 10_000;
     await told(/^Working, 1\d s$/);
-    // As a hook does that the daemon did not answer: it finds no socket, and leaves what it did in the spool.
+    // As a hook does that the daemon did not answer: it finds no socket, and leaves its note in the file.
     const socket = join(ws.runtimeDir, 'hook.sock');
     await rename(socket, `${socket}.away`);
     await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Alone.' });

@@ -1,16 +1,16 @@
 // What other programs do to the two files while the workstation looks away: sleeps, is down, or has nothing to say.
 
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
-import { startAgent } from '../helpers/launcher.ts';
-import { eachTest } from '../helpers/scene.ts';
+import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let ws: Workstation;
+let newAgent: Scene['newAgent'];
+let arrives: Scene['arrives'];
 eachTest((scene) => {
-  ({ ws } = scene);
+  ({ ws, newAgent, arrives } = scene);
 });
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
@@ -69,24 +69,23 @@ describe('a program that rewrites the inbox without having seen the newest messa
 });
 
 describe('a program that rewrites the outbox without having seen the newest status update', () => {
-  it('takes nothing away of what a hook wrote while no daemon ran: once on the phone', async () => {
-    const agent = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'agent') });
-    try {
-      await agent.turn('Done by myself.');
-      expect((await ws.outbox()).map(({ text }) => text)).toEqual(['Done by myself.']);
-      await ws.foreignWrite(ws.outboxFile, { messages: [entry({ from: 'agent', sent: false })] });
-      await ws.start();
-      await until('both are on the phone', () => ws.chat.fromBot().length >= 2);
-      await until('theirs is marked', async () => (await ws.outbox())[0]?.sent === true);
-      expect(
-        ws.chat
-          .fromBot()
-          .map(({ text }) => text)
-          .sort(),
-      ).toEqual(['Done by myself.', 'theirs']);
-    } finally {
-      await agent.kill();
-    }
+  it('takes nothing away of the answer to a message that a hook gave while no daemon ran: once on the phone', async () => {
+    const first = await ws.start();
+    await arrives('to a hook alone');
+    await until('it is in the file', async () => (await ws.inbox()).length === 1);
+    await first.stop();
+    const agent = await newAgent('agent');
+    expect(await agent.turn('Done by myself.')).toContain('to a hook alone');
+    expect((await ws.outbox()).map(({ text }) => text)).toEqual(['Done by myself.']);
+    await ws.foreignWrite(ws.outboxFile, { messages: [entry({ from: 'agent', sent: false })] });
+    await ws.start();
+    await until('theirs is marked', async () => (await ws.outbox()).some((each) => each.id === 'x' && each.sent));
+    // The session file has the end that nothing else tells any more; the next prompt shows that it was one.
+    expect(await agent.turn('Next.')).toBeUndefined();
+    await until('all are on the phone', () => ws.chat.fromBot().length >= 3);
+    await until('the relay knows', async () => (await ws.chat.ladder()).answered === 1);
+    const texts = ws.chat.fromBot().map(({ text }) => text);
+    expect(texts.sort()).toEqual(['Done by myself.', 'Next.', 'theirs']);
   });
 });
 

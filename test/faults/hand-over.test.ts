@@ -1,11 +1,9 @@
 // A message between the workstation's journal and the model: whoever dies there, it is given, and given once.
 
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../agent/files/lock.ts';
 import { type Running, until, type Workstation } from '../helpers/daemon.ts';
-import type { AgentProcess } from '../helpers/launcher.ts';
 import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let ws: Workstation;
@@ -16,31 +14,22 @@ eachTest((scene) => {
 });
 
 const startProgram = (): Promise<Running> => ws.runDaemon();
-const journal = () => readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8');
 const ladder = () => ws.chat.ladder();
 const timesIn = (context: string | undefined, text: string) => (context ?? '').split(`]\n${text}\n[`).length - 1;
-
-/** Begins a hand-over and stops the daemon between its journal line and its answer: the file's lock is ours. */
-async function beginHandOver(agent: AgentProcess): Promise<{ answer: Promise<unknown>; release(): Promise<void> }> {
-  const lock = await acquireLock(ws.inboxFile, { timeoutMs: 5_000, short: false });
-  const answer = agent.hook('BeforeAgent', { prompt: 'go on' }).catch(() => 'killed');
-  await until('the journal has the hand-over', async () => (await journal()).includes('"t":"handed"'));
-  return { answer, release: lock.release };
-}
 
 describe('between the hand-over and its answer', () => {
   it('a power cut gives nothing away: the next turn gets it, marked as given again', async () => {
     const daemon = await startProgram();
     await arrives('after the cut');
     const victim = await newAgent('victim');
-    const { answer, release } = await beginHandOver(victim);
+    await until('it is in the file', async () => (await ws.inbox()).length === 1);
     process.kill(daemon.pid, 'SIGKILL');
-    const [launcher = 0] = await childrenOf(victim.pid);
-    process.kill(launcher, 'SIGKILL');
-    expect(await answer).toBe('killed');
     await daemon.exited;
+    // As a hand-over leaves it between its mark in the file and its line in the journal.
+    const via = { tool: 'gemini', session: victim.session, transcript: victim.sessionFile, at: 0 };
+    const messages = (await ws.inbox()).map((entry) => ({ ...entry, read: true, via }));
+    await ws.foreignWrite(ws.inboxFile, { messages });
     await victim.kill();
-    await release();
 
     await startProgram();
     const agent = await newAgent('agent');
@@ -55,12 +44,14 @@ describe('between the hand-over and its answer', () => {
     const daemon = await startProgram();
     await arrives('by the file');
     const agent = await newAgent('agent');
-    const { answer, release } = await beginHandOver(agent);
+    // The daemon waits for the file while it dies.
+    const lock = await acquireLock(ws.inboxFile, { timeoutMs: 5_000, short: false });
+    const answer = agent.hook('BeforeAgent', { prompt: 'go on' });
+    await until('the launcher runs', async () => (await childrenOf(agent.pid)).length > 0);
     process.kill(daemon.pid, 'SIGKILL');
-    await release();
-    const given = (await answer) as { hookSpecificOutput?: { additionalContext?: string } };
+    await lock.release();
+    const first = (await answer).hookSpecificOutput?.additionalContext;
     await daemon.exited;
-    const first = given.hookSpecificOutput?.additionalContext;
 
     await startProgram();
     const added = first === undefined ? [] : [{ text: `<hook_context>${first}</hook_context>` }];
@@ -95,7 +86,7 @@ describe('after the answer of the hook', () => {
 });
 
 describe('a turn that the daemon began and a hook ended alone', () => {
-  it('is told once and settled, although the view of the turn was never written', async () => {
+  it('is told once and settled', async () => {
     const daemon = await startProgram();
     await arrives('go');
     const agent = await newAgent('agent');
@@ -103,7 +94,6 @@ describe('a turn that the daemon began and a hook ended alone', () => {
     expect(timesIn(context, 'go')).toBe(1);
     process.kill(daemon.pid, 'SIGKILL');
     await daemon.exited;
-    await rm(join(ws.stateDir, 'view'), { recursive: true });
     await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
     await agent.record('gemini', 'Went.');
     await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
@@ -112,6 +102,91 @@ describe('a turn that the daemon began and a hook ended alone', () => {
     await until('the relay knows', async () => (await ladder()).answered === 1);
     await until('both answers are on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
     expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
+  });
+});
+
+describe('a turn whose end a hook alone told before the session file had the answer', () => {
+  it('is settled by the next daemon and on the phone once, also after the next prompt', async () => {
+    const daemon = await startProgram();
+    await arrives('go');
+    const agent = await newAgent('agent');
+    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+    expect(timesIn(context, 'go')).toBe(1);
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.exited;
+    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+    await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
+    await agent.record('gemini', 'Went.');
+    await startProgram();
+    await until('the relay knows', async () => (await ladder()).answered === 1);
+    expect(await agent.turn('Idle.')).toBeUndefined();
+    await until('the next answer is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'Idle.'));
+    expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['Went.', 'Idle.']);
+  });
+});
+
+describe('two turns of which the second answer is the end of the first, around the death of the daemon', () => {
+  const answersOf = () => ws.chat.fromBot().map(({ text }) => text);
+  const [long, short] = ['\nRemoved the flag.\nDone.', '\nDone.'];
+
+  it('are both on the phone', async () => {
+    const daemon = await startProgram();
+    const agent = await newAgent('agent');
+    await agent.turn(long);
+    await until('the first is on the phone', () => answersOf().length === 1);
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.exited;
+    await agent.turn(short);
+    await startProgram();
+    await agent.turn('And on.');
+    await until('the last is on the phone', () => answersOf().includes('And on.'));
+    expect(answersOf()).toEqual(['Removed the flag.\nDone.', 'Done.', 'And on.']);
+  });
+
+  it('are both on the phone when the first was told without it, too', async () => {
+    const daemon = await startProgram();
+    const agent = await newAgent('agent');
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.exited;
+    for (const answer of [long, short]) {
+      await agent.record('user', [{ text: 'go on' }]);
+      await agent.record('gemini', answer);
+      await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: answer, stop_hook_active: false });
+    }
+    await startProgram();
+    await agent.turn('And on.');
+    await until('the last is on the phone', () => answersOf().includes('And on.'));
+    expect(answersOf()).toEqual(['Removed the flag.\nDone.', 'Done.', 'And on.']);
+  });
+});
+
+describe('one answer that the daemon and a hook alone have both told', () => {
+  it('is on the phone once, whoever of them was first', async () => {
+    const daemon = await startProgram();
+    const agent = await newAgent('agent');
+    await agent.turn('One.');
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    await agent.record('user', [{ text: 'go on' }]);
+    await agent.record('gemini', 'Told by all.');
+    const end = {
+      prompt: 'go on',
+      prompt_response: 'Told by all.',
+      stop_hook_active: false,
+      timestamp: new Date(1_790_000_000_000).toISOString(),
+    };
+    process.kill(daemon.pid, 'SIGKILL');
+    await daemon.exited;
+    // The hooks of two scopes, and the daemon that is back: one end.
+    await agent.hook('AfterAgent', end);
+    await agent.hook('AfterAgent', end);
+    await startProgram();
+    await agent.hook('AfterAgent', end);
+    await agent.turn('And on.');
+    await until('the last is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'And on.'));
+    const ids = (await ws.outbox()).map(({ id }) => id);
+    expect([ids.length, ids.every((id) => /^resp_[0-9a-f]{32}$/.test(id))]).toEqual([3, true]);
+    expect(ws.chat.fromBot().map(({ text }) => text)).toEqual(['One.', 'Told by all.', 'And on.']);
   });
 });
 
@@ -150,10 +225,9 @@ describe('a turn that a hook began alone and one ended while a daemon started', 
     await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
     await agent.record('gemini', 'Went.');
 
-    // The next daemon knows of the beginning, and does not get to the files yet.
+    // The next daemon starts, and does not get to the inbox yet.
     const lock = await acquireLock(ws.inboxFile, { timeoutMs: 5_000, short: false });
     const next = ws.runDaemon();
-    await until('the journal has the hand-over', async () => (await journal()).includes('"t":"handed"'));
     await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
     await lock.release();
     await next;

@@ -31,16 +31,16 @@ it('a text that is posted under two keys has both, although its request comes in
   expect(witness.keysOf('wa-s8')).toEqual(['other']);
 });
 
-it('an entry of the outbox file is seen at each change, and a record of the spool although it is gone later', async () => {
+it('an entry of the outbox file is seen at each change, and a line of the journal although it is gone later', async () => {
   const outboxFile = join(dir, 'outbox.json');
-  const record = join(dir, '1.json');
-  witness.follow({ outboxFile, journal: join(dir, 'journal.jsonl'), spools: [dir] });
+  const journal = join(dir, 'journal.jsonl');
+  witness.follow({ outboxFile, journal });
   const write = (entry: object) => writeFile(outboxFile, JSON.stringify({ messages: [{ ...entry, text: 'wa-a7' }] }));
   await write({ sent: false });
   await vi.waitFor(() => expect(seen).toHaveLength(1));
-  await writeFile(record, '{"kind":"answer"}');
-  await vi.waitFor(() => expect(witness.records.map(({ what }) => what)).toContain('spool 1.json {"kind":"answer"}'));
-  await rm(record);
+  await writeFile(journal, '{"t":"entry"}\n');
+  await vi.waitFor(() => expect(witness.records.map(({ what }) => what)).toContain('journal {"t":"entry"}'));
+  await rm(journal);
   await write({ id: 'resp_1', sent: true });
   await vi.waitFor(() => expect(seen).toHaveLength(2));
   await rm(outboxFile);

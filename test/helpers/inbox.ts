@@ -1,4 +1,4 @@
-// The inbox file over a real journal, with nothing around it: no relay, no spool, no slash texts. Holds no expectations.
+// The inbox file over a real journal, with nothing around it: no relay, no signatures, no slash texts. Holds no expectations.
 
 import { createInbox, type InboxOptions, type InboxSync } from '../../agent/sync/inbox.ts';
 
@@ -10,11 +10,12 @@ export function loneInbox(options: Needed & Partial<InboxOptions>): InboxSync {
     admit: () => Promise.resolve(),
     isAdmitted: () => Promise.resolve(true),
     prepare: () => Promise.resolve(),
-    takeSpool: () => Promise.resolve(),
+    signer: { sign: (entry) => entry },
     expand: () => Promise.resolve(undefined),
     relayNow: () => 0,
     log: () => {},
     onReceipts: () => {},
+    onStopped: () => {},
     onQuarantined: () => {},
     onRefreshed: () => {},
     onWaitedEnough: () => {},

@@ -1,14 +1,14 @@
 // A home, and a package that hooks are installed from; made anew for each test. Holds no expectations.
 
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
 import type { InstallDirs } from '../../agent/drivers/driver.ts';
 import { hookGroup, hookTable } from '../../agent/drivers/gemini/install-table.ts';
 import { type TemporaryHome, temporaryHome } from './home.ts';
 
-export const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
+const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
 
 interface Ground {
   place: TemporaryHome;
@@ -24,6 +24,7 @@ export function eachInstallation(take: (ground: Ground) => void): (name: string)
     const packageDir = join(place.root, 'package');
     await mkdir(packageDir);
     await copyFile(launcher, join(packageDir, 'wa-hook'));
+    await copyFile(join(dirname(launcher), 'client.pl'), join(packageDir, 'client.pl'));
     await writeFile(join(packageDir, 'wa-hook-fallback.cjs'), 'console.log(\'{"from":"fallback"}\')\n');
     const dirs: InstallDirs = {
       home: place.home,

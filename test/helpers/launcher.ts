@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { modeOf } from '../../agent/drivers/registry.ts';
 import { dist } from './stack.ts';
 
 export interface AgentProcess {
@@ -98,7 +99,7 @@ export async function startAgent(options: {
       const code = await new Promise<number>((resolve, reject) => {
         waiting.set(number, resolve);
         void ended.then(() => reject(new Error('the coding agent is gone')));
-        const run = `'${launcher}' gemini ${event} 60x${slowness} <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?`;
+        const run = `'${launcher}' gemini ${event} 60x${slowness} ${modeOf('gemini', event)} <'${file}.in' >'${file}.out' 2>'${file}.err'; echo ${number} $?`;
         shell.stdin.write(beside ? `( ${run} ) &\n` : `${run}\n`);
       });
       const [stdout, stderr] = await Promise.all([readFile(`${file}.out`, 'utf8'), readFile(`${file}.err`, 'utf8')]);

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -37,10 +37,6 @@ const message = (id: string, text: string) => ({
 const fill = (...texts: string[]) =>
   ws.foreignWrite(ws.inboxFile, { messages: texts.map((text, index) => message(`in_${index}`, text)) });
 const { phone, ladder } = phoneOf(() => ws.chat);
-const spool = async (dir = join(ws.stateDir, 'spool')) => {
-  const names = (await readdir(dir).catch(() => [] as string[])).sort();
-  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(dir, name), 'utf8'))));
-};
 
 describe('with the daemon down', () => {
   it('a turn gets the messages of the file, once, and hears that the daemon is not there', async () => {
@@ -57,23 +53,25 @@ describe('with the daemon down', () => {
     const daemon = await ws.start();
     await ws.chat.say('from the phone');
     await until('it is there', async () => (await ws.inbox()).length === 1);
-    await until('the view names it', async () => (await view()).includes('from the phone'));
     await daemon.stop();
     expect(await agent.turn('Did it.')).toMatch(/^A message from the owner's phone/);
-    expect(await ws.outbox()).toMatchObject([{ text: 'Did it.', from: 'agent', sent: false }]);
-    expect((await spool()).map((record) => record.kind)).toEqual(['handed', 'settled', 'answer']);
+    const note = { tool: 'gemini', session: agent.session, transcript: agent.sessionFile, at: expect.any(Number) };
+    const [given] = await ws.inbox();
+    expect(given).toMatchObject({ read: true, via: note });
+    expect(await ws.outbox()).toMatchObject([
+      { text: 'Did it.', from: 'agent', sent: false, replyTo: given?.id, via: note },
+    ]);
     await ws.start();
     await ladder('answered');
     await until('the answer is on the phone', () => phone().length > 0);
     await until('it is marked', async () => (await ws.outbox())[0]?.sent === true);
     expect(phone()).toEqual(['Did it.']);
-    expect(await spool()).toEqual([]);
   });
 
   it('a text that was given and not proved is unread again after the next start', async () => {
     const daemon = await ws.start();
     await ws.chat.say('from the phone');
-    await until('the view names it', async () => (await view()).includes('from the phone'));
+    await until('it is there', async () => (await ws.inbox()).length === 1);
     await daemon.stop();
     expect(await agent.turn('Something else.', { proved: false })).toContain('from the phone');
     await ws.start();
@@ -84,7 +82,7 @@ describe('with the daemon down', () => {
   it('a turn that begins without a daemon and ends with one is answered', async () => {
     const daemon = await ws.start();
     await ws.chat.say('from the phone');
-    await until('the view names it', async () => (await view()).includes('from the phone'));
+    await until('it is there', async () => (await ws.inbox()).length === 1);
     await daemon.stop();
     const context = (await agent.hook('BeforeAgent', { prompt: 'x' })).additionalContext;
     expect(context).toContain('from the phone');
@@ -172,19 +170,20 @@ describe('when the inbox file', () => {
     expect((await agent.raw('BeforeAgent', payload())).stdout).toContain('cut off');
   });
 
-  it('cannot be written, its messages are given once, by what the spool remembers', async () => {
+  it('cannot be written, nothing of it is given until it can', async () => {
     await fill('only once');
     await agent.hook('SessionStart', { source: 'startup' });
     await lock(ws.inboxFile);
-    expect(await agent.turn('ok')).toContain('only once');
-    expect((await ws.inbox())[0]?.read).toBe(false);
     expect(await agent.turn('ok')).toBeUndefined();
+    expect((await ws.inbox())[0]?.read).toBe(false);
     await rm(`${ws.inboxFile}.lock`);
+    expect(await agent.turn('ok')).toContain('only once');
+    expect(await agent.turn('ok')).toBeUndefined();
   });
 });
 
 describe('when the outbox file', () => {
-  it('holds a hundred unsent entries, the answer goes on in the spool and reaches the phone at the next start', async () => {
+  it('holds a hundred unsent entries, the answer stands behind them and reaches the phone at the next start', async () => {
     const unsent = Array.from({ length: fileLimits.entries }, (_, index) => ({
       id: `r${index}`,
       timestamp: isoSeconds(Date.now()),
@@ -194,47 +193,45 @@ describe('when the outbox file', () => {
     }));
     await ws.foreignWrite(ws.outboxFile, { messages: unsent });
     await agent.turn('The one more.');
-    expect((await ws.outbox()).length).toBe(fileLimits.entries);
-    expect(await spool()).toMatchObject([{ kind: 'answer', answer: { text: 'The one more.' } }]);
+    expect((await ws.outbox()).at(-1)).toMatchObject({ text: 'The one more.', sent: false });
+    expect((await ws.outbox()).length).toBe(fileLimits.entries + 1);
     await ws.start();
     await until('the answer is on the phone', () => phone().includes('The one more.'));
   });
 
-  it('is locked by another process, likewise, also after the socket of a dead daemon was tried', async () => {
+  it('is locked for a moment longer than other events may wait, the end of a turn waits, also after the socket of a dead daemon was tried', async () => {
     await mkdir(dirname(ws.outboxFile));
     await lock(ws.outboxFile);
     await leaveDeadSocket();
-    await agent.turn('Locked out.');
-    expect(await spool()).toMatchObject([{ kind: 'answer', answer: { text: 'Locked out.' } }]);
+    await fill('before the lock is gone');
+    const ends = agent.turn('Locked out.');
+    // The hook of the prompt has run, so the next one waits for the lock.
+    await until('the message is given', async () => (await ws.inbox())[0]?.read === true);
+    await until('the turn is over', async () => (await readFile(agent.sessionFile, 'utf8')).includes('Locked out.'));
+    await rm(`${ws.outboxFile}.lock`);
+    await ends;
+    expect(await ws.outbox()).toMatchObject([{ text: 'Locked out.' }]);
   });
 
-  it.each(['', ' and so is the inbox'])('is a folder%s, likewise', async (inbox) => {
-    await mkdir(ws.outboxFile, { recursive: true });
-    if (inbox !== '') await mkdir(ws.inboxFile);
-    await agent.turn('In spite of it.');
-    expect(await spool()).toMatchObject([{ kind: 'answer', answer: { text: 'In spite of it.' } }]);
-    await ws.start();
-    await until('the answer is on the phone', () => phone().includes('In spite of it.'));
-  });
-});
-
-describe('when nothing of the project and of the state directory can be written', () => {
-  it('a turn gets its messages once and its answer is kept, on the disk of the runtime directory', async () => {
-    await fill('on a full disk');
-    await lock(ws.inboxFile);
-    await mkdir(ws.outboxFile);
-    await mkdir(ws.stateDir);
-    await symlink(join(ws.root, 'nowhere', 'nothing'), join(ws.stateDir, 'spool'));
-    expect(await agent.turn('Kept elsewhere.')).toContain('on a full disk');
-    expect(await agent.turn('Nothing new.')).toBeUndefined();
-    expect((await spool(join(ws.runtimeDir, 'spool'))).map(({ kind }) => kind)).toEqual(['handed', 'answer', 'answer']);
-    await rm(join(ws.stateDir, 'spool'));
-    await rm(`${ws.inboxFile}.lock`);
-    await ws.start();
-    await until('both answers are on the phone', () => phone().length === 2);
-    expect(phone()).toEqual(['Kept elsewhere.', 'Nothing new.']);
-    expect(await spool(join(ws.runtimeDir, 'spool'))).toEqual([]);
-  });
+  it.each(['', ' and so is the inbox'])(
+    'is a folder%s, the next daemon that knows of the turn reads its answer in the session file',
+    async (inbox) => {
+      const daemon = await ws.start();
+      await agent.hook('BeforeAgent', { prompt: 'go' });
+      await daemon.stop();
+      await rm(ws.outboxFile, { force: true });
+      await rm(ws.inboxFile, { force: true });
+      await mkdir(ws.outboxFile, { recursive: true });
+      if (inbox !== '') await mkdir(ws.inboxFile);
+      await agent.record('user', [{ text: 'go' }]);
+      await agent.record('gemini', 'In spite of it.');
+      expect(await agent.hook('AfterAgent', { prompt: 'go', prompt_response: 'In spite of it.' })).toEqual({});
+      await ws.start();
+      await agent.hook('BeforeAgent', { prompt: 'and on' });
+      await until('the answer is on the phone', () => phone().length > 0);
+      expect(phone()).toEqual(['In spite of it.']);
+    },
+  );
 });
 
 describe('with a socket that', () => {
@@ -281,7 +278,6 @@ describe('what the fallback leaves behind', () => {
     await fill('hello');
     await agent.turn('hi');
     for (const path of [ws.inboxFile, ws.outboxFile]) expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await stat(join(ws.stateDir, 'spool'))).mode & 0o777).toBe(0o700);
     expect((await readdir(dirname(ws.inboxFile))).sort()).toEqual(['wa_inbox.json', 'wa_outbox.json']);
   });
 
@@ -317,13 +313,6 @@ async function lock(path: string): Promise<void> {
   const started = (await readFile(`/proc/${process.pid}/stat`, 'latin1')).split(') ')[1]?.split(' ')[19];
   const owner = { pid: process.pid, host: hostname(), started, at: Date.now() + 60_000, nonce: 'x' };
   await writeFile(`${path}.lock`, JSON.stringify(owner));
-}
-
-/** view.json of the only project. */
-async function view(): Promise<string> {
-  const dir = join(ws.stateDir, 'view');
-  const [name = ''] = await readdir(dir);
-  return readFile(join(dir, name), 'utf8');
 }
 
 it('hooks that run at once without a daemon, as when they are installed in two scopes, never give a message twice', async () => {

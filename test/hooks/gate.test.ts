@@ -84,7 +84,7 @@ describe('without a daemon', () => {
     const payload = { session_id: 's', cwd: ws.project, tool_name: 'run_shell_command', tool_input: { command: 'ls' } };
     const installed = [ws.runtimeDir, join(ws.root, 'config'), ws.stateDir];
     const launch = async (dirs: string[]) =>
-      run(join(dist, 'wa-hook'), ['gemini', 'BeforeTool', '60', ...dirs], env, JSON.stringify(payload));
+      run(join(dist, 'wa-hook'), ['gemini', 'BeforeTool', '60', 'gate', ...dirs], env, JSON.stringify(payload));
     expect(JSON.parse((await launch(installed)).stdout)).toEqual(denied);
     expect(await launch([])).toEqual(printed('{}\n'));
   });

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const launcherFile = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
+export const clientFile = fileURLToPath(new URL('../../hooks/client.pl', import.meta.url));
 const fixtures = fileURLToPath(new URL('../fixtures/gemini-0.61.0/hooks/', import.meta.url));
 
 export const payloadFile = (name: string) => join(fixtures, `${name}.json`);
@@ -43,6 +44,7 @@ export async function openBench(): Promise<Bench> {
   await mkdir(runtime, { mode: 0o700 });
   await mkdir(dirname(launcher));
   await copyFile(launcherFile, launcher);
+  await copyFile(clientFile, join(dirname(launcher), 'client.pl'));
   const requests: Bench['requests'] = [];
   const servers: Server[] = [];
   const sockets = new Set<Socket>();

@@ -5,6 +5,7 @@ import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { createConnection, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { allDrivers } from '../../agent/drivers/registry.ts';
 import { hookHeaders } from '../../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../../protocol/limits.ts';
 import {
@@ -13,7 +14,6 @@ import {
   chunkedHead,
   http,
   launcherFile,
-  type Outcome,
   openBench,
   payloadFile,
   printed,
@@ -33,12 +33,12 @@ process.stdin.on('end', () => {
   const stdin = Buffer.concat(chunks).toString('latin1');
   process.stdout.write(JSON.stringify({ args: process.argv.slice(2), stdin: stdin.length > 99 ? stdin.length : stdin }) + '\\n');
 });`;
-/** What was kept for curl ends with a newline; without a socket the fallback reads the stdin itself. */
+/** What the client gave back ends with a newline; where nobody asked the socket the fallback reads the stdin itself. */
 const fromFallback = (tried: 0 | 1, event = 'BeforeAgent', max = '60', stdin = tried === 1 ? '{}\n' : '{}') => {
   const args = ['gemini', event, max, String(tried), String(process.pid)];
   return printed(`${JSON.stringify({ args, stdin })}\n`);
 };
-const held = ['gemini', 'AfterAgent', '86400'];
+const held = ['gemini', 'AfterAgent', '86400', 'hold'];
 const nothing = printed('{}\n');
 
 let bench: Bench;
@@ -60,16 +60,14 @@ it('a hook that is not held has given up before the time that was promised to it
   expect(deadlineMs).toBeLessThan(500);
 });
 
-/** Without perl on the PATH the launcher takes curl. */
-const clients = whereIs('perl') === undefined ? ['curl'] : ['perl', 'curl'];
-const ways = shells.flatMap((shell) => clients.map((client) => ({ shell, client })));
+it('the launcher names no tool and no event', async () => {
+  const text = await readFile(launcherFile, 'utf8');
+  const names = allDrivers().flatMap(({ name, events }) => [name, ...Object.keys(events)]);
+  expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+});
 
-describe.each(ways)('the launcher under $shell with $client', ({ shell, client }) => {
-  async function launch(options: Omit<RunOptions, 'shell'> = {}): Promise<Outcome> {
-    const PATH = client === 'curl' ? await bench.pathWith('curl', 'head', 'cat', 'rm', 'node') : '';
-    const env = { ...(PATH === '' ? {} : { PATH }), ...options.env };
-    return runLauncher(bench, { ...options, shell, env });
-  }
+describe.each(shells)('the launcher under %s', (shell) => {
+  const launch = (options: Omit<RunOptions, 'shell'> = {}) => runLauncher(bench, { ...options, shell });
 
   it('posts stdin and prints the answer of the daemon', async () => {
     const payload = await readFile(payloadFile('BeforeAgent'));
@@ -100,9 +98,7 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
     for (const { stdin, args } of runs) {
       expect(await launch({ stdin, args })).toEqual(nothing);
       const sent = bench.requests.at(-1)?.body ?? Buffer.alloc(0);
-      // For curl the shell keeps it, which adds a newline.
-      const end = client === 'curl' ? '\n' : '';
-      expect(sent.equals(Buffer.concat([stdin, Buffer.from(end)]))).toBe(true);
+      expect(sent.equals(stdin)).toBe(true);
     }
   });
 
@@ -135,34 +131,30 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
     expect(readdirSync(bench.runtime)).toEqual(['hook.sock']);
   });
 
-  it('waits at any event once an answer is kept alive, where perl is the client', async () => {
+  it('waits at any event once an answer is kept alive', async () => {
     await bench.addFallback(honestFallback);
     await bench.listen((socket) => {
       socket.write(chunkedHead + chunk('\n'.repeat(hookLimits.keepAliveBytes)));
       // Longer than any other hook has.
       setTimeout(() => socket.end(`${chunk('{"decision":"deny"}')}0\r\n\r\n`), hookLimits.deadlineMs + 200);
     });
-    const outcome = await launch({ args: ['gemini', 'AfterTool', '180'] });
-    const isPerl = client === 'perl';
-    expect(outcome).toEqual(isPerl ? printed('{"decision":"deny"}\n') : fromFallback(1, 'AfterTool', '180'));
-    expect(bench.requests[0]?.head.includes(`${hookHeaders.patient}: 1\r\n`)).toBe(isPerl);
+    expect(await launch({ args: ['gemini', 'AfterTool', '180', 'now'] })).toEqual(printed('{"decision":"deny"}\n'));
   });
 
   it('waits for a mute daemon as long as `answerMs` says, on a slow machine a multiple of it, and tells it which', async () => {
     // In the client's place stands a program that writes down what it was told.
     const bin = await bench.pathWith('node', 'head', 'cat', 'rm');
     await writeFile(
-      join(bin, client),
+      join(bin, 'perl'),
       `#!/bin/sh\nfor each; do printf '%s\\n' "$each"; done >>'${bench.dir}/told'\nexit 3\n`,
     );
-    await chmod(join(bin, client), 0o755);
+    await chmod(join(bin, 'perl'), 0o755);
     await bench.listen(() => {});
     const told = async (max: string) => {
       await rm(join(bench.dir, 'told'), { force: true });
       await launch({ args: ['gemini', 'BeforeAgent', max], env: { PATH: bin } });
       const args = (await readFile(join(bench.dir, 'told'), 'utf8')).split('\n');
-      const seconds =
-        args[client === 'perl' ? args.indexOf('/hook/gemini/BeforeAgent') - 1 : args.indexOf('--max-time') + 1];
+      const seconds = args[args.indexOf('/hook/gemini/BeforeAgent') - 1];
       const headers = args.filter((each) => /^x-wa-(slowness|max-seconds): /.test(each));
       return [Number(seconds) * 1_000, ...headers];
     };
@@ -206,8 +198,8 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
     });
 
     // The daemon answers later than a gate waits that has no gate file; it takes seconds, whatever the shell.
-    it.runIf(shell === shells[0] && client === 'perl')('does not begin to answer at a gate that is open', async () => {
-      const gate = ['gemini', 'BeforeTool', '86400'];
+    it.runIf(shell === shells[0])('does not begin to answer at a gate that is open', async () => {
+      const gate = ['gemini', 'BeforeTool', '86400', 'gate'];
       await bench.addFallback(honestFallback);
       await bench.listen((socket) => void setTimeout(() => socket.end(http('200 OK', '{"late":1}')), 5_000));
       expect(await launch({ args: gate })).toEqual(fromFallback(1, 'BeforeTool', '86400'));
@@ -266,12 +258,15 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
       expect(await launch()).toEqual(fromFallback(0));
     });
 
-    it('cannot be reached because curl and perl are missing', async () => {
+    it('cannot be asked because perl or the client is missing, with stdin untouched', async () => {
       await bench.addFallback(honestFallback);
       await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
-      const PATH = await bench.pathWith('head', 'cat', 'rm', 'node');
-      expect(await launch({ env: { PATH } })).toEqual(fromFallback(0, 'BeforeAgent', '60', '{}\n'));
-      expect(await launch({ env: { PATH }, args: held })).toEqual(fromFallback(0, 'AfterAgent', '86400', '{}\n'));
+      const PATH = await bench.pathWith('cat', 'rm', 'node');
+      expect(await launch({ env: { PATH } })).toEqual(fromFallback(0));
+      expect(await launch({ env: { PATH }, args: held })).toEqual(fromFallback(0, 'AfterAgent', '86400'));
+      await rm(join(dirname(bench.launcher), 'client.pl'));
+      expect(await launch()).toEqual(fromFallback(0));
+      expect(await launch({ args: held })).toEqual(fromFallback(0, 'AfterAgent', '86400'));
     });
   });
 
@@ -311,7 +306,7 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
 
   it('prints {} without a client, Node, PATH, home, any variable or any argument', async () => {
     await bench.addFallback(honestFallback);
-    const PATH = await bench.pathWith('head', 'cat', 'rm');
+    const PATH = await bench.pathWith('cat', 'rm');
     const bare = { WA_RUNTIME_DIR: '', PATH: '/nonexistent' };
     expect(await launch({ env: { PATH } })).toEqual(nothing);
     expect(await launch({ env: bare })).toEqual(nothing);
@@ -335,8 +330,8 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
 
   describe('with the directories that the installer wrote', () => {
     const foreign = () => ({ WA_RUNTIME_DIR: '/nonexistent', XDG_RUNTIME_DIR: '/nonexistent', HOME: '/nonexistent' });
-    const installed = (...event: string[]) => [
-      ...event,
+    const installed = (...words: string[]) => [
+      ...words,
       bench.runtime,
       join(bench.dir, 'config'),
       join(bench.dir, 'state'),
@@ -346,13 +341,13 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
       const line = '{"decision":"deny"}';
       await mkdir(join(bench.runtime, 'gate'));
       await writeFile(join(bench.runtime, 'gate', 'gemini-BeforeTool'), `${line}\n`);
-      const gate = { args: installed('gemini', 'BeforeTool', '300'), env: foreign() };
+      const gate = { args: installed('gemini', 'BeforeTool', '300', 'gate'), env: foreign() };
       expect(await launch(gate)).toEqual(printed(`${line}\n`));
       await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
       expect(await launch(gate)).toEqual(printed('{"a":1}\n'));
     });
 
-    it('hands them to the fallback, and nothing that makes Node, Perl or curl load something else', async () => {
+    it('hands them to the fallback, and nothing that makes Node or Perl load something else', async () => {
       const evil = join(bench.dir, 'evil');
       await writeFile(`${evil}.cjs`, `require('fs').writeFileSync(${JSON.stringify(`${evil}.ran`)}, '')`);
       await writeFile(`${evil}.pm`, `package evil; open my $f, '>', '${evil}.ran'; 1;\n`);
@@ -366,8 +361,8 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
         PERL_UNICODE: 'SD',
         ENV: `${evil}.cjs`,
       };
-      const args = installed('gemini', 'BeforeAgent', '60');
-      expect(await launch({ args, env })).toEqual(printed(`${JSON.stringify({ args: args.slice(3) })}\n`));
+      const args = installed('gemini', 'BeforeAgent', '60', 'now');
+      expect(await launch({ args, env })).toEqual(printed(`${JSON.stringify({ args: args.slice(4) })}\n`));
       await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
       expect(await launch({ args, env })).toEqual(printed('{"a":1}\n'));
       expect(readdirSync(bench.dir).includes('evil.ran')).toBe(false);
@@ -379,21 +374,14 @@ describe.each(ways)('the launcher under $shell with $client', ({ shell, client }
         await bench.addFallback('process.stdin.resume(); console.log(JSON.stringify({ args: process.argv.slice(7) }))');
         for (const args of [[odd, odd, odd], [bench.runtime, odd, odd], [odd], [odd, '', odd]]) {
           const passed = args.length >= 3 && !args.includes('') ? args : [];
-          expect(await launch({ args: ['gemini', 'BeforeAgent', '60', ...args] })).toEqual(
-            printed(`${JSON.stringify({ args: passed })}\n`),
-          );
+          for (const mode of [[], ['gate']]) {
+            expect(await launch({ args: ['gemini', 'BeforeAgent', '60', ...mode, ...args] })).toEqual(
+              printed(`${JSON.stringify({ args: passed })}\n`),
+            );
+          }
         }
       },
     );
-  });
-
-  it('obeys neither ~/.curlrc nor a proxy variable', async () => {
-    await writeFile(join(bench.dir, '.curlrc'), 'proxy = "http://127.0.0.1:1"\nuser-agent = "rc"\n');
-    const proxy = 'http://127.0.0.1:1';
-    await bench.listen((socket) => socket.end(http('200 OK', '{"a":1}')));
-    const env = { HOME: bench.dir, http_proxy: proxy, ALL_PROXY: proxy };
-    expect(await launch({ env })).toEqual(printed('{"a":1}\n'));
-    expect(bench.requests[0]?.head.includes('User-Agent: curl/')).toBe(client === 'curl');
   });
 
   it('does not let an argument leave the address', async () => {

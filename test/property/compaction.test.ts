@@ -59,7 +59,10 @@ const change: fc.Arbitrary<object> = fc.oneof(
     arbitrary: fc.constantFrom(true, false).map((value) => ({ t: 'setting', name: 'away', value })),
   },
   // Only what waits is handed over, only what is handed can be proved, come back, or end: as the daemon does it.
-  { weight: 3, arbitrary: ids.map((of) => ({ t: 'handed', ids: of, session: 's', transcript: '/t', offset: 3 })) },
+  {
+    weight: 3,
+    arbitrary: ids.map((of) => ({ t: 'handed', ids: of, tool: 'gemini', session: 's', transcript: '/t', offset: 3 })),
+  },
   { weight: 3, arbitrary: fc.tuple(fc.constantFrom('proved', 'returned'), ids).map(([t, of]) => ({ t, ids: of })) },
   {
     weight: 2,

@@ -8,7 +8,7 @@ import { createHookApp } from '../../agent/hook-server/app.ts';
 import { holdNotice } from '../../agent/turns/hold.ts';
 import { decide } from '../../agent/turns/rules.ts';
 import { abortText } from '../../agent/turns/stop.ts';
-import { parseStoredView, type TurnView, type WaitingMessage } from '../../agent/turns/view.ts';
+import type { TurnView, WaitingMessage } from '../../agent/turns/view.ts';
 import { actOnFiles } from '../../hooks/without-daemon.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import { hookJson } from '../../protocol/hook.ts';
@@ -191,7 +191,7 @@ it('answers any bytes at any address of the hook server with 200 and one JSON ob
   );
 });
 
-it('works on the files alone with any bytes on stdin, whatever stands in the inbox and in view.json, and keeps every message', async () => {
+it('works on the files alone with any bytes on stdin, whatever stands in the two files and in the notes of their entries, and keeps every message', async () => {
   const world = {
     env: { WA_CONFIG_DIR: join(root, 'config'), WA_STATE_DIR: join(root, 'state'), WA_RUNTIME_DIR: join(root, 'run') },
     platform: process.platform,
@@ -207,15 +207,14 @@ it('works on the files alone with any bytes on stdin, whatever stands in the inb
       anyJson,
       fc.array(anyJson, { maxLength: 5 }),
       async ({ tool, event }, bytes, stored, others) => {
-        await rm(join(root, 'state'), { recursive: true, force: true });
-        await mkdir(join(root, 'state', 'view'), { recursive: true });
-        await writeFile(join(root, 'state', 'view', '1.0.json'), JSON.stringify(stored));
-        await writeFile(inbox, JSON.stringify({ messages: [...others, foreign] }));
+        const noted = { ...foreign, id: 'noted', read: true, via: stored, sig: stored };
+        await writeFile(inbox, JSON.stringify({ messages: [...others, noted, foreign] }));
+        await writeFile(join(project, '.gemini', 'wa_outbox.json'), JSON.stringify({ messages: [...others, noted] }));
         const stdin = Buffer.from(
           Buffer.from(bytes).toString('latin1').replaceAll('"HERE"', JSON.stringify(project)),
           'latin1',
         );
-        const answer = await actOnFiles(world, { tool, event, stdin, pid: process.pid });
+        const answer = await actOnFiles(world, { tool, event, stdin });
         expectHarmless(event, answer);
         const { messages } = JSON.parse(await readFile(inbox, 'utf8')) as {
           messages: { id?: string; read?: boolean; text?: string }[];
@@ -229,8 +228,4 @@ it('works on the files alone with any bytes on stdin, whatever stands in the inb
     ),
     { numRuns: runs(150) },
   );
-});
-
-it('takes any JSON for a stored view, or for none', () => {
-  fc.assert(fc.property(anyJson, (value) => void parseStoredView(value)));
 });

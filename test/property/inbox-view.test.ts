@@ -114,7 +114,7 @@ async function openScene(): Promise<Scene> {
     const message = one(number);
     if (message?.phase !== 'waiting') return;
     const ids = [message.row.id];
-    await journal.append([{ t: 'handed', p, at: now, ids, session: 's', transcript: null, offset: 0 }]);
+    await journal.append([{ t: 'handed', p, at: now, ids, tool: 'gemini', session: 's', transcript: null, offset: 0 }]);
     if (end === 'lost') await journal.append([{ t: 'returned', p, at: now, ids }]);
     if (end === 'answered') {
       await journal.append([

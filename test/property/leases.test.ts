@@ -75,7 +75,6 @@ async function world() {
       isGone: ({ pid }) => dead.has(pid),
       tell: async ({ replyTo = '' }) => void told.push(replyTo),
       onReceipts: () => {},
-      onChanged: () => Promise.resolve(),
       clock: () => now,
       log: () => {},
     });
@@ -198,8 +197,9 @@ async function follow(steps: readonly Step[]): Promise<void> {
           const ids = messages.map(({ entry }) => entry.id);
           expect(ids).toEqual(free());
           if (ids.length > 0) {
-            await w.append({ t: 'handed', ids, session: 's', transcript: null, offset: 0 });
-            await w.inbox().markRead(messages);
+            const hand = { tool: 'gemini', session: 's', transcript: null } as const;
+            const record = () => w.append({ t: 'handed', ids, ...hand, offset: 0 });
+            expect(await w.inbox().take(messages, { ...hand, at: 0 }, record)).toBe(true);
           }
           for (const id of ids) Object.assign(model.get(id) as Expected, { with: 'turn' });
           break;

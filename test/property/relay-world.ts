@@ -397,7 +397,9 @@ export async function createWorld(): Promise<World> {
       const ids = [...project.waiting.keys()].slice(0, count);
       if (ids.length === 0) return;
       const head = { p: project.key, at: clock(), ids };
-      const records: ProjectRecord[] = [{ ...head, t: 'handed', session: 's', transcript: null, offset: 0 }];
+      const records: ProjectRecord[] = [
+        { ...head, t: 'handed', tool: 'gemini', session: 's', transcript: null, offset: 0 },
+      ];
       if (end === 'lost') records.push({ ...head, t: 'returned' });
       else records.push({ ...head, t: 'proved' });
       if (end === 'answered' || end === 'failed') records.push({ ...head, t: 'ended', state: end });

@@ -57,19 +57,25 @@ function createWorld() {
         })),
         further: 0,
       }),
-      markRead: async () => true,
+      take: async (_messages, _note, record) => {
+        await record();
+        return true;
+      },
+      catchUp: async () => {},
       refresh: async () => {},
       hasNews: ({ midTurn }) => unread().some(({ later }) => !(later && midTurn)),
       foreignStop: () => undefined,
       settleForeignStops: async () => {},
     },
-    report: async ({ text }) => void tolds.push(text),
+    report: async ({ text, receipts }) => {
+      await append(receipts);
+      tolds.push(text);
+    },
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),
     compressions: async () => [],
-    storeView: async () => true,
-    restored: undefined,
+    told: async () => [],
     isAlive: () => alive,
     isInteractive: async () => true,
     nudge: undefined,

@@ -48,8 +48,6 @@ export interface GateHost {
   /** The host ends the hook after this long. */
   maxMs: number;
   isGone(): boolean;
-  /** False = the answer must be there at once. */
-  waits: boolean;
   /** The coding agent went on without the answer: from now on it is gone. */
   leave(): void;
 }

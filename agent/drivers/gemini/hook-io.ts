@@ -2,6 +2,7 @@
 // Source: the recorded payloads in test/fixtures/gemini-0.61.0.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import { runOf } from './run.ts';
 import { tools } from './tools.ts';
 
 /** What the CLI reports when a turn ended without one. */
@@ -38,7 +39,8 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
-      return { type: 'turnEnd', answer: answer.trim() === '' || answer === noResponse ? undefined : answer };
+      const said = answer.trim() === '' || answer === noResponse ? undefined : answer;
+      return { type: 'turnEnd', answer: said, run: runOf(fields) };
     }
     case 'Notification':
       return { type: 'notice', text: dialogText(fields) };

@@ -1,13 +1,12 @@
 // What is installed into Gemini CLI: one row per event, the command line of a row, and the MCP server. Pure.
 
+import { modeOf } from '../registry.ts';
 import { gemini } from './driver.ts';
 
 export interface HookRow {
   event: string;
   /** Gemini CLI ends the hook after this long; it must stay below 2^31. */
   timeoutMs: number;
-  /** Whether the daemon may keep the hook waiting; the launcher's own list of holding events must agree. */
-  mayHold: boolean;
   /** Only then, where the event says what caused it. */
   matcher?: string;
 }
@@ -15,12 +14,11 @@ export interface HookRow {
 /** PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
 const matchers: Readonly<Record<string, string>> = { PreCompress: 'manual' };
 
-export const hookTable: readonly HookRow[] = Object.entries(gemini.events).flatMap(([event, kind]): HookRow[] => {
+export const hookTable: readonly HookRow[] = Object.keys(gemini.events).flatMap((event): HookRow[] => {
   const seconds = gemini.maxSeconds(event);
   if (seconds === undefined) return [];
   const matcher = matchers[event];
-  const mayHold = kind === 'gate' || kind === 'turnEnd';
-  return [{ event, timeoutMs: seconds * 1000, mayHold, ...(matcher === undefined ? {} : { matcher }) }];
+  return [{ event, timeoutMs: seconds * 1000, ...(matcher === undefined ? {} : { matcher }) }];
 });
 
 /** Entries whose name starts so are ours, of whatever version. */
@@ -40,7 +38,7 @@ export interface HookGroup {
   hooks: HookEntry[];
 }
 
-/** The folder that holds `wa-hook` and `wa-hook-fallback.cjs` of one version. */
+/** The folder that holds the launcher's files of one version. */
 export interface LauncherPlace {
   dir: string;
   platform: NodeJS.Platform;
@@ -49,6 +47,7 @@ export interface LauncherPlace {
 }
 
 export const launcherName = 'wa-hook';
+export const clientName = 'client.pl';
 export const fallbackName = 'wa-hook-fallback.cjs';
 export const programName = 'wa-sync.js';
 
@@ -88,7 +87,7 @@ function hookCommand(row: HookRow, { dir, platform, directories }: LauncherPlace
     return `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} ${words} 0 0 ${dirs} 2>$null }; exit 0`;
   }
   const file = quote(`${dir}/${launcherName}`);
-  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${directories.map(quote).join(' ')}`;
+  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${modeOf('gemini', row.event)} ${directories.map(quote).join(' ')}`;
 }
 
 // PowerShell takes the curly single quotes for plain ones, and each is said twice.
@@ -111,9 +110,10 @@ export interface ParsedCommand {
 
 /** Undefined for a command that is not of our shape, in whatever version. */
 export function parseCommand(command: string): ParsedCommand | undefined {
-  const posix = /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+((?: (?:'[^']*'|\\')+)*)$/.exec(
-    command,
-  );
+  const posix =
+    /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+(?: (?:now|hold|gate))?((?: (?:'[^']*'|\\')+)*)$/.exec(
+      command,
+    );
   if (posix) {
     const [target = '', ...directories] = `${posix[1]}${posix[2]}`.match(/(?:'[^']*'|\\')+/g) ?? [];
     return { target: unquote(target), directories: directories.map(unquote) };

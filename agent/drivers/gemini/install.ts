@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../../protocol/errors.ts';
+import { startRecordName } from '../../../protocol/hook.ts';
 import type { HookScope, HookStatus, InstallDirs } from '../driver.ts';
 import { gemini } from './driver.ts';
 import {
@@ -21,6 +22,7 @@ import { entriesInProject, installInProject, projectFile, uninstallFromProject }
 import { type InstallRecord, readRecord, removeRecord, writeRecord } from './install-record.ts';
 import type { OwnEntry } from './install-settings.ts';
 import {
+  clientName,
   fallbackName,
   hookEntry,
   hookTable,
@@ -30,6 +32,28 @@ import {
   parseCommand,
   programName,
 } from './install-table.ts';
+
+/** Of the installer's environment, for a daemon that a hook starts: no secret, and nothing that makes Node load something. */
+const daemonVariables = [
+  'HOME',
+  'PATH',
+  'XDG_DATA_HOME',
+  'XDG_CACHE_HOME',
+  'GEMINI_CLI_HOME',
+  'WA_MAILBOX_DIR',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'https_proxy',
+  'http_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SystemRoot',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'TEMP',
+];
 
 /** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
 export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise<HookStatus> {
@@ -117,11 +141,18 @@ function copyLauncher(dirs: InstallDirs): LauncherPlace {
   const dir = join(hooksDir(dirs), dirs.version);
   const files = [
     { name: launcherName, mode: 0o755 },
+    { name: clientName, mode: 0o644 },
     { name: fallbackName, mode: 0o644 },
   ].map((file) => ({ ...file, bytes: packaged(dirs, file.name) }));
+  if (dirs.env) files.push({ name: startRecordName, mode: 0o600, bytes: startRecord(dirs, dirs.env) });
   makeFolder(dir);
   for (const { name, mode, bytes } of files) ensureFile(join(dir, name), bytes, mode);
   return placeOf(dirs);
+}
+
+function startRecord(dirs: InstallDirs, given: NonNullable<InstallDirs['env']>): Buffer {
+  const env = Object.fromEntries(daemonVariables.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+  return Buffer.from(`${JSON.stringify({ node: process.execPath, program: programOf(dirs), env }, null, 2)}\n`);
 }
 
 function packaged({ packageDir }: InstallDirs, name: string): Buffer {

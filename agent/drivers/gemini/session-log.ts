@@ -41,6 +41,7 @@ export function readSession(text: string): SessionRecord {
     answer: find('gemini'),
     error: find('error'),
     cancelled: after.some((message) => message.type === 'info' && message.text === 'Request cancelled.'),
+    lastId: (after.findLast(({ type }) => type === 'gemini') ?? messages.at(-1))?.id,
     contextShare: inputTokens === undefined ? undefined : inputTokens / contextWindowTokens,
     tools: messages.flatMap(({ tools }) => tools),
     tokens: new Map(

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { modeOf } from '../../../agent/drivers/registry.ts';
 import { onChange, readEntries } from '../inbox-file.ts';
 import { peakRssMb, startRunner } from '../processes.ts';
 import type { Part } from '../result.ts';
@@ -32,7 +33,13 @@ export const turn: Part = {
         const common = { session_id: 'of-a-long-day', transcript_path: sessionFile, cwd, hook_event_name: event };
         const stdin = JSON.stringify({ ...common, timestamp: new Date().toISOString(), ...fields });
         const env = { ...stage.env, GEMINI_PROJECT_DIR: cwd };
-        return runner.run({ file: join(lab.distDir, 'wa-hook'), args: ['gemini', event, '60'], cwd, env, stdin });
+        return runner.run({
+          file: join(lab.distDir, 'wa-hook'),
+          args: ['gemini', event, '60', modeOf('gemini', event)],
+          cwd,
+          env,
+          stdin,
+        });
       };
       const context: number[] = [];
       const summary: number[] = [];

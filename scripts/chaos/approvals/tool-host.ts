@@ -37,7 +37,7 @@ const maxSeconds = 600;
 export function callTool(host: ToolHost, tool: string, input: Input): ToolCall {
   const { launcher, cwd, env, session, sessionFile } = host;
   // The shell is the coding agent: it stays, so that the launcher has a parent of its own.
-  const child = spawn('sh', ['-c', '"$0" gemini BeforeTool "$1"; exit $?', launcher, String(maxSeconds)], {
+  const child = spawn('sh', ['-c', '"$0" gemini BeforeTool "$1" gate; exit $?', launcher, String(maxSeconds)], {
     cwd,
     env: { ...env, GEMINI_PROJECT_DIR: cwd },
     stdio: ['pipe', 'pipe', 'ignore'],

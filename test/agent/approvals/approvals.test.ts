@@ -92,7 +92,7 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
         cwd: '/home/dev/shop',
         event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
       },
-      { pid: 1, maxMs, isGone: () => world.gone, waits: true, leave: () => {} },
+      { pid: 1, maxMs, isGone: () => world.gone, leave: () => {} },
     );
     const asked = async () => {
       while (world.items.length === before) await new Promise((resolve) => setImmediate(resolve));
@@ -383,7 +383,7 @@ describe('a flood of calls', () => {
           cwd: '/home/dev/shop',
           event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
         },
-        { pid: 1, maxMs: 86_400_000, isGone: () => false, waits: true, leave: () => {} },
+        { pid: 1, maxMs: 86_400_000, isGone: () => false, leave: () => {} },
       );
 
   it('asks for the first ones, denies the rest with the reason, and tells the phone once', async () => {

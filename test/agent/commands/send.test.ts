@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rememberBound } from '../../../agent/files/served.ts';
@@ -50,39 +50,22 @@ const unsent = (number: number) => ({
   sent: false,
 });
 
-it('a text for a folder that no daemon has served yet waits in the spool: of its files nobody knows who wrote them', async () => {
+it('a text for a folder that no daemon has served yet is refused with its repair: of its files nobody knows who wrote them', async () => {
   await home.write('config/config.json', JSON.stringify({ bindings: [binding()] }), 0o600);
-  expect(await send('Tests pass', home.project)).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(
-      /^queued, but not in a file, because no daemon has served this folder yet; no daemon runs/,
-    ),
-  });
+  const { code, stdout, stderr } = await send('Tests pass', home.project);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('(not_bound)');
+  expect(stderr).toContain('wa-sync start');
   expect(existsSync(join(home.project, '.gemini'))).toBe(false);
-  const spool = join(home.root, 'state', 'spool');
-  const [name = ''] = await readdir(spool);
-  expect(JSON.parse(await readFile(join(spool, name), 'utf8'))).toMatchObject({
-    project: '1000001.0',
-    answer: { text: 'Tests pass' },
-  });
 });
 
-it('a text for an outbox that is full of unsent ones waits in the spool, and the file keeps its limit', async () => {
+it('a text for an outbox that is full of unsent ones stands behind them', async () => {
   await rememberBound(join(home.root, 'config'), binding(), null, 0);
   const messages = Array.from({ length: fileLimits.entries }, (_, number) => unsent(number));
   const outbox = await home.write('dev/project/.gemini/wa_outbox.json', JSON.stringify({ messages }), 0o600);
   expect(await send('One more', home.project)).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(await readFile(outbox, 'utf8'))).toEqual({ messages });
-  const spool = join(home.root, 'state', 'spool');
-  const [name = '', ...others] = await readdir(spool);
-  expect(others).toEqual([]);
-  expect(JSON.parse(await readFile(join(spool, name), 'utf8'))).toEqual({
-    kind: 'answer',
-    project: '1000001.0',
-    at: expect.any(Number),
-    answer: { id: expect.stringMatching(/^resp_/), timestamp: expect.any(String), text: 'One more' },
-    apart: true,
-  });
+  const { messages: all } = JSON.parse(await readFile(outbox, 'utf8'));
+  expect(all).toEqual([...messages, expect.objectContaining({ text: 'One more', sent: false })]);
 });
 
 it('a text goes where the daemon put the mailbox, whatever WA_MAILBOX_DIR says here', async () => {

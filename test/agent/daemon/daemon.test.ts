@@ -1,15 +1,14 @@
 // The daemon's own rules: one per user, who may reach it, what it says when the relay refuses it.
 
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../agent/config.ts';
 import { resolveBindings } from '../../../agent/daemon/bindings.ts';
-import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
+import { readDaemonId, readSigningKey } from '../../../agent/daemon/daemon-id.ts';
 import { boundFolder, findServed, rememberBound, retireOthers } from '../../../agent/files/served.ts';
-import { writeSpool } from '../../../agent/files/spool.ts';
 import { createRelayClient } from '../../../agent/relay-client.ts';
 import { hookHeaders } from '../../../protocol/hook.ts';
 import { hookLimits } from '../../../protocol/limits.ts';
@@ -68,14 +67,10 @@ describe('one daemon', () => {
     await expect(ws.start()).rejects.toEqual(code('runtime_dir_unusable', /belongs to user 12345/));
   });
 
-  it('takes nothing that hooks left in a runtime directory that it does not use', async () => {
-    const spool = join(ws.root, 'theirs', 'spool');
-    await mkdir(spool, { recursive: true });
+  it('does not start with a runtime directory that is a link to another one', async () => {
+    await mkdir(join(ws.root, 'theirs'));
     await symlink(join(ws.root, 'theirs'), ws.runtimeDir);
-    const answer = { id: 'resp_1', timestamp: '2026-02-15T14:30:15Z', text: 'of another user' };
-    await writeSpool([spool], { kind: 'answer', project: `${ws.chat.mailbox}.0`, at: 1, answer });
     await expect(ws.start()).rejects.toEqual(code('runtime_dir_unusable', /not a real directory/));
-    expect(await readdir(spool)).toHaveLength(1);
   });
 
   it('serves its socket to this user alone and removes it at the end', async () => {
@@ -124,28 +119,6 @@ it('a clock that jumped, as after a sleep, makes the daemon ask the relay anew o
   await until('the daemon polls again', async () => (await polls()) > parked);
 });
 
-describe('the spool', () => {
-  it('is taken before anything else; what is no record is put aside, never removed', async () => {
-    const spool = join(ws.stateDir, 'spool');
-    await mkdir(spool, { recursive: true });
-    const project = `${ws.chat.mailbox}.0`;
-    const answer = { id: 'resp_x', timestamp: '2026-02-15T14:30:15Z', text: 'from the spool' };
-    await writeFile(join(spool, '001.json'), JSON.stringify({ kind: 'answer', project, at: Date.now(), answer }));
-    await writeFile(join(spool, '002.json'), '{"kind":"ans');
-    await writeFile(join(spool, '003.json'), '{"kind":"of the future","project":"x","at":1}');
-    await ws.start();
-    await until('it is on the phone', () => ws.chat.fromBot().length > 0);
-    expect(ws.chat.fromBot().map((message) => message.text)).toEqual(['from the spool']);
-    expect(await readdir(spool)).toEqual(['broken']);
-    expect((await readdir(join(spool, 'broken'))).sort()).toEqual(['002.json', '003.json']);
-    expect(await readFile(join(spool, 'broken', '002.json'), 'utf8')).toBe('{"kind":"ans');
-    expect(ws.log.filter((line) => line.level === 'error').map((line) => line.event)).toEqual([
-      'spool record unknown',
-      'spool files unreadable',
-    ]);
-  });
-});
-
 describe('the name of the workstation', () => {
   it('is made once, also by two first starts at the same time', async () => {
     const dir = join(ws.root, 'fresh');
@@ -153,6 +126,13 @@ describe('the name of the workstation', () => {
     expect(new Set(ids).size).toBe(1);
     expect(await readDaemonId(dir)).toBe(ids[0]);
     expect(await readdir(dir)).toEqual(['daemon.id']);
+  });
+
+  it('and the key that signs entries can be read by this user alone', async () => {
+    const dir = join(ws.root, 'fresh');
+    const keys = await Promise.all(Array.from({ length: 8 }, () => readSigningKey(dir)));
+    expect(new Set(keys).size).toBe(1);
+    expect((await stat(join(dir, 'signing.key'))).mode & 0o777).toBe(0o600);
   });
 
   it('is not made again over a broken one', async () => {

@@ -31,7 +31,6 @@ it('a result that a filter withheld stays withheld when the turn rules fail on a
   const calls = createHookCalls({
     projects: [project],
     gates,
-    takeSpool: async () => {},
     clock: () => 0,
     log: () => {},
   });

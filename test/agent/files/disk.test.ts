@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMailbox } from '../../../agent/files/read.ts';
-import { readSpool, writeSpool } from '../../../agent/files/spool.ts';
 import { updateMailboxFile } from '../../../agent/files/update.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 import { outboxEntry, temporaryFolders } from './temporary.ts';
@@ -104,16 +103,6 @@ describe.skipIf(disk === undefined)('a full disk (needs root and mount)', () => 
     expect(entries.map((entry) => entry.id)).toEqual(['first', 'second']);
     expect(readFileSync(quarantined?.path ?? '', 'utf8')).toBe(torn);
     fillUp(ballastDir);
-  });
-
-  test('takes no record for the spool, says so, and keeps those that are there', async () => {
-    const spool = join(disk ?? '', 'spool');
-    for (const name of readdirSync(ballastDir).slice(0, 2)) rmSync(join(ballastDir, name));
-    await writeSpool([spool], { kind: 'kept' });
-    fillUp(ballastDir);
-    await expect(writeSpool([spool], { kind: 'refused' })).rejects.toMatchObject({ code: 'file_unusable' });
-    const { records, broken } = await readSpool([spool]);
-    expect([records.map(({ record }) => record), broken]).toEqual([[{ kind: 'kept' }], 0]);
   });
 });
 

@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { restoreState } from '../../../agent/hook-server/turn-state.ts';
-import type { TurnReport, Turns } from '../../../agent/hook-server/turn-types.ts';
+import type { ToldEnd, TurnReport, Turns } from '../../../agent/hook-server/turn-types.ts';
 import { createTurns } from '../../../agent/hook-server/turns.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { toEntry } from '../../../agent/sync/inbox-view.ts';
-import type { StoredView, WaitingMessage } from '../../../agent/turns/view.ts';
+import type { WaitingMessage } from '../../../agent/turns/view.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 
 const p = '1000001.0';
@@ -18,10 +17,12 @@ let root: string;
 let journal: Journal;
 let diskIsFull: boolean;
 let foreign: WaitingMessage | undefined;
-let isNoted: { inFile: boolean; inView: boolean };
-let stored: StoredView | undefined;
+let fileIsFull: boolean;
+let toldAlone: ToldEnd[];
 let beforeAppend: (() => Promise<void>) | undefined;
 let reports: TurnReport[];
+/** Kinds of records, by append. */
+let appends: string[][];
 let turns: Turns;
 let time: number;
 let told: string[];
@@ -34,23 +35,37 @@ beforeEach(async () => {
   journal = await openJournal(join(root, 'journal.jsonl'), () => now);
   diskIsFull = false;
   foreign = undefined;
-  isNoted = { inFile: true, inView: true };
-  stored = undefined;
+  fileIsFull = false;
+  toldAlone = [];
   beforeAppend = undefined;
   reports = [];
+  appends = [];
   time = now;
   told = [];
   isPolled = false;
   isTerminal = false;
   nudge = async () => false;
+  turns = newTurns();
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+});
+
+afterEach(async () => {
+  await journal.close();
+  await rm(root, { recursive: true });
+});
+
+/** As a daemon that starts with this journal. */
+function newTurns(): Turns {
   const project = journal.project(p);
-  turns = createTurns({
+  return createTurns({
     project,
     journal: {
       ...journal,
       append: async (records) => {
         if (diskIsFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-        await beforeAppend?.();
+        if (records.some(({ t }) => t === 'handed')) await beforeAppend?.();
+        appends.push(records.map(({ t }) => t));
         await journal.append(records);
       },
     },
@@ -63,14 +78,24 @@ beforeEach(async () => {
               .map((message) => ({ entry: toEntry(message), at: message.row.at, fromOwner: true })),
         further: 0,
       }),
-      markRead: async () => isNoted.inFile,
+      take: async (_messages, _note, record) => {
+        if (!fileIsFull) await record();
+        return !fileIsFull;
+      },
+      catchUp: async () => {},
       refresh: async () => {},
       hasNews: () => project.waiting.size > 0,
       foreignStop: () => undefined,
       settleForeignStops: async () => {},
     },
+    // As the outbox does.
     report: async (report) => {
       reports.push(report);
+      const { receipts, turn } = report;
+      if (diskIsFull && receipts.length > 0) throw new Error('no space left on device');
+      if (diskIsFull) return;
+      appends.push(['report', ...receipts.map((each) => each.t)]);
+      await journal.append([...receipts, { t: 'turn', p, at: now, turn }]);
     },
     onReceipts: () => {},
     activity: { started: () => {}, tool: () => {}, ended: () => {} },
@@ -78,11 +103,7 @@ beforeEach(async () => {
       told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },
     compressions: async () => [],
-    storeView: async (view) => {
-      stored = view;
-      return isNoted.inView;
-    },
-    restored: undefined,
+    told: async () => toldAlone,
     isAlive: () => true,
     isInteractive: async () => isTerminal,
     nudge: (pid) => nudge(pid),
@@ -92,14 +113,7 @@ beforeEach(async () => {
     clock: () => time,
     log: () => {},
   });
-  const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
-  await journal.append([{ t: 'row', p, at: now, row }]);
-});
-
-afterEach(async () => {
-  await journal.close();
-  await rm(root, { recursive: true });
-});
+}
 
 const happens = (event: TurnEvent, transcript?: string) =>
   turns.handle(
@@ -108,75 +122,142 @@ const happens = (event: TurnEvent, transcript?: string) =>
   );
 const message = () => journal.project(p).messages.get(id);
 
-it('an answer that comes while the disk is full is reported all the same, once, and its message settled when it is not', async () => {
+const texts = () => reports.map(({ text }) => text);
+
+it('an answer that comes while the disk is full is reported at once, and its message settled when there is room, under the same id', async () => {
   const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' });
   await happens({ type: 'modelRequest', texts: [context] });
   // Answered before its work is done.
   while (message()?.phase !== 'injected') await new Promise((resolve) => setImmediate(resolve));
   diskIsFull = true;
-  // An error would let the hook report it once more, from the files alone.
-  expect(await happens({ type: 'turnEnd', answer: 'Done.' })).toEqual({});
-  expect(reports).toEqual([{ text: 'Done.', failed: false, replyTo: id }]);
+  const end = { type: 'turnEnd', answer: 'Done.', run: 'the first' } as const;
+  expect(await happens(end)).toEqual({});
+  expect(reports).toMatchObject([{ text: 'Done.', failed: false, replyTo: id }]);
   expect(message()?.ended).toBeUndefined();
 
   diskIsFull = false;
-  await happens({ type: 'turnEnd', answer: 'Done.' });
-  expect(reports).toHaveLength(1);
+  // Told again, and dropped by its id.
+  await happens(end);
   expect(message()?.ended).toBe('answered');
+  expect(reports[1]?.id).toBe(reports[0]?.id);
   await happens({ type: 'turnStart', prompt: 'go on' });
-  await happens({ type: 'turnEnd', answer: 'And the next.' });
-  expect(reports.map(({ text }) => text)).toEqual(['Done.', 'And the next.']);
+  await happens({ type: 'turnEnd', answer: 'And the next.', run: 'the second' });
+  expect(new Set(reports.map(({ id: of }) => of)).size).toBe(2);
+  expect(reports.at(-1)?.text).toBe('And the next.');
 });
 
-it('a further turn that begins and ends while the disk is full is reported as well, and no turn twice', async () => {
+it('a message is answered in the append of the journal that has the answer, and in no other', async () => {
+  const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' });
+  await happens({ type: 'modelRequest', texts: [context] });
+  await happens({ type: 'turnEnd', answer: 'Done.', run: '1' });
+  expect(message()?.ended).toBe('answered');
+  expect(reports).toMatchObject([{ text: 'Done.', receipts: [{ t: 'ended', state: 'answered', ids: [id] }] }]);
+  expect(appends.filter((kinds) => kinds.includes('ended'))).toEqual([['report', 'ended']]);
+});
+
+it('a further turn that begins and ends while the disk is full is reported as well, each under its own id', async () => {
   await happens({ type: 'turnStart', prompt: 'go on' });
   diskIsFull = true;
-  expect(await happens({ type: 'turnEnd', answer: 'One.' })).toEqual({});
-  for (const answer of ['Two.', 'Three.']) {
+  expect(await happens({ type: 'turnEnd', answer: 'One.', run: '1' })).toEqual({});
+  for (const run of ['2', '3']) {
     await expect(happens({ type: 'turnStart', prompt: 'go on' })).rejects.toThrow('no space left');
-    expect(await happens({ type: 'turnEnd', answer })).toEqual({});
+    expect(await happens({ type: 'turnEnd', answer: `Answer ${run}.`, run })).toEqual({});
   }
-  diskIsFull = false;
-  await happens({ type: 'turnStart', prompt: 'go on' });
-  await happens({ type: 'turnEnd', answer: 'Four.' });
-  expect(reports.map(({ text }) => text)).toEqual(['One.', 'Two.', 'Three.', 'Four.']);
+  const ids = reports.filter(({ failed }) => !failed).map(({ id: of }) => of);
+  expect(texts()).toEqual(expect.arrayContaining(['One.', 'Answer 2.', 'Answer 3.']));
+  expect(new Set(ids).size).toBe(3);
 });
 
-it('a message is given only where the file or the view can say so, because a hook without the daemon reads no journal', async () => {
-  isNoted = { inFile: false, inView: false };
+it('a message is given only where the file says so, because a hook without the daemon reads no journal', async () => {
+  fileIsFull = true;
   expect(await happens({ type: 'turnStart', prompt: 'go on' })).toEqual({});
-  expect(message()).toMatchObject({ phase: 'waiting' });
-  isNoted.inView = true;
+  expect(message()).toMatchObject({ phase: 'waiting', attempt: 0 });
+  fileIsFull = false;
   expect((await happens({ type: 'turnStart', prompt: 'go on' })).context).toContain(']\ngo\n[');
 });
 
-it('the view says of a turn that it is reported until the next one begins, also while the disk is full', async () => {
-  await happens({ type: 'turnStart', prompt: 'go on' });
-  diskIsFull = true;
-  expect(await happens({ type: 'turnEnd', answer: 'One.' })).toEqual({});
-  expect(stored).toMatchObject({ turnRuns: true, reported: true });
-  expect(restoreState(journal.project(p), stored, now)).toMatchObject({ turnRuns: true, isReported: true });
-  await expect(happens({ type: 'turnStart', prompt: 'go on' })).rejects.toThrow('no space left');
-  expect(stored?.reported).toBeUndefined();
-});
+describe('after a restart', () => {
+  const line = (type: string, content: string) => `${JSON.stringify({ id: `${type} ${content}`, type, content })}\n`;
 
-it('a turn that a hook alone began after one that it reported alone is reported by the daemon that sees its end', async () => {
-  await happens({ type: 'turnStart', prompt: 'go on' });
-  const alone = { project: p, at: now };
-  turns.adopt({ ...alone, kind: 'answer', answer: { id: 'resp_1', timestamp: '2026-02-15T14:30:00Z', text: 'One.' } });
-  const given = { tool: 'gemini', session: 's', transcript: null, offset: 0 } as const;
-  turns.adopt({ ...alone, kind: 'handed', ids: [], identities: [], ...given });
-  await happens({ type: 'turnEnd', answer: 'Two.' });
-  expect(reports.map(({ text }) => text)).toEqual(['Two.']);
-});
+  it('the journal knows the session, the turn that runs and where it began', async () => {
+    const transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, 'before\n');
+    await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+    turns = newTurns();
+    expect(turns.status()).toMatchObject({ session: 's', turnRuns: true });
+    await appendFile(transcript, line('user', `go on ${id}`) + line('gemini', 'Done.'));
+    await happens({ type: 'turnEnd', answer: 'Done.', run: '1' }, transcript);
+    expect([message()?.ended, texts()]).toEqual(['answered', ['Done.']]);
+    turns = newTurns();
+    expect(turns.status()).toMatchObject({ session: 's', turnRuns: false });
+  });
 
-it('a message of another program is given once, although a full disk keeps the file from saying so', async () => {
-  const entry = { id: 'in_1', timestamp: '2026-02-15T14:30:00Z', from: 'user', text: 'of a script', read: false };
-  foreign = { entry, at: now, fromOwner: false };
-  isNoted.inFile = false;
-  expect((await happens({ type: 'turnStart', prompt: 'go on' })).context).toContain('of a script');
-  expect(await happens({ type: 'turnEnd', answer: 'One.' })).toEqual({});
-  expect(await happens({ type: 'turnStart', prompt: 'go on' })).toEqual({});
+  it('a message is proved from the session file without another event', async () => {
+    const transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, '');
+    await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+    await writeFile(transcript, line('user', `go on ${id}`) + line('gemini', 'On my way.'));
+    turns = newTurns();
+    await turns.checkProcess();
+    expect([message()?.phase, turns.status().turnRuns, texts()]).toEqual(['injected', true, []]);
+  });
+
+  it('an end that a hook told alone settles its turn, although the session file had no answer then, and the next prompt does not tell it again', async () => {
+    const transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, '');
+    await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+    const prompt = line('user', `go on ${id}`);
+    await writeFile(transcript, prompt + line('gemini', 'Done.'));
+    toldAlone = [{ id: 'told 1', text: 'Done.', transcript, at: prompt.length }];
+    turns = newTurns();
+    await turns.checkProcess();
+    expect(message()?.ended).toBe('answered');
+    await happens({ type: 'turnStart', prompt: 'next' }, transcript);
+    expect(reports.map((each) => each.id)).toEqual(['told 1']);
+  });
+
+  it('what hooks gave and told alone is settled turn by turn, each under the id that the hook gave its answer', async () => {
+    const transcript = join(root, 'session.jsonl');
+    const given = async (of: string, offset: number) =>
+      journal.append([{ t: 'handed', p, at: now, ids: [of], tool: 'gemini', session: 's', transcript, offset }]);
+    const row = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'message', text: 'two', expiresAt: now + 1e9 } as const;
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    const first = line('user', `go ${id}`) + line('gemini', 'One.');
+    const second = line('user', 'go msg_e_0_2') + line('error', 'no quota');
+    await writeFile(transcript, first + second);
+    await given(id, 0);
+    await given('msg_e_0_2', first.length);
+    toldAlone = [
+      { id: 'told 1', text: 'One.', transcript, at: first.length },
+      { id: 'told 2', text: 'Failed: no quota', transcript, at: first.length + second.length },
+    ];
+    turns = newTurns();
+    await turns.checkProcess();
+    const ended = [...journal.project(p).messages.values()].map((each) => each.ended);
+    expect(ended).toEqual(['answered', 'failed']);
+    expect(reports.map((each) => [each.id, each.text])).toEqual([
+      ['told 1', 'One.'],
+      ['told 2', 'no quota'],
+    ]);
+    expect(turns.status().turnRuns).toBe(false);
+    await turns.checkProcess();
+    expect(reports).toHaveLength(2);
+  });
+
+  it('an end that no event tells has the id of the last message of the model, so that every daemon that finds it tells the same', async () => {
+    const transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, '');
+    await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+    await writeFile(transcript, line('user', `go on ${id}`) + line('gemini', 'Done.'));
+    const { turn } = journal.project(p);
+    await happens({ type: 'turnStart', prompt: 'next' }, transcript);
+    // Killed before the journal had it.
+    if (turn) await journal.append([{ t: 'turn', p, at: now, turn }]);
+    turns = newTurns();
+    await happens({ type: 'turnStart', prompt: 'next' }, transcript);
+    expect(texts()).toEqual(['Done.', 'Done.']);
+    expect(reports[1]?.id).toBe(reports[0]?.id);
+  });
 });
 
 it('an edit that is journalled while the old text is on its way follows as a correction', async () => {

@@ -139,7 +139,16 @@ describe('compaction', () => {
     row({ seq: 6, id: 'msg_e_0_6', at: now, kind: 'edit', editOf: 'msg_e_0_4', text: 'edited' }),
     row({ seq: 9, id: 'msg_e_0_9', at: now, kind: 'control', control: { type: 'stop', text: 'stop' } }, true),
     { t: 'filed', p, at: now + 1, ids: ['msg_e_0_3'] },
-    { t: 'handed', p, at: now + 2, ids: ['msg_e_0_1', 'msg_e_0_2'], session: 's', transcript: '/t.jsonl', offset: 7 },
+    {
+      t: 'handed',
+      p,
+      at: now + 2,
+      ids: ['msg_e_0_1', 'msg_e_0_2'],
+      tool: 'gemini',
+      session: 's',
+      transcript: '/t.jsonl',
+      offset: 7,
+    },
     { t: 'proved', p, at: now + 3, ids: ['msg_e_0_1'] },
     { t: 'returned', p, at: now + 4, ids: ['msg_e_0_2'] },
     { t: 'ended', p, at: now + 5, ids: ['msg_e_0_1'], state: 'answered' },
@@ -205,7 +214,7 @@ describe('the state of a project', () => {
 
   it('gives an edit as a correction that was journalled while the old text was on its way to the agent', async () => {
     const journal = await open();
-    const hand = { session: 's', transcript: null, offset: 0 };
+    const hand = { tool: 'gemini' as const, session: 's', transcript: null, offset: 0 };
     const edit = (seq: number, text: string) =>
       row({ seq, id: `msg_e_0_${seq}`, at: now + seq, kind: 'edit', editOf: 'msg_e_0_1', text });
     await journal.append([row(message(1, 'first')), edit(2, 'second'), edit(3, 'third')]);
@@ -235,7 +244,7 @@ describe('the state of a project', () => {
     const journal = await open();
     await journal.append([
       row(message(1)),
-      { t: 'handed', p, at: now, ids: ['msg_e_0_1'], session: 's', transcript: null, offset: 0 },
+      { t: 'handed', p, at: now, ids: ['msg_e_0_1'], tool: 'gemini', session: 's', transcript: null, offset: 0 },
       row({ seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: 'msg_e_0_1', text: 'corrected' }),
     ]);
     expect([...journal.project(p).waiting.values()].map((each) => each.row)).toEqual([

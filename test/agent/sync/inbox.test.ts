@@ -8,6 +8,7 @@ import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
 import { waitForFilesMs } from '../../../agent/sync/file-order.ts';
 import type { InboxOptions, InboxSync } from '../../../agent/sync/inbox.ts';
+import type { HookNote } from '../../../protocol/files.ts';
 import { loneInbox } from '../../helpers/inbox.ts';
 
 const p = '1.0';
@@ -41,10 +42,10 @@ it('shows what was handed over as read as soon as the disk has room, without any
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
   await journal.append([{ t: 'row', p, at: now, row }]);
   await inbox.refresh();
-  const { messages } = await inbox.waiting();
   isFull = true;
-  await journal.append([{ t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 }]);
-  await inbox.markRead(messages);
+  await journal.append([
+    { t: 'handed', p, at: now, ids: [id], tool: 'gemini', session: 's', transcript: null, offset: 0 },
+  ]);
   await inbox.refresh();
   expect(inbox.trouble()).toContain('no space left');
   expect(await readFile(path, 'utf8')).toContain('"read": false');
@@ -58,48 +59,135 @@ it('shows what was handed over as read as soon as the disk has room, without any
   await inbox.stop();
 });
 
-describe('a message that a hook takes alone between a look at the spool and one at the file', () => {
+describe('whether git could have put the file there is asked before an answer', () => {
+  const entry = { id, timestamp: '2026-02-15T14:30:00Z', from: 'user', text: 'one', read: false };
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
-  const handed: ProjectRecord = { t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 };
 
-  /** The inbox of a daemon that stands still there while the hook does its work: the spool first, then the file. */
-  async function lookDuringHook(spooled: readonly ProjectRecord[]): Promise<InboxSync> {
-    let spool: readonly ProjectRecord[] = [];
-    let isHookNext = false;
+  async function givenBy(...entries: object[]): Promise<{ texts: string[]; asked: number }> {
+    let asked = 0;
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await writeFile(path, JSON.stringify({ messages: entries }));
     const inbox = inboxWith({
-      takeSpool: async () => {
-        await journal.append(spool);
-        spool = [];
-        if (!isHookNext) return;
-        isHookNext = false;
-        spool = spooled;
-        await writeFile(path, (await readFile(path, 'utf8')).replace('"read": false', '"read": true'));
+      isAdmitted: async () => {
+        asked += 1;
+        return false;
       },
     });
+    const { messages } = await inbox.waiting();
+    const seen = { texts: messages.map((message) => message.entry.text), asked };
+    await inbox.stop();
+    return seen;
+  }
+
+  it('never while the file says nothing that the journal does not know', async () => {
+    expect(await givenBy(entry)).toEqual({ texts: ['one'], asked: 0 });
+  });
+
+  it('when a message of another program stands there, which is not given then', async () => {
+    expect(await givenBy(entry, { ...entry, id: 'in_1', text: 'planted' })).toEqual({ texts: ['one'], asked: 1 });
+  });
+
+  it('when one of the phone is said to be taken, which is given then all the same', async () => {
+    expect(await givenBy({ ...entry, read: true })).toEqual({ texts: ['one'], asked: 1 });
+  });
+});
+
+describe('a message that stands read in the file', () => {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  const note: HookNote = { tool: 'gemini', session: 's', transcript: '/s.jsonl', at: 7 };
+
+  async function readBy(via?: object, more?: ProjectRecord): Promise<InboxSync> {
+    const inbox = inboxWith({});
     await journal.append([{ t: 'row', p, at: now, row }]);
     await inbox.refresh();
-    isHookNext = true;
-    await inbox.refresh();
+    const { messages } = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ messages: [{ ...messages[0], read: true, ...(via ? { via } : {}) }] }));
+    if (more) await journal.append([more]);
+    await inbox.catchUp();
     return inbox;
   }
 
-  it('counts as handed over and never as taken by another program', async () => {
-    const inbox = await lookDuringHook([handed]);
-    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'handed', hand: { session: 's' } });
+  it('with the note of a hook that worked alone counts as handed over, and proof reads from there', async () => {
+    const inbox = await readBy(note);
+    const hand = { tool: 'gemini', session: 's', transcript: '/s.jsonl', offset: 7, at: now };
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'handed', hand });
     await inbox.stop();
   });
 
-  it('waits again when the hook has given it back meanwhile', async () => {
-    const inbox = await lookDuringHook([handed, { t: 'returned', p, at: now, ids: [id] }]);
+  it('with such a note, but with words that an edit has replaced, was given in those words, and the new ones follow', async () => {
+    const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather two' } as const;
+    const inbox = await readBy(note, { t: 'row', p, at: now, row: edit });
+    expect([...journal.project(p).messages.values()].map((each) => [each.row.id, each.row.text, each.phase])).toEqual([
+      [id, 'one', 'handed'],
+      ['msg_e_0_2', 'rather two', 'waiting'],
+    ]);
+    await inbox.stop();
+  });
+
+  it.each([undefined, {}, { ...note, tool: 'Vim 9' }, { ...note, at: -1 }, { ...note, transcript: 1 }])(
+    'without one, as %j, was taken by another program',
+    async (via) => {
+      const inbox = await readBy(via);
+      expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken' });
+      await inbox.stop();
+    },
+  );
+
+  it('since it was given and came back is unread again, and the note of that time is gone', async () => {
+    const inbox = await readBy(note);
+    await journal.append([{ t: 'returned', p, at: now, ids: [id] }]);
     await inbox.refresh();
     expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'waiting', attempt: 1 });
+    expect(JSON.parse(await readFile(path, 'utf8')).messages).toEqual([
+      expect.not.objectContaining({ via: expect.anything() }),
+    ]);
     expect((await inbox.waiting()).messages).toMatchObject([{ entry: { id, read: false, attempt: 1 } }]);
     await inbox.stop();
   });
+});
 
-  it('counts as taken when no hook says that it did it', async () => {
-    const inbox = await lookDuringHook([]);
-    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken' });
+describe('a hand-over', () => {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  const note: HookNote = { tool: 'gemini', session: 's', transcript: null, at: 0 };
+  const inFile = async () => JSON.parse(await readFile(path, 'utf8')).messages[0];
+
+  it('marks the file with its note before the journal has it', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    const seen: object[] = [];
+    const record = async () => void seen.push(await inFile());
+    expect(await inbox.take(messages, note, record)).toBe(true);
+    expect(seen).toMatchObject([{ id, read: true, via: note }]);
+    await inbox.stop();
+  });
+
+  it('that the journal does not take leaves the file as it was', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    const before = await inFile();
+    const noSpace = () => Promise.reject(new Error('no space left on the disk'));
+    await expect(inbox.take(messages, note, noSpace)).rejects.toThrow('no space left');
+    await inbox.refresh();
+    expect(await inFile()).toEqual(before);
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'waiting', attempt: 0 });
+    await inbox.stop();
+  });
+
+  it('of what a hook alone was first to take is none', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    await writeFile(path, JSON.stringify({ messages: [{ ...(await inFile()), read: true, via: note }] }));
+    let isRecorded = false;
+    const record = async () => {
+      isRecorded = true;
+    };
+    expect([await inbox.take(messages, note, record), isRecorded]).toEqual([false, false]);
     await inbox.stop();
   });
 });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
-import type { ProjectRecord } from '../../../agent/journal/records.ts';
 import type { InboxSync } from '../../../agent/sync/inbox.ts';
 import { createLeases } from '../../../agent/sync/leases.ts';
 import { loneInbox } from '../../helpers/inbox.ts';
@@ -31,14 +30,12 @@ afterEach(async () => {
 /** `race` happens after the lease is in the journal and before the file is marked, `before` when what waits was read. */
 async function takeDuring(
   race: (inbox: InboxSync) => Promise<void>,
-  spooled: ProjectRecord[] = [],
   before: (inbox: InboxSync) => Promise<void> = () => Promise.resolve(),
 ) {
   const inbox = loneInbox({
     project: journal.project(p),
     journal,
     path,
-    takeSpool: () => journal.append(spooled.splice(0)),
     clock: () => now,
   });
   const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
@@ -56,30 +53,25 @@ async function takeDuring(
     isGone: () => false,
     tell: () => Promise.resolve(),
     onReceipts: () => {},
-    onChanged: () => Promise.resolve(),
     clock: () => now,
     log: () => {},
   });
   return { given: await leases.take(holder, 10), inbox };
 }
 const phase = () => journal.project(p).messages.get(id)?.phase;
-async function markRead(): Promise<void> {
+async function markRead(via?: object): Promise<void> {
   const { messages } = JSON.parse(await readFile(path, 'utf8'));
-  await writeFile(path, JSON.stringify({ messages: messages.map((entry: object) => ({ ...entry, read: true })) }));
+  await writeFile(path, JSON.stringify({ messages: messages.map((entry: object) => ({ ...entry, read: true, via })) }));
 }
 
 it('a hook that marked the file first has the message, and the poll does not give it', async () => {
-  const handed: ProjectRecord = { t: 'handed', p, at: now, ids: [id], session: 's', transcript: null, offset: 0 };
-  const spooled: ProjectRecord[] = [];
-  const { given } = await takeDuring(async () => {
-    await markRead();
-    spooled.push(handed);
-  }, spooled);
+  const { given, inbox } = await takeDuring(() => markRead({ tool: 'gemini', session: 's', transcript: null, at: 0 }));
+  await inbox.refresh();
   expect([given, phase()]).toEqual([[], 'handed']);
 });
 
 it('another program that marked it read has taken it', async () => {
-  const { given } = await takeDuring(markRead);
+  const { given } = await takeDuring(() => markRead());
   expect(given).toEqual([]);
   expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken', attempt: 0 });
 });
@@ -95,7 +87,6 @@ it('an edit that comes while its message is being leased follows as a correction
   const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'two' } as const;
   const { inbox, given } = await takeDuring(
     () => Promise.resolve(),
-    [],
     async (each) => {
       await journal.append([{ t: 'row', p, at: now, row: edit }]);
       await each.refresh();

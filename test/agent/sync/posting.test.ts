@@ -4,10 +4,12 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { outboxKey } from '../../../agent/files/answer-id.ts';
+import { createSigner } from '../../../agent/files/signing.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { RelayClient } from '../../../agent/relay-client.ts';
 import { createOutages } from '../../../agent/sync/outages.ts';
-import { createOutbox, type OutboxSync, outboxKey } from '../../../agent/sync/outbox.ts';
+import { createOutbox, type OutboxSync } from '../../../agent/sync/outbox.ts';
 import { startPull } from '../../../agent/sync/pull.ts';
 import { messageId } from '../../../protocol/ids.ts';
 import type { KeyEnd, OutcomeRow } from '../../../protocol/log.ts';
@@ -17,7 +19,8 @@ const p = '1000001.0';
 const address = { mailbox: '1000001', project: 0 };
 const now = Date.parse('2026-02-15T14:30:00Z');
 const entry = { id: 'resp_1', timestamp: '2026-02-15T14:30:00Z', from: 'agent', text: 'Done.', sent: false };
-const key = outboxKey(entry);
+const signer = createSigner('a'.repeat(64), p);
+const key = outboxKey(entry, signer);
 const queued = (epoch = 'e1') => ({ epoch, items: [{ key, state: 'queued' as const }] });
 const outcome = (seq: number, end: Omit<KeyEnd, 'key'>, epoch = 'e1'): OutcomeRow => ({
   seq,
@@ -62,11 +65,10 @@ function startOutbox(): OutboxSync {
       },
     } as Partial<RelayClient> as RelayClient,
     path: join(root, 'wa_outbox.json'),
-    spool: { dirs: [], startedAt: 7 },
+    signer,
     admit: () => Promise.resolve(),
     isAdmitted: () => Promise.resolve(true),
     prepare: () => Promise.resolve(),
-    takeSpool: () => Promise.resolve(),
     render: async ({ key: of }) => ({ item: { key: of, class: 'answer', parts: [{ text: 'Done.', entities: [] }] } }),
     keepText: () => Promise.reject(new Error('no large text here')),
     onQuarantined: () => {},

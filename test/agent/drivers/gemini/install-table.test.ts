@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { installHooks } from '../../../../agent/drivers/gemini/install.ts';
 import { hookEntry, hookTable, parseCommand } from '../../../../agent/drivers/gemini/install-table.ts';
+import { modeOf } from '../../../../agent/drivers/registry.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
-import { eachInstallation, launcher, projectSettings } from '../../../helpers/installation.ts';
+import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
 
 let place: TemporaryHome;
 let dirs: InstallDirs;
@@ -64,20 +65,21 @@ describe('the installed command', () => {
       expect(entry).toEqual({
         type: 'command',
         name: `wa-sync-${row.event}`,
-        command: `[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini ${row.event} ${row.timeoutMs / 1000} '/r' '/c' '/it'\\''s'`,
+        command: `[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini ${row.event} ${row.timeoutMs / 1000} ${modeOf('gemini', row.event)} '/r' '/c' '/it'\\''s'`,
         timeout: row.timeoutMs,
       });
       expect(row.timeoutMs).toBeLessThan(2 ** 31);
     }
   });
 
-  it('holds only where the launcher does', () => {
-    const holding = readFileSync(launcher, 'utf8').match(/gemini-\w+/g);
-    for (const row of hookTable) expect(holding?.includes(`gemini-${row.event}`)).toBe(row.mayHold);
+  it('lets the launcher wait at the end of a turn, and behind the gate of a tool', () => {
+    const waiting = hookTable.flatMap(({ event }) => (modeOf('gemini', event) === 'now' ? [] : [event]));
+    expect(waiting).toEqual(['BeforeTool', 'AfterAgent']);
+    expect([modeOf('gemini', 'BeforeTool'), modeOf('gemini', 'AfterAgent')]).toEqual(['gate', 'hold']);
   });
 
   it('runs the fallback by itself on Windows and ends well in any case', () => {
-    const row = { event: 'BeforeAgent', timeoutMs: 60_000, mayHold: false } as const;
+    const row = { event: 'BeforeAgent', timeoutMs: 60_000 } as const;
     const directories = ['C:\\a b\\run', 'C:\\\u2019s', "C:\\it's"];
     const { command } = hookEntry(row, { dir: "C:\\it's", platform: 'win32', directories });
     const file = "'C:\\it''s\\wa-hook-fallback.cjs'";

@@ -1,0 +1,58 @@
+// The end of a turn without a daemon: what the agent answered goes into the outbox file, under the id that the daemon would give it.
+
+import { driverOf } from '../agent/drivers/registry.ts';
+import { answerId } from '../agent/files/answer-id.ts';
+import { appendUnsent } from '../agent/files/append.ts';
+import { ensureMailbox } from '../agent/files/location.ts';
+import { readMailbox } from '../agent/files/read.ts';
+import { readFrom } from '../agent/files/tail.ts';
+import { summarize } from '../agent/format/summary.ts';
+import { type InboxEntry, isoSeconds, noteOf, type OutboxEntry } from '../protocol/files.ts';
+import type { TurnEvent } from '../protocol/turn-events.ts';
+import { type Alone, noteNow } from './alone.ts';
+
+/** The host waits for the end of a turn, and the answer has no other place. */
+const lockTimeoutMs = 3_000;
+/** What follows the last prompt; of more, the end counts. */
+const maxTailBytes = 1024 * 1024;
+
+/** Where the outbox file cannot be written, the next daemon reads the answer in the session file, if it knows of the turn. Never rejects. */
+export async function tellAnswer(
+  alone: Alone,
+  { answer: said, run }: Extract<TurnEvent, { type: 'turnEnd' }>,
+  inbox: readonly InboxEntry[],
+): Promise<void> {
+  const { tool, call, now, place } = alone;
+  const { transcript } = call;
+  const text = transcript && (await readFrom(transcript, 0, undefined, maxTailBytes).catch(() => undefined));
+  const record = text ? driverOf(tool)?.readSession(text) : undefined;
+  const failed = said === undefined && (record?.answer === undefined || record.error !== undefined);
+  const carried = await carriedIn(alone, inbox);
+  if (failed && record?.cancelled && carried.length === 0) return;
+  const full = failed ? (record?.error ?? 'The turn ended without an answer.') : (record?.answer ?? said ?? '');
+  const [replyTo] = carried;
+  const entry: OutboxEntry = {
+    id: answerId(tool, call.session, run ?? record?.lastId ?? String(now)),
+    timestamp: isoSeconds(now),
+    from: 'agent',
+    text: `${failed ? 'Failed: ' : ''}${summarize(full, alone.config.summaryMaxChars)}`,
+    sent: false,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    via: noteNow(alone),
+  };
+  await ensureMailbox(place, alone.projectDir).catch(() => {});
+  const options = { path: place.outbox, now: Date.now, lockTimeoutMs, bounded: false };
+  await appendUnsent(options, alone.signer.sign(entry, 'outbox')).catch(() => {});
+}
+
+/** Ids of the owner's messages that hooks gave to this session since its last answer. */
+async function carriedIn({ call, place, signer }: Alone, inbox: readonly InboxEntry[]): Promise<string[]> {
+  const given = inbox.filter((entry) => noteOf(entry)?.session === call.session && !entry.control);
+  if (given.length === 0) return [];
+  const { entries } = await readMailbox<OutboxEntry>(place.outbox, 'outbox').catch(() => ({ entries: [] }));
+  const ends = entries.flatMap((entry) => noteOf(entry) ?? []).filter(({ session }) => session === call.session);
+  const since = Math.max(0, ...ends.map(({ at }) => at));
+  return given.flatMap((entry) =>
+    (noteOf(entry)?.at ?? 0) >= since && signer.isSigned(entry, 'inbox') ? entry.id : [],
+  );
+}
