@@ -1,5 +1,5 @@
-// What a person is told about config.json beyond what makes it usable: mistyped keys, bindings that can serve nobody, a token
-// that others can read. Apart from config.ts, which the hook fallback bundles: a hook goes on with what it understands.
+// Checks of config.json for people: mistyped keys, bindings that cannot work, a token that other users can read. Not in config.ts,
+// which the hook fallback bundles: a hook uses the keys that it knows.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -37,7 +37,7 @@ export function checkFile(file: string): void {
   refuseDoubles(complete, file);
 }
 
-/** Two would take each other's messages. Errors: `bad_config` naming both. */
+/** Two bindings of one chat or folder would take each other's messages. Errors: `bad_config` naming both. */
 export function refuseDoubles(bindings: readonly Binding[], file: string): void {
   for (const [index, { dir, mailbox, project }] of bindings.entries()) {
     const twice = (what: string, other: number, hint: string) =>
@@ -51,7 +51,7 @@ export function refuseDoubles(bindings: readonly Binding[], file: string): void 
     throw twice(
       `bind chat ${mailbox}, project ${project} to two folders, ${bindings[sameChat]?.dir} and ${dir}`,
       sameChat,
-      `Remove one of them from ${file}, or give each a chat, or a topic of a group as "project", of its own.`,
+      `Remove one of them from ${file}, or give each its own chat, or its own topic of a group as "project".`,
     );
   }
 }
@@ -75,12 +75,12 @@ function checkBinding({ dir, mailbox }: Raw, key: string, file: string): void {
     new WaError('bad_config', `${file}: "${key}.${name}" must be ${expected}, found "${seen}"`, {
       hint: `Correct "${key}.${name}" in ${file}.`,
     });
-  // Relative to what? The daemon and each hook are started somewhere else.
+  // A relative path has no base: the daemon and each hook start in different folders.
   if (!isAbsolute(dir)) throw wrong('dir', 'an absolute path', dir);
   if (!/^-?\d+$/.test(mailbox)) throw wrong('mailbox', 'a chat id, a number in quotes', mailbox);
 }
 
-/** What does not keep the daemon from starting; a line each. A folder may come back: it can lie on a disk that is not there yet. */
+/** Problems with which the daemon can start, a line each. A missing folder may lie on a disk that is not mounted yet. */
 export async function configWarnings({ file, bindings, relay }: Config, platform: NodeJS.Platform): Promise<string[]> {
   const warnings: string[] = [];
   const mode = await stat(file).then(
@@ -89,7 +89,7 @@ export async function configWarnings({ file, bindings, relay }: Config, platform
   );
   if (relay?.from === 'config' && platform !== 'win32' && (mode & 0o077) !== 0) {
     warnings.push(
-      `${file} holds a token and has mode ${mode.toString(8)}: others can read it. Run: chmod 600 "${file}"`,
+      `${file} holds a token and has mode ${mode.toString(8)}: other users can read it. Run: chmod 600 "${file}"`,
     );
   }
   for (const { dir } of bindings) {
@@ -98,7 +98,9 @@ export async function configWarnings({ file, bindings, relay }: Config, platform
       () => false,
     );
     if (!isFolder)
-      warnings.push(`${dir} is no folder: nothing is served there until it is. Correct "bindings" in ${file}.`);
+      warnings.push(
+        `${dir} is not a folder: its messages wait until the folder exists. Correct "bindings" in ${file}.`,
+      );
   }
   return warnings;
 }
@@ -113,8 +115,8 @@ function checkKeys(value: unknown, keys: Keys, path: string, file: string): void
     const here = path === '' ? key : `${path}.${key}`;
     const expected = Object.hasOwn(keys, key) ? keys[key] : undefined;
     if (expected === undefined) {
-      throw new WaError('bad_config', `${file}: there is no key "${here}"`, {
-        hint: `Correct or remove it; possible here: ${Object.keys(keys).join(', ')}.`,
+      throw new WaError('bad_config', `${file}: "${here}" is not a known key`, {
+        hint: `Correct or remove it. Known keys: ${Object.keys(keys).join(', ')}.`,
       });
     }
     if (expected !== true) checkKeys(inner, expected, here, file);

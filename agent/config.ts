@@ -34,11 +34,11 @@ export interface Config {
   readonly redact: RedactConfig;
   /** Whether the end of a turn waits for the phone: `auto` = when the phone started the turn, or the owner is away. */
   readonly hold: HoldPolicy;
-  /** `tmux`: an idle terminal in tmux is woken by keystrokes. */
+  /** `tmux`: keystrokes wake an idle terminal in tmux. */
   readonly nudge: 'tmux' | undefined;
-  /** The owner's own words for how a sprint's task is chosen and done. */
+  /** The owner's instructions for each sprint task. */
   readonly sprintText: string | undefined;
-  /** `WA_MAILBOX_DIR`: each project's files lie in a folder of their own in here instead of in `mailboxFolder` of the project. Read by the daemon alone. */
+  /** `WA_MAILBOX_DIR`: the folder with one mailbox folder per project, in place of `mailboxFolder` in each project. Only the daemon reads it. */
   readonly mailboxDir: string | undefined;
 }
 
@@ -61,9 +61,8 @@ export function loadConfig(input: ConfigInput): Config {
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
-    hold: policy(raw.hold, check),
-    nudge:
-      raw.nudge === undefined || raw.nudge === 'tmux' ? raw.nudge : check.wrong('nudge', '"tmux" or absent', raw.nudge),
+    hold: check.oneOf(raw.hold, 'hold', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
+    nudge: check.oneOf(raw.nudge, 'nudge', ['tmux'], '"tmux" or absent'),
     sprintText: check.string(raw.sprintText, 'sprintText'),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
   });
@@ -92,11 +91,15 @@ function readObject(file: string): Json {
   throw new WaError('bad_config', `${file} is not a JSON object`, { hint: `Repair or remove ${file}.` });
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Each method returns the checked value, or undefined when the key is absent. */
+/** Each method returns the checked value, or undefined when the key is absent; `need…` refuses an absent key. */
 function checker(file: string) {
   const wrong = (key: string, expected: string, value: unknown): never => {
     const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
@@ -105,22 +108,24 @@ function checker(file: string) {
       hint: `Correct "${key}" in ${file}.`,
     });
   };
+  const checked = <T>(value: unknown, key: string, expected: string, isValid: (value: unknown) => boolean) =>
+    value === undefined || isValid(value) ? (value as T | undefined) : wrong(key, expected, value);
   return {
-    wrong,
-    list: (value: unknown, key: string): unknown[] =>
-      value === undefined ? [] : Array.isArray(value) ? value : wrong(key, 'an array', value),
-    object: (value: unknown, key: string): Json | undefined =>
-      value === undefined ? undefined : isObject(value) ? value : wrong(key, 'an object', value),
-    string: (value: unknown, key: string): string | undefined =>
-      value === undefined ? undefined : typeof value === 'string' && value !== '' ? value : wrong(key, 'a text', value),
-    boolean: (value: unknown, key: string): boolean | undefined =>
-      value === undefined ? undefined : typeof value === 'boolean' ? value : wrong(key, 'true or false', value),
-    integer: (value: unknown, key: string, min: number, max: number): number | undefined =>
-      value === undefined
-        ? undefined
-        : Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
-          ? (value as number)
-          : wrong(key, `a whole number from ${min} to ${max}`, value),
+    list: (value: unknown, key: string) => checked<unknown[]>(value, key, 'an array', Array.isArray) ?? [],
+    object: (value: unknown, key: string) => checked<Json>(value, key, 'an object', isObject),
+    string: (value: unknown, key: string) => checked<string>(value, key, 'a text', isText),
+    boolean: (value: unknown, key: string) =>
+      checked<boolean>(value, key, 'true or false', (given) => typeof given === 'boolean'),
+    integer: (value: unknown, key: string, min: number, max: number) =>
+      checked<number>(value, key, `a whole number from ${min} to ${max}`, (given) => {
+        return Number.isSafeInteger(given) && (given as number) >= min && (given as number) <= max;
+      }),
+    oneOf: <T extends string>(value: unknown, key: string, words: readonly T[], expected: string) =>
+      checked<T>(value, key, expected, (given) => words.includes(given as T)),
+    /** An object or a text that must be there. */
+    needObject: (value: unknown, key: string): Json => (isObject(value) ? value : wrong(key, 'an object', value)),
+    needText: (value: unknown, key: string, expected = 'a text'): string =>
+      isText(value) ? value : wrong(key, expected, value),
   };
 }
 
@@ -128,16 +133,20 @@ function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['
   if (env.WA_RELAY_URL || env.WA_AGENT_TOKEN) {
     if (!env.WA_RELAY_URL || !env.WA_AGENT_TOKEN) {
       const missing = env.WA_RELAY_URL ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL';
-      throw new WaError('bad_config', `${missing} is not set although its partner is`, {
-        hint: `Set ${missing} as well: address and token of a relay are a pair.`,
-      });
+      throw new WaError(
+        'bad_config',
+        `${missing} is not set, although ${missing === 'WA_RELAY_URL' ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL'} is`,
+        {
+          hint: `Set ${missing} as well: address and token of a relay are a pair.`,
+        },
+      );
     }
     return { url: relayUrl(env.WA_RELAY_URL, 'WA_RELAY_URL'), token: env.WA_AGENT_TOKEN, from: 'environment' };
   }
   const relay = check.object(raw.relay, 'relay');
   if (!relay) return undefined;
-  const url = check.string(relay.url, 'relay.url') ?? check.wrong('relay.url', 'a text', undefined);
-  const token = check.string(relay.token, 'relay.token') ?? check.wrong('relay.token', 'a text', undefined);
+  const url = check.needText(relay.url, 'relay.url');
+  const token = check.needText(relay.token, 'relay.token');
   return { url: relayUrl(url, 'relay.url'), token, from: 'config' };
 }
 
@@ -154,18 +163,10 @@ function relayUrl(value: string, key: string): string {
 }
 
 function binding(value: unknown, key: string, check: Checker): Binding {
-  const entry = check.object(value, key) ?? check.wrong(key, 'an object', value);
-  const dir = check.string(entry.dir, `${key}.dir`) ?? check.wrong(`${key}.dir`, 'a text', undefined);
-  const mailbox =
-    check.string(entry.mailbox, `${key}.mailbox`) ?? check.wrong(`${key}.mailbox`, 'a text (the chat id)', undefined);
+  const entry = check.needObject(value, key);
+  const dir = check.needText(entry.dir, `${key}.dir`);
+  const mailbox = check.needText(entry.mailbox, `${key}.mailbox`, 'a text (the chat id)');
   return { dir: resolve(dir), mailbox, project: check.integer(entry.project, `${key}.project`, 0, 2 ** 53 - 1) ?? 0 };
-}
-
-function policy(value: unknown, check: Checker): HoldPolicy {
-  if (value === undefined) return 'auto';
-  return value === 'auto' || value === 'always' || value === 'never'
-    ? value
-    : check.wrong('hold', '"auto", "always" or "never"', value);
 }
 
 function redaction(raw: Json, check: Checker): RedactConfig {
@@ -176,8 +177,8 @@ function redaction(raw: Json, check: Checker): RedactConfig {
     ssn: check.boolean(raw.ssn, 'redact.ssn') ?? false,
     patterns: check.list(raw.patterns, 'redact.patterns').map((value, index) => {
       const key = `redact.patterns[${index}]`;
-      const entry = check.object(value, key) ?? check.wrong(key, 'an object', value);
-      const source = check.string(entry.source, `${key}.source`) ?? check.wrong(`${key}.source`, 'a text', undefined);
+      const entry = check.needObject(value, key);
+      const source = check.needText(entry.source, `${key}.source`);
       const flags = check.string(entry.flags, `${key}.flags`);
       return { name: check.string(entry.name, `${key}.name`) ?? 'own', source, ...(flags ? { flags } : {}) };
     }),

@@ -1,4 +1,4 @@
-// How a failure ends the process: what happened and the command that repairs it. A stack only for a bug.
+// How a failure ends the process: the message, and the command that repairs the problem. Only a bug shows a stack.
 
 import { WaError } from '../protocol/errors.ts';
 

@@ -1,4 +1,4 @@
-// The command line's way to the daemon of this user, over the local socket.
+// Calls of the command line to the daemon of this user, over the local socket.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { stateFiles } from './paths.ts';
 import { isOver } from './process.ts';
 
 export interface AskOptions {
-  /** How long the daemon may take beyond what is usual, for calls that it holds open. */
+  /** Additional milliseconds for calls that the daemon holds open. */
   holdMs?: number;
-  /** Ends the call, which the daemon sees. */
+  /** Ends the call; the daemon notices. */
   signal?: AbortSignal;
 }
 
-/** Where the socket is, and the lock that names the daemon's process; without `state` the process stays unnamed. */
+/** The folders of the socket and of the lock that names the daemon's process; without `state` errors name no process. */
 export interface DaemonDirs {
   runtime: string;
   state?: string;
@@ -24,7 +24,7 @@ export interface DaemonDirs {
 
 const answerMs = 5_000;
 
-/** Errors: `daemon_not_running` (its `cause` says how), `daemon_busy`, and what the daemon refused. An aborted call raises the first too. */
+/** Errors: `daemon_not_running` (also for an aborted call), `daemon_busy`, and the errors of the daemon. */
 export async function askDaemon(
   dirs: DaemonDirs,
   method: 'GET' | 'POST',
@@ -56,7 +56,7 @@ export async function askDaemon(
   }
 }
 
-/** A full queue of connections is one that nobody takes from. */
+/** Includes a full queue of connections, from which the daemon takes none. */
 const busyCodes = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
@@ -72,7 +72,7 @@ async function withoutAnswer({ runtime, state }: DaemonDirs, cause: unknown, isA
   if (!isAborted && busyCodes.has(code)) {
     const process = pid === undefined ? '' : ` (pid ${pid})`;
     return new WaError('daemon_busy', `the daemon${process} does not answer: it is busy or hangs`, {
-      hint: `Try again. If it lasts: ${pid === undefined ? 'end its process' : `kill ${pid}`} and start \`wa-sync\` again; nothing that was stored is lost.`,
+      hint: `Try again. If it lasts: ${pid === undefined ? 'end its process' : `kill ${pid}`} and start \`wa-sync\` again; stored messages are kept.`,
       cause,
     });
   }

@@ -10,10 +10,10 @@ export type LogFields = Record<string, string | number | boolean | null | undefi
 
 export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 
-/** One older file is kept beside the current one. */
+/** One older file is kept as well. */
 const maxLogBytes = 5 * 1024 * 1024;
 
-/** A log that cannot be written is given up silently: logging must never stop a delivery. */
+/** Ignores write errors: logging must never stop a delivery. */
 export function fileLog(path: string, clock: () => number, echo?: (line: string) => void): Log {
   let bytes = 0;
   try {

@@ -2,7 +2,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A process of another user is alive too. */
+/** True also for a process of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -12,7 +12,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Linux: start in clock ticks since boot. Empty = the OS does not say; undefined = dead, and only not yet buried. */
+/** Linux: start in clock ticks since boot. Empty = unknown on this OS; undefined = a zombie. */
 export function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return '';
   try {
@@ -24,7 +24,7 @@ export function startOf(pid: number): string | undefined {
   }
 }
 
-/** Process ids count only within one of these: containers may share a host name or a folder and not the ids. */
+/** The namespace of process ids: containers may share a host name or a folder, but not the ids. */
 export function pidSpace(): string {
   if (process.platform !== 'linux') return '';
   try {
@@ -34,7 +34,7 @@ export function pidSpace(): string {
   }
 }
 
-/** True when the process that had this pid and start is over, also when another one has its pid now. */
+/** True when the process with this pid and start has ended, also when another process has the pid now. */
 export function isOver({ pid, started }: { pid: number; started: string }): boolean {
   if (!isAlive(pid)) return true;
   const now = startOf(pid);

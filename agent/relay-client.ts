@@ -1,4 +1,4 @@
-// The daemon's only way to the relay: its calls over kept-alive HTTPS, each answer checked for shape, each failure a code.
+// The only client of the relay: calls over kept-alive HTTPS, each answer checked for its shape, each failure a code.
 // Never follows a redirect and never sends the token to another origin.
 
 import { Readable } from 'node:stream';
@@ -26,11 +26,11 @@ export interface RelayClient {
   actOnLetter(id: string, body: LetterAction): Promise<LettersAnswer>;
   /** Shows "typing" on the phone for some seconds. */
   typing(address: Address): Promise<void>;
-  /** The bytes of a file of the phone, as they come. Errors: `not_found`, `body_too_large`, and those of every call. */
+  /** The bytes of a file from the phone, as they come. Errors: `not_found`, `body_too_large`, and those of every call. */
   download(address: Address, fileId: string): Promise<AsyncIterable<Uint8Array>>;
-  /** Streams a document to the phone; the key makes it once. */
+  /** Streams a document to the phone. A repeated key is sent once. */
   upload(address: Address, document: Upload): Promise<DocumentAnswer>;
-  /** Drops every connection: after a sleep they look open and are dead. */
+  /** Drops every connection: after a sleep of the machine, connections look open and are dead. */
   reconnect(): void;
   close(): Promise<void>;
 }
@@ -48,15 +48,44 @@ export interface Upload {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** How long a call may take. `answer` also ends one whose headers do not come, but never that of a file. */
+/** How long a call may take. `answer` also ends a call without headers, except for files. */
 const patience = {
   answerMs: 20_000,
-  /** A platform takes its time for the largest file, and the relay answers when the platform has. */
+  /** A platform takes its time for the largest file, and the relay answers after the platform. */
   fileMs: 5 * 60_000,
   /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
   stallMs: 2.5 * relayLimits.heartbeatMs,
 };
 const maxAnswerBytes = 8 * 1024 * 1024;
+
+type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
+const isThere = () => true;
+
+/** The keys that each answer must have, with a test of the value. */
+const shapes = {
+  poll: {
+    epoch: isThere,
+    now: isThere,
+    cursor: isThere,
+    rows: Array.isArray,
+    controls: Array.isArray,
+    phone: isPhone,
+  },
+  outbox: { epoch: isThere, items: Array.isArray },
+  document: { items: Array.isArray },
+  status: { version: isThere, mailboxes: Array.isArray },
+  letters: { letters: Array.isArray },
+} satisfies Record<string, Shape>;
+
+interface Ask {
+  /** Absent = a GET. */
+  body?: string | Readable;
+  /** Default: `answerMs` for the whole call. */
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+  /** Milliseconds without the head of an answer, counted from the start of the request. */
+  headersTimeout?: number;
+}
 
 export function createRelayClient(
   relay: { url: string; token: string },
@@ -69,17 +98,36 @@ export function createRelayClient(
   };
   let dispatcher = connect();
 
-  async function call<T>(method: 'GET' | 'POST', path: string, body: unknown, signal: AbortSignal, isAnswer: Guard<T>) {
-    const json = body === undefined ? null : JSON.stringify(body);
-    const { statusCode, text } = await exchange(method, path, json, signal);
-    const value = checked(statusCode, text);
-    if (!isAnswer(value)) {
-      throw new WaError(
-        'relay_bad_answer',
-        `the relay's answer to ${path} ended early or is no answer (${text.length} bytes)`,
-      );
+  async function exchange<T>(
+    path: string,
+    { body, signal = AbortSignal.timeout(answerMs), headers, headersTimeout = answerMs }: Ask,
+    read: (response: Dispatcher.ResponseData) => Promise<T>,
+  ): Promise<T> {
+    const authorization = `Bearer ${relay.token}`;
+    try {
+      const response = await request(`${relay.url}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        dispatcher,
+        signal,
+        headersTimeout,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        body: body ?? null,
+      });
+      return await read(response);
+    } catch (cause) {
+      throw cause instanceof WaError ? cause : unreachable(path, cause, signal);
     }
-    return value;
+  }
+
+  /** The answer, checked for its shape; undefined `shape` = any success. */
+  function call<T>(path: string, shape: Shape | undefined, ask: Ask = {}): Promise<T> {
+    return exchange(path, ask, async ({ statusCode, body }) => {
+      const text = await readText(body);
+      const value = checked(statusCode, text);
+      if (shape === undefined || fits(value, shape)) return value as T;
+      const what = `the relay's answer to ${path.split('?')[0]} is incomplete or of another kind`;
+      throw new WaError('relay_bad_answer', `${what} (${text.length} bytes)`);
+    });
   }
 
   function checked(statusCode: number, text: string): unknown {
@@ -87,42 +135,6 @@ export function createRelayClient(
     if (isFailure(value)) throw relayError(statusCode, value.error);
     if (statusCode >= 400 || (statusCode >= 300 && value === undefined)) throw statusError(statusCode, relay.url);
     return value;
-  }
-
-  async function send(
-    method: 'GET' | 'POST',
-    path: string,
-    body: RequestBody,
-    signal: AbortSignal,
-    { headersTimeout = answerMs, headers = {} }: SendOptions = {},
-  ) {
-    try {
-      return await request(`${relay.url}${path}`, {
-        method,
-        dispatcher,
-        signal,
-        headersTimeout,
-        headers: { authorization: `Bearer ${relay.token}`, 'content-type': 'application/json', ...headers },
-        body,
-      });
-    } catch (cause) {
-      throw unreachable(path, cause, signal);
-    }
-  }
-
-  async function exchange(
-    method: 'GET' | 'POST',
-    path: string,
-    body: RequestBody,
-    signal: AbortSignal,
-    options?: SendOptions,
-  ) {
-    const response = await send(method, path, body, signal, options);
-    try {
-      return { statusCode: response.statusCode, text: await readText(response.body) };
-    } catch (cause) {
-      throw unreachable(path, cause, signal);
-    }
   }
 
   function unreachable(path: string, cause: unknown, signal: AbortSignal): unknown {
@@ -135,39 +147,28 @@ export function createRelayClient(
     });
   }
 
-  const soon = () => AbortSignal.timeout(answerMs);
+  const ofFile = () => ({ signal: AbortSignal.timeout(fileMs), headersTimeout: fileMs });
 
   return {
-    poll: (body, signal) => call('POST', '/v1/poll', body, signal, isPollAnswer),
-    outbox: (body) => call('POST', '/v1/outbox', body, soon(), isOutboxAnswer),
-    status: () => call('GET', '/v1/status', undefined, soon(), isStatusAnswer),
-    letters: (address) => call('GET', `/v1/letters?${query(address)}`, undefined, soon(), isLettersAnswer),
-    actOnLetter: (id, body) => call('POST', `/v1/letters/${encodeURIComponent(id)}`, body, soon(), isLettersAnswer),
-    async typing(address) {
-      const { statusCode, text } = await exchange('POST', '/v1/typing', JSON.stringify(address), soon());
-      checked(statusCode, text);
-    },
-    async download(address, fileId) {
-      const path = `/v1/files/${encodeURIComponent(fileId)}?${query(address)}`;
-      const { statusCode, body } = await send('GET', path, null, AbortSignal.timeout(fileMs), {
-        headersTimeout: fileMs,
-      });
-      if (statusCode === 200) return body;
-      checked(statusCode, await readText(body));
-      throw statusError(statusCode, relay.url);
-    },
-    async upload(address, { key, name, caption, bytes, content }) {
-      const path = `/v1/files?${query({ ...address, key, name, caption })}`;
-      const headers = { 'content-type': 'application/octet-stream', 'content-length': String(bytes) };
-      const signal = AbortSignal.timeout(fileMs);
-      const { statusCode, text } = await exchange('POST', path, Readable.from(content), signal, {
-        headers,
-        headersTimeout: fileMs,
-      });
-      const value = checked(statusCode, text);
-      if (!isDocumentAnswer(value)) throw new WaError('relay_bad_answer', 'the answer to the upload ended early');
-      return value;
-    },
+    poll: (body, signal) => call('/v1/poll', shapes.poll, { body: JSON.stringify(body), signal }),
+    outbox: (body) => call('/v1/outbox', shapes.outbox, { body: JSON.stringify(body) }),
+    status: () => call('/v1/status', shapes.status),
+    letters: (address) => call(`/v1/letters?${query(address)}`, shapes.letters),
+    actOnLetter: (id, body) =>
+      call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),
+    typing: (address) => call('/v1/typing', undefined, { body: JSON.stringify(address) }),
+    download: (address, fileId) =>
+      exchange(`/v1/files/${encodeURIComponent(fileId)}?${query(address)}`, ofFile(), async ({ statusCode, body }) => {
+        if (statusCode === 200) return body;
+        checked(statusCode, await readText(body));
+        throw statusError(statusCode, relay.url);
+      }),
+    upload: (address, { content, bytes, ...named }) =>
+      call(`/v1/files?${query({ ...address, ...named })}`, shapes.document, {
+        ...ofFile(),
+        body: Readable.from(content),
+        headers: { 'content-type': 'application/octet-stream', 'content-length': String(bytes) },
+      }),
     reconnect() {
       const old = dispatcher;
       dispatcher = connect();
@@ -177,12 +178,10 @@ export function createRelayClient(
   };
 }
 
-type RequestBody = string | Readable | null;
-
-interface SendOptions {
-  headers?: Record<string, string>;
-  /** Milliseconds without the head of an answer, counted from the start of the request. */
-  headersTimeout?: number;
+function fits(value: unknown, shape: Shape): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  return Object.entries(shape).every(([key, isValue]) => key in fields && isValue(fields[key]));
 }
 
 function query(values: object): string {
@@ -200,8 +199,6 @@ async function readText(body: Readable): Promise<string> {
   }
   return text;
 }
-
-type Guard<T> = (value: unknown) => value is T;
 
 function parse(text: string): unknown {
   try {
@@ -224,7 +221,7 @@ function relayError(statusCode: number, error: Record<string, unknown>): WaError
   });
 }
 
-/** An answer that is not ours: a proxy, a captive portal, another web site, Cloudflare's own error page. */
+/** The answer of something else than the relay: a proxy, a captive portal, another web site, an error page of Cloudflare. */
 function statusError(statusCode: number, url: string): WaError {
   if (statusCode === 401) {
     return new WaError('unauthorized', 'the relay does not know this token', {
@@ -234,33 +231,4 @@ function statusError(statusCode: number, url: string): WaError {
   return new WaError('relay_error', `${new URL(url).origin} answered ${statusCode} without a wa-sync answer`, {
     hint: 'Check that WA_RELAY_URL is the address of your Worker, without a path.',
   });
-}
-
-function has(value: unknown, keys: string[]): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && keys.every((key) => key in value);
-}
-
-function isPollAnswer(value: unknown): value is PollAnswer {
-  return (
-    has(value, ['epoch', 'now', 'rows', 'controls', 'cursor']) &&
-    Array.isArray(value.rows) &&
-    Array.isArray(value.controls) &&
-    isPhone(value.phone)
-  );
-}
-
-function isOutboxAnswer(value: unknown): value is OutboxAnswer {
-  return has(value, ['epoch']) && isDocumentAnswer(value);
-}
-
-function isDocumentAnswer(value: unknown): value is DocumentAnswer {
-  return has(value, ['items']) && Array.isArray(value.items);
-}
-
-function isStatusAnswer(value: unknown): value is StatusAnswer {
-  return has(value, ['version', 'mailboxes']) && Array.isArray(value.mailboxes);
-}
-
-function isLettersAnswer(value: unknown): value is LettersAnswer {
-  return has(value, ['letters']) && Array.isArray(value.letters);
 }

@@ -1,4 +1,4 @@
-// Whether a process is somebody's terminal: what a held hook must know, because a headless run that waits never ends.
+// Whether a process runs in a terminal with a person: a held hook must know, because a headless run that waits never ends.
 
 import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { readFile, readlink } from 'node:fs/promises';
 /** True for the command line of a run without a person. */
 type IsHeadless = (argv: readonly string[]) => boolean;
 
-/** False when it cannot be seen. */
+/** False when the process cannot be inspected. */
 export async function isInteractive(pid: number, isHeadless: IsHeadless): Promise<boolean> {
   try {
     if (process.platform === 'win32') return false;

@@ -1,4 +1,4 @@
-// Makes visible what a text hides from the eye that reads it on a phone or in a terminal. Pure.
+// Makes characters visible that a phone or a terminal would hide. Pure.
 
 /** C0 and C1 but newline and tab; zero-width, bidi and other formatting marks; odd spaces; variation selectors and tags. */
 // Written as text because a control character in a regular expression literal is unreadable.
@@ -18,6 +18,11 @@ export function visible(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replace(hidden, (char) => `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+}
+
+/** The same on one line, so that a text cannot imitate a second line. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll('\n', '⏎');
 }
 
 /** JSON on one line that `visible` leaves as it is. */

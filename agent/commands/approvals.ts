@@ -1,5 +1,5 @@
-// `wa-sync approvals` and `wa-sync audit`: show what holds and what happened. Neither changes anything: approvals are
-// loosened only from the phone.
+// `wa-sync approvals` and `wa-sync audit`: show the mode of approvals and the audit log. Neither changes anything: only the phone
+// can loosen approvals.
 
 import { WaError } from '../../protocol/errors.ts';
 import { readAudit } from '../approvals/audit.ts';
@@ -7,7 +7,7 @@ import { describeMode } from '../approvals/modes.ts';
 import { findServed } from '../files/served.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
-import { visible, visibleJson } from '../visible.ts';
+import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 
 interface ProjectApprovals {
@@ -44,12 +44,12 @@ export async function auditCommand(
   const config = context.loadConfig();
   const served = await findServed(context.cwd, config);
   if (!served) {
-    throw new WaError('not_bound', `${context.cwd} lies in no folder that is bound`, {
-      hint: `Run it inside a folder of "bindings" in ${config.file}; a daemon started with \`wa-sync\` in this folder binds it as well.`,
+    throw new WaError('not_bound', `${context.cwd} is not in a folder that is bound to a chat`, {
+      hint: `Run it inside a folder of "bindings" in ${config.file}, or start \`wa-sync\` in this folder first.`,
     });
   }
   const place = await served.place();
-  // Where no daemon has served it nothing was written down.
+  // A folder that no daemon has served has no audit log.
   for (const line of place ? await readAudit(place.dir, since) : [])
     context.out(options.json ? visibleJson(line) : lineText(line));
 }
@@ -59,7 +59,7 @@ const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_
 function durationMs(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
   if (match) return Number(match[1]) * (units[match[2] ?? ''] ?? 0);
-  throw new WaError('bad_arguments', `--since "${text}" is no duration`, {
+  throw new WaError('bad_arguments', `--since "${text}" is not a duration`, {
     hint: 'Give a number and s, m, h or d, for example --since 2h.',
   });
 }
@@ -82,7 +82,7 @@ function lineText({ at, kind, session: _, hash: __, ...rest }: Record<string, un
     by === undefined ? undefined : `by ${by}`,
     reasons,
   ];
-  // The file lies in the project, where anybody may have written.
+  // The file lies in the project, where other programs may write.
   const line = [at, String(kind).padEnd(8), ...words.filter((word) => word !== undefined && word !== '')].join('  ');
-  return visible(line).replaceAll('\n', '⏎');
+  return visibleLine(line);
 }

@@ -1,4 +1,4 @@
-// What every command gets: the world, so that a command can be run in a test with another one.
+// What every command gets from the process, so that a test can run a command in another world.
 
 import type { Config } from '../config.ts';
 
@@ -7,11 +7,11 @@ export interface CommandContext {
   platform: NodeJS.Platform;
   home: string;
   cwd: string;
-  /** Where the built parts lie: launcher, fallback, Worker. */
+  /** The folder of the built parts: launcher, fallback, Worker. */
   distDir: string;
   /** Reads environment and config.json. Errors: `bad_config`. */
   loadConfig(): Config;
-  /** To stdout, with what a terminal would not show made visible: texts of others may stand in it. */
+  /** Writes to stdout. Characters that a terminal would hide become visible, because the line may hold foreign text. */
   out(line: string): void;
   /** One line to stderr: progress, not data. */
   note(line: string): void;

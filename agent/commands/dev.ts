@@ -36,7 +36,6 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const { baseDir, runtimeDir, lock: lockPath } = devPlace(dirs, projectDir);
   const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
   const lock = await lockFolder(lockPath, { baseDir, runtimeDir });
-  // Before anything is said to run.
   let place: string | undefined;
   let poll: TelegramPoll | undefined;
   let stack: Stack | undefined;
@@ -74,10 +73,10 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
     await stack?.stop();
     await lock.release();
   }
-  context.out('stopped; what waits is kept for the next `wa-sync dev` in this folder');
+  context.out('stopped; waiting messages are kept for the next `wa-sync dev` in this folder');
 }
 
-/** Taken before anything is written: config, relay storage and socket belong to the one that runs. */
+/** Taken before the first write: config, relay storage and socket belong to the process that holds the lock. */
 async function lockFolder(
   path: string,
   { baseDir, runtimeDir }: { baseDir: string; runtimeDir: string },
@@ -104,7 +103,7 @@ async function untilOver(
   const relayEnded = stack.relay.exited.then((code) => {
     if (stopping.aborted) return;
     throw new WaError('child_failed', `the relay process ended with code ${code}`, {
-      hint: 'Start `wa-sync dev` again: nothing that was stored is lost.',
+      hint: 'Start `wa-sync dev` again: every stored message is kept.',
     });
   });
   await Promise.race([
@@ -146,7 +145,7 @@ function describeAgent(agent: DevOptions['agent']): string {
   return driver ? `${driver.title}, started by you` : 'none: read and write the two files yourself';
 }
 
-/** Gives where they are; undefined = for this agent none are installed. Errors: those of the installer. */
+/** The place of the hooks; undefined = this agent has no hooks to install. Errors: those of the installer. */
 async function installAgent(
   agent: string,
   context: CommandContext,
@@ -185,7 +184,7 @@ function agentLines(agent: string, stack: Stack, projectDir: string, place: stri
   ];
 }
 
-/** Starts a turn whenever something unread stands in the inbox, as a person at the desk would. */
+/** Starts a turn for each unread message in the inbox, as a person at the terminal would. */
 async function runEcho(
   context: CommandContext,
   stack: Stack,
@@ -199,7 +198,7 @@ async function runEcho(
   while (!stopping.aborted) {
     const file = await readBelow(inbox).catch(() => undefined);
     if (wantsTurn(file?.bytes.toString('utf8') ?? '')) await agent.turn('Look into the inbox.', echo);
-    else await changed(join(inbox, '..'), stopping);
+    else await changed(join(inbox, '..'), 1000, stopping);
   }
 }
 
@@ -210,15 +209,17 @@ function echo(seen: string): string | undefined {
   return `Heard ${texts.length === 1 ? 'one message' : `${texts.length} messages`}:\n\n${texts.map((text) => `> ${text.split('\n').join('\n> ')}`).join('\n\n')}`;
 }
 
-async function changed(dir: string, stopping: AbortSignal): Promise<void> {
+/** Resolves when something in the folder changes, after `ms`, or when the signal aborts. */
+export async function changed(dir: string, ms: number, stopping?: AbortSignal): Promise<void> {
   const woken = new AbortController();
   let watcher: ReturnType<typeof watch> | undefined;
   try {
     watcher = watch(dir, () => woken.abort());
   } catch {
-    // Not made yet: the tick below is enough.
+    // The folder does not exist yet: the time alone is enough.
   }
-  await delay(1000, undefined, { signal: AbortSignal.any([stopping, woken.signal]) }).catch(() => {});
+  const signal = stopping ? AbortSignal.any([stopping, woken.signal]) : woken.signal;
+  await delay(ms, undefined, { signal }).catch(() => {});
   watcher?.close();
 }
 

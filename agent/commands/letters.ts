@@ -1,5 +1,5 @@
-// `wa-sync letters [retry|drop ID]`: what could not be delivered, in both directions, and what to do about it; and what agents
-// that poll hold without having acknowledged it.
+// `wa-sync letters [retry|drop ID]`: messages that could not be delivered, in both directions, and what to do about them; and the
+// messages that polling agents hold without an acknowledgement.
 
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
@@ -7,7 +7,7 @@ import type { Letter } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { type Address, createRelayClient } from '../relay-client.ts';
-import { visible, visibleJson } from '../visible.ts';
+import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { heldMessages, holder } from './held.ts';
 
@@ -48,7 +48,7 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
     const now = Date.now();
     for (const each of held)
       context.out(
-        `${each.id}  ${isoSeconds(each.at)}  held by ${oneLined(holder(each, now))}\n    ${oneLined(each.preview)}`,
+        `${each.id}  ${isoSeconds(each.at)}  held by ${visibleLine(holder(each, now))}\n    ${visibleLine(each.preview)}`,
       );
     for (const line of found.length === 0 ? nothing : [...found.flatMap(describe), ...whatToDo]) context.out(line);
   } finally {
@@ -56,13 +56,15 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
   }
 }
 
-/** By its id, or by the start of it that no other letter has, as on the phone. */
+/** The letter with this id, or the only letter whose id begins like that, as on the phone. */
 function findLetter(letters: readonly (Letter & Address)[], typed: string): Letter & Address {
   const matches = letters.filter((letter) => typed !== '' && letter.id.startsWith(typed));
   const letter = matches.find(({ id }) => id === typed) ?? (matches.length === 1 ? matches[0] : undefined);
   if (letter) return letter;
-  const many = matches.length > 1 ? `${matches.length} letters begin with` : 'there is no letter';
-  throw new WaError('not_found', `${many} ${typed}`, { hint: 'See the ids with `wa-sync letters`.' });
+  const found = matches.length > 1 ? `${matches.length} letters have` : 'no letter has';
+  throw new WaError('not_found', `${found} an id that begins with ${typed}`, {
+    hint: 'See the ids with `wa-sync letters`.',
+  });
 }
 
 async function addresses(
@@ -84,12 +86,7 @@ function describe(letter: Letter): string[] {
   const { error } = letter;
   const reason = error ? `: ${error.reason}${error.code === letter.state ? '' : ` (${error.code})`}` : '';
   return [
-    `${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${oneLined(reason)}`,
-    `    ${oneLined(letter.preview)}`,
+    `${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${visibleLine(reason)}`,
+    `    ${visibleLine(letter.preview)}`,
   ];
-}
-
-/** Words of others may imitate no line of ours. */
-function oneLined(text: string): string {
-  return visible(text).replaceAll('\n', '⏎');
 }

@@ -1,4 +1,4 @@
-// `wa-sync policy test`: what the gate would say to a call, and by which rule of which file. Runs and asks nothing.
+// `wa-sync policy test`: the verdict of the gate on a tool call, with the rule and its file. Runs and asks nothing.
 
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
@@ -11,7 +11,7 @@ import { pathBelow } from '../files/below.ts';
 import { findServed } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { visible } from '../visible.ts';
+import { visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 
 export interface PolicyTest {
@@ -19,7 +19,7 @@ export interface PolicyTest {
   command: string;
   /** Default: the tool that runs a command line. */
   tool?: string | undefined;
-  /** The coding agent that would call it. */
+  /** The coding agent that would call the tool. */
   agent: string;
   mode: ApprovalMode;
   json: boolean;
@@ -67,7 +67,7 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
     context.out(JSON.stringify(found));
     return;
   }
-  const line = (text: string) => context.out(visible(redact(text).text).replaceAll('\n', '⏎'));
+  const line = (text: string) => context.out(visibleLine(redact(text).text));
   line(`In mode ${test.mode} this ${verdicts[verdict]}.`);
   for (const reason of why) line(`  because: ${reason}`);
   if (input) line(`  rewritten by ${files.user}: ${commandOf({ ...call, input }) ?? JSON.stringify(input)}`);
@@ -92,7 +92,7 @@ function inputOf(command: string, tool: string): Record<string, unknown> {
     // Named below.
   }
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
-  throw new WaError('bad_arguments', `the arguments of ${tool} are no JSON object`, {
-    hint: `Give them as one, for example wa-sync policy test --tool write_file '{"file_path":"a.txt","content":""}'.`,
+  throw new WaError('bad_arguments', `the arguments of ${tool} must be a JSON object`, {
+    hint: `For example: wa-sync policy test --tool write_file '{"file_path":"a.txt","content":""}'.`,
   });
 }

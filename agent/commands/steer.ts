@@ -1,5 +1,5 @@
-// `wa-sync stop`, `wa-sync sprint [n]` and `wa-sync away [on|off]`: what the owner asks of the coding agent at the desk, by way
-// of the daemon. What they do is the daemon's.
+// `wa-sync stop`, `wa-sync sprint [n]` and `wa-sync away [on|off]`: the owner steers the coding agent from a terminal. The daemon does
+// the work.
 
 import { WaError } from '../../protocol/errors.ts';
 import { askDaemon } from '../local-client.ts';
@@ -17,7 +17,7 @@ export async function steerCommand(
   context.out((answer as { text: string }).text);
 }
 
-/** Before a daemon is asked: what is wrong here is wrong without one as well. */
+/** Needs no daemon, so that a mistake is reported without one. */
 function checkTasks(args: string): void {
   const tasks = Number(args);
   if (args === '' || (/^\d+$/.test(args) && tasks >= 1 && tasks <= sprintLimits.maxTasks)) return;

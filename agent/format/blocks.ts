@@ -1,5 +1,5 @@
 // Flow content (paragraphs, headings, lists, quotes, code, rules) onto a sheet.
-// Must never indent code: it is there to be copied.
+// Must never indent code: people copy it.
 
 import type { BlockContent, Code, DefinitionContent, List, ListItem, RootContent } from 'mdast';
 import { cleanText } from './clean.ts';
@@ -75,7 +75,7 @@ function writeBlock(page: Page, block: Block): void {
 function writeFence(page: Page, code: Code): void {
   const { sheet } = page;
   let text = withoutTabs(cleanText(code.value));
-  // The server trims the start of a message, so the first line would lose its indentation and the others not.
+  // The server trims the start of a message, so only the first line would lose its indentation.
   if (sheet.text === '') text = dedent(text);
   const language = cleanText(code.lang ?? '').replace(/[^A-Za-z0-9+#._-]/g, '');
   writePre(sheet, text, language.slice(0, 64));
@@ -108,7 +108,7 @@ function markerOf(list: List, item: ListItem, number: number): string {
   return box === '' ? '• ' : box;
 }
 
-/** Markdown counts up from the first number; an agent that writes 3, 4, 10 means it. */
+/** Markdown counts up from the first number, but an agent that writes 3, 4, 10 means these numbers. */
 function writtenNumber(page: Page, item: ListItem): number {
   const offset = item.position?.start.offset ?? 0;
   return Number(/^\d{1,9}/.exec(page.source.slice(offset, offset + 10))?.[0] ?? 0);

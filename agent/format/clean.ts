@@ -1,4 +1,4 @@
-// Removes what a terminal or a tool left in the text and what the chat server would silently change.
+// Removes control characters of terminals and tools, and characters that the chat server would silently change.
 // Must never change a visible character: only control characters, escape sequences and hidden blocks go.
 
 const reminderOpen = '<system-reminder>';
@@ -22,7 +22,7 @@ export function cleanText(text: string): string {
     .replace(loneSurrogate, '\ufffd');
 }
 
-/** Drops `<system-reminder>` blocks: they speak to the model, not to the owner. An unclosed one stays visible. */
+/** Drops `<system-reminder>` blocks: they address the model, not the owner. An unclosed block stays visible. */
 export function dropReminders(text: string): string {
   let kept = '';
   let from = 0;

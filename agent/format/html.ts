@@ -1,5 +1,5 @@
-// The HTML of chat bots as text with entities, for writers who chose it. Strict as the chat server: an unknown tag or a wrong nesting
-// is not guessed at. Loads no package.
+// The HTML of chat bots as text with entities, for writers who chose it. As strict as the chat server: an unknown tag or a wrong
+// nesting is refused. Loads no package.
 
 import { linkUrl } from './links.ts';
 import { type Mark, newSheet, type Rendered, settle } from './sheet.ts';
@@ -22,7 +22,7 @@ const types = new Map<string, Mark['type']>([
   ['blockquote', 'blockquote'],
 ]);
 const characters: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"' };
-/** One piece of the source: a tag with its attributes, or the text up to the next one. */
+/** One piece of the source: a tag with its attributes, or the text up to the next tag. */
 const piece = /<(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"']+))?)*)\s*>|[^<]+/iy;
 const attribute = /([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/gi;
 
@@ -32,7 +32,7 @@ interface Open {
   start: number;
 }
 
-/** Undefined = it breaks the rules: an unknown tag, one that never ends, or one that ends before another inside it. */
+/** Undefined = the text breaks the rules: an unknown tag, a tag that never ends, or a tag that ends before an inner tag. */
 export function parseHtml(source: string): Rendered | undefined {
   const sheet = newSheet();
   const open: Open[] = [];

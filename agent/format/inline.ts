@@ -18,7 +18,7 @@ export function writeInline(page: Page, nodes: readonly PhrasingContent[]): void
   for (const node of nodes) writeNode(page, node);
 }
 
-/** The same on a sheet of its own, as a table needs it to know the width of a cell. */
+/** Writes on a separate sheet, from which a table learns the width of a cell. */
 export function inlineSheet(page: Page, nodes: readonly PhrasingContent[]): Sheet {
   const sheet = { ...newSheet(), quoted: page.sheet.quoted };
   writeInline({ ...page, sheet }, nodes);
@@ -32,7 +32,7 @@ function writeCode(sheet: Sheet, code: string): void {
   else marked(sheet, { type: 'code' }, () => write(sheet, text.replaceAll('\n', ' ')));
 }
 
-/** The server makes one space of a tab. */
+/** The server would make one space of a tab. */
 export function withoutTabs(text: string): string {
   return text.replaceAll('\t', '    ');
 }
@@ -90,7 +90,7 @@ function writeNode(page: Page, node: PhrasingContent): void {
       writeText(sheet, `[${node.label ?? node.identifier}]`);
       return;
     default:
-      // Content types of other extensions: keep their source rather than lose them.
+      // A content type of another extension: keep the source.
       writeText(sheet, sourceOf(page.source, node));
       return;
   }
@@ -130,7 +130,7 @@ function imageLabel(alt: string | null | undefined, url: string): string {
 
 /**
  * Coding agents write names and globs without escaping them. `__init__` is a name, not a strong "init", and a star right
- * after a letter, digit or slash (`src/*.ts`, `2*3*4`) is a star. Null: the emphasis is meant.
+ * after a letter, digit or slash (`src/*.ts`, `2*3*4`) is a star. Null = the author means emphasis.
  */
 function literalMarker(source: string, node: Nodes & { type: 'strong' | 'emphasis' }): string | null {
   const start = node.position?.start.offset;

@@ -1,5 +1,5 @@
 // Which targets may become a link entity: the chat server refuses the whole message for one wrong URL.
-// Must never pass a target it is not sure of; such targets are shown as text.
+// Must never pass a doubtful target; doubtful targets are shown as text.
 
 const maxUrlUnits = 2048;
 
@@ -14,20 +14,20 @@ export function linkUrl(target: string): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
   if (url.username !== '' || url.password !== '') return null;
   if (!/^(?:[a-z0-9_-]+\.)+[a-z0-9_-]+$/.test(url.hostname) && !url.hostname.startsWith('[')) return null;
-  // The parser repairs blanks, backslashes and the like; the server does not, so it gets the repaired form then.
+  // The parser repairs blanks and backslashes and the server does not, so the server gets the repaired form of such a target.
   const asWritten = /^https?:\/\/[!-[\]-~]+$/i.test(target) && target.slice(0, -1).includes(url.host);
   const chosen = asWritten ? target : url.href;
   return chosen.length <= maxUrlUnits ? chosen : null;
 }
 
-/** What to show of a target that cannot be a link; null when the label says it already or it leads nowhere. */
+/** The text for a target that cannot be a link; null when the label already shows the target or the target is empty. */
 export function shownTarget(target: string, label: string): string | null {
   const bare = target.replace(/^(?:mailto|tel):/i, '');
   if (bare === '' || bare.startsWith('#') || bare === label.trim() || target === label.trim()) return null;
   return bare;
 }
 
-/** The chat client links these by itself. */
+/** True when the chat client makes the link by itself. */
 export function isSelfLabelled(target: string, label: string): boolean {
   return target === label || target === `http://${label}` || target === `mailto:${label}`;
 }

@@ -1,10 +1,10 @@
-// MarkdownV2, a markup of chat bots, as text with entities, for writers who chose it. Strict as the chat server: what breaks its rules is
-// not guessed at. Loads no package.
+// MarkdownV2, a markup of chat bots, as text with entities, for writers who chose it. As strict as the chat server: a text that breaks
+// its rules is refused. Loads no package.
 
 import { linkUrl } from './links.ts';
 import { type Mark, newSheet, type Rendered, type Sheet, settle } from './sheet.ts';
 
-/** Longer ones first: by its rules `__` is never twice `_`, whatever is open. */
+/** Longer markers first: `__` is never read as two `_`. */
 const markers: readonly (readonly [string, Mark['type']])[] = [
   ['```', 'pre'],
   ['__', 'underline'],
@@ -32,7 +32,7 @@ interface Reader {
   quote: { start: number; expandable: boolean } | undefined;
 }
 
-/** Undefined = it breaks the rules: an unescaped reserved character, or a mark that never ends. */
+/** Undefined = the text breaks the rules: an unescaped reserved character, or a mark that never ends. */
 export function parseMarkdownV2(source: string): Rendered | undefined {
   const reader: Reader = { source, at: 0, sheet: newSheet(), open: [], quote: undefined };
   while (reader.at < source.length) if (!step(reader)) return undefined;
@@ -41,7 +41,7 @@ export function parseMarkdownV2(source: string): Rendered | undefined {
   return settle(reader.sheet);
 }
 
-/** False = broken. Always moves on. */
+/** Reads one character or mark; false = the text breaks the rules. */
 function step(reader: Reader): boolean {
   const { source, at } = reader;
   const top = reader.open.at(-1);
@@ -101,7 +101,7 @@ function endLink(reader: Reader, { start }: Open): boolean {
   return true;
 }
 
-/** `>` begins or goes on with a quote; `**>` begins another one right after it. */
+/** `>` begins or continues a quote; `**>` begins another quote right after the first. */
 function startQuote(reader: Reader): boolean {
   const fresh = reader.source.startsWith('**>', reader.at);
   if (!fresh && reader.source[reader.at] !== '>') return false;

@@ -1,14 +1,13 @@
-// Which part of a secret may be hidden in a text that is about to run, so that whoever approves it sees everything a shell could
-// read: plain characters of one word, never what stands behind white space, a quote or a character that begins something new.
+// Which part of a secret may be hidden in a text that is about to run. The person who approves the text must see everything that a
+// shell could interpret, so only plain characters of one word are hidden, up to white space, a quote or another active character.
 
-import type { Span } from './redaction-rule.ts';
-import type { Found } from './redaction-scan.ts';
+import type { Found, Span } from './redaction-rule.ts';
 
 const plain = /[A-Za-z0-9+/=_.-]+/g;
-/** From here on a shell may read a secret as something else. */
+/** Characters after which a shell may interpret a secret as something else. */
 const active = /[\s$`(){};&|<>"'\\]/;
 
-/** In order. */
+/** The spans to hide, in order. */
 export function plainParts(text: string, found: Found): Span[] {
   if (found.kind === 'private-key') return keyLines(text, found);
   const secret = text.slice(found.start, found.end);
@@ -23,10 +22,10 @@ export function plainParts(text: string, found: Found): Span[] {
 /** Shorter lines stay visible, because the name of a program looks like them. */
 const keyLine = /[A-Za-z0-9+/]{32,}={0,2}/g;
 
-/** Those that are nothing but base64, as a machine makes it. */
+/** The lines of nothing but base64, as a machine writes it. */
 function keyLines(text: string, { start, end }: Span): Span[] {
   return [...text.slice(start, end).matchAll(keyLine)].flatMap(({ index, 0: line }) => {
-    // `\n` of a string that is written on one line.
+    // An escaped newline in a string on one line.
     const isEscape = text[start + index - 1] === '\\' && /^[nr]/.test(line);
     const from = start + index + (isEscape ? 1 : 0);
     const to = start + index + line.length;

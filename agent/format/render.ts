@@ -6,11 +6,10 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { writeBlocks, writeFootnotes } from './blocks.ts';
-import { boundedInline } from './bounded-inline.ts';
 import { cleanText, dropReminders } from './clean.ts';
 import type { Page } from './inline.ts';
 import { withoutTabs } from './inline.ts';
-import { isTooIntricate } from './nesting.ts';
+import { boundedInline, isTooIntricate } from './parser-limits.ts';
 import type { Rendered } from './sheet.ts';
 import { newSheet, settle } from './sheet.ts';
 

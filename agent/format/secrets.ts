@@ -4,7 +4,7 @@
 import type { Rule, Span } from './redaction-rule.ts';
 import { patternRule } from './redaction-rule.ts';
 
-// The edge of a word; an escaped newline (`\\n`) or a percent code before it is no part of the word.
+// The edge of a word; an escaped newline (`\\n`) or a percent code before the word does not belong to the word.
 const edge = '(?:(?<![A-Za-z0-9_-])|(?<=\\\\[nrt])|(?<=%[0-9A-F]{2}))';
 
 /** Letter case does not count; `source` may name the group `secret`. */
@@ -17,14 +17,14 @@ function exact(kind: string, source: string): Rule {
   return patternRule(kind, new RegExp(edge + source, 'gd'));
 }
 
-/** Names that say "the value is secret", whatever stands around them in the identifier. */
+/** Parts of identifiers that say "the value is secret". */
 const secretNames =
   'passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|credentials?|auth[_-]?key';
 
 const keyBegin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const keyEnd = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** First = named first where two begin at the same place. */
+/** In order of precedence for two finds that begin at the same place. */
 export const secrets: readonly Rule[] = [
   { kind: 'private-key', find: findPrivateKeys, patterns: [keyBegin, keyEnd] },
   exact('bot-token', '(?:bot)?(?<secret>\\d{6,12}:[A-Za-z0-9_-]{33,40})(?![A-Za-z0-9_-])'),
@@ -69,7 +69,7 @@ export const secrets: readonly Rule[] = [
     '(?:set-)?cookie["\']?\\s{0,4}:\\s{0,4}[A-Za-z0-9_.-]{1,64}=(?<secret>[A-Za-z0-9%+/_.=-]{16,4096})',
     isOpaque,
   ),
-  // NAME=value of a shell or an env file: nothing else is written like that, so any value counts.
+  // NAME=value of a shell or an env file has no other meaning, so any value counts.
   patternRule(
     'secret',
     /(?<key>(?:PASSW(?:OR)?D|PASSPHRASE|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)[A-Z0-9_]{0,24})=["']?(?<secret>[^\s"'`,;(){}<>[\]$&|]{6,})/dg,
@@ -92,7 +92,7 @@ export const secrets: readonly Rule[] = [
   ),
 ];
 
-/** `token_count`, `secretName` and the like name something about a secret. */
+/** False for names of something about a secret, such as `token_count` or `secretName`. */
 function isSecretName(key: string): boolean {
   return !/(?:_?(?:count|counts|limit|limits|length|size|type|kind|name|names|url|uri|endpoint|file|path|dir|version|ttl|expiry|expires|expires_?(?:at|in)|usage|budget|izer|ize|ized|less|arn|id|field|policy|hint|regex|pattern|schema|index))$/i.test(
     key,
@@ -113,7 +113,7 @@ function isOpaque(value: string): boolean {
   return !isReference && !isName && bitsPerCharacter(value) >= 3;
 }
 
-/** Neither a reference to a value kept elsewhere nor a word that stands for one. */
+/** False for a reference to a value in another place and for a placeholder. */
 function isNoPlaceholder(value: string): boolean {
   // A path; but a key of AWS has 40 characters and may begin with a slash.
   if (/^(?:\.{0,2}|~)\/(?![A-Za-z0-9+/]{39}$)/.test(value)) return false;

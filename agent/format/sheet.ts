@@ -9,23 +9,7 @@ export interface Rendered {
   entities: TextEntity[];
 }
 
-export interface Mark {
-  type:
-    | 'bold'
-    | 'italic'
-    | 'underline'
-    | 'strikethrough'
-    | 'spoiler'
-    | 'blockquote'
-    | 'expandable_blockquote'
-    | 'text_link'
-    | 'code'
-    | 'pre';
-  start: number;
-  end: number;
-  url?: string;
-  language?: string;
-}
+export type Mark = Omit<TextEntity, 'offset' | 'length'> & { start: number; end: number };
 
 export interface Sheet {
   text: string;
@@ -45,12 +29,12 @@ export function write(sheet: Sheet, text: string): void {
   sheet.text += sheet.indent === '' ? text : text.replaceAll('\n', `\n${sheet.indent}`);
 }
 
-/** Ends the block before: one newline, or an empty line. Nothing at the start of the text. */
+/** Ends the block before: one newline, or two for an empty line. Does nothing at the start of the text. */
 export function breakLine(sheet: Sheet, newlines: 1 | 2): void {
   if (sheet.text !== '') sheet.text += '\n'.repeat(newlines) + sheet.indent;
 }
 
-/** Adds code as it is, from the first column on: it is there to be copied. */
+/** Adds code unchanged, from the first column on, because people copy it. */
 export function writePre(sheet: Sheet, text: string, language = ''): void {
   const { indent } = sheet;
   if (indent !== '' && sheet.text.endsWith(`\n${indent}`)) sheet.text = sheet.text.slice(0, -indent.length);
@@ -59,7 +43,7 @@ export function writePre(sheet: Sheet, text: string, language = ''): void {
   sheet.marks.push({ type: 'pre', start, end: sheet.text.length, ...(language === '' ? {} : { language }) });
 }
 
-/** Marks whatever `body` writes. */
+/** Marks the text that `body` writes. */
 export function marked(sheet: Sheet, mark: Omit<Mark, 'start' | 'end'>, body: () => void): void {
   const start = sheet.text.length;
   body();
@@ -81,17 +65,10 @@ export function settle(sheet: Sheet): Rendered {
     const clipped = { start: Math.max(mark.start, whole.start), end: Math.min(mark.end, whole.end) };
     const range = trimRange(text, clipped.start, clipped.end);
     if (range.end <= range.start) return [];
-    // Indentation inside code means something: only code that is nothing but space goes.
+    // Indentation inside code has a meaning, so code keeps it; code of nothing but space was dropped above.
     const { start, end } = isCode(mark) ? clipped : range;
-    return [
-      {
-        type: mark.type,
-        offset: start - whole.start,
-        length: end - start,
-        ...(mark.url === undefined ? {} : { url: mark.url }),
-        ...(mark.language === undefined ? {} : { language: mark.language }),
-      },
-    ];
+    const { start: _, end: __, ...rest } = mark;
+    return [{ ...rest, offset: start - whole.start, length: end - start }];
   });
   return { text: text.slice(whole.start, whole.end), entities: entities.sort(byPlace) };
 }
@@ -101,7 +78,7 @@ export function byPlace(a: TextEntity, b: TextEntity): number {
   return a.offset - b.offset || b.length - a.length || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0);
 }
 
-/** The part of [start, end) without white space at its edges; end <= start when there is nothing else. */
+/** The part of [start, end) without white space at its edges; end <= start for nothing but white space. */
 export function trimRange(text: string, start: number, end: number): { start: number; end: number } {
   let from = start;
   let to = end;

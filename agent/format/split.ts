@@ -27,7 +27,7 @@ export function splitText(rendered: Rendered, { maxUnits, maxEntities = 100 }: S
   const whole = trimRange(text, 0, text.length);
   if (whole.end === whole.start) return [];
   if (whole.end - whole.start <= maxUnits && entities.length <= maxEntities) return [partOf(text, entities, whole, '')];
-  // The number takes room, and how much depends on how many parts there are.
+  // The room that the number takes depends on the count of parts.
   for (let digits = 1; ; digits++) {
     const ranges = cut(text, entities, whole, maxUnits - numberOf(0, 0).length - 2 * (digits - 1), maxEntities);
     if (String(ranges.length).length > digits) continue;
@@ -38,7 +38,7 @@ export function splitText(rendered: Rendered, { maxUnits, maxEntities = 100 }: S
   }
 }
 
-// A line of its own in front: it also keeps the server from trimming the indentation of code that was cut.
+// A separate first line, which also keeps the server from trimming the indentation of cut code.
 function numberOf(index: number, count: number): string {
   return `(${index}/${count})\n`;
 }
@@ -59,8 +59,8 @@ function cut(text: string, entities: TextEntity[], whole: Range, maxUnits: numbe
 }
 
 /**
- * Gives the entities that reach into one range after the other, sorted; `start` never goes back. Never more than
- * `most`, and again only while they last, so that many parts and many entities do not multiply.
+ * Gives the entities in each of several ranges, sorted; `start` never goes back. Gives at most `most` and looks at each entity
+ * only while it lasts, so that many parts and many entities do not multiply.
  */
 function readAhead(entities: readonly TextEntity[], most: number): (start: number, end: number) => TextEntity[] {
   let lasting: TextEntity[] = [];
@@ -76,7 +76,7 @@ function readAhead(entities: readonly TextEntity[], most: number): (start: numbe
   };
 }
 
-/** Where the entity begins that would be one too many, or `end`. */
+/** The start of the first entity beyond `maxEntities`, or `end`. */
 function windowEnd(entities: TextEntity[], start: number, end: number, maxEntities: number): number {
   let count = 0;
   for (const entity of entities) {
@@ -100,17 +100,16 @@ function cutPoint(text: string, start: number, limit: number): number {
 
 /** The last place at or before `limit` that is not inside a grapheme; a grapheme longer than the window is cut. */
 function characterBoundary(text: string, start: number, limit: number): number {
-  // Graphemes depend on what stands before them: begin after an ASCII character, which ends any of them.
+  // A grapheme depends on the characters before it: begin after an ASCII character, which ends every grapheme.
   let from = limit - 1;
   while (from > start && text.charCodeAt(from - 1) > 0x7f) from--;
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text.slice(from, limit + 64));
   const boundary = from + (graphemes.containing(limit - from)?.index ?? 0);
   if (boundary > start) return boundary;
-  const splitsPair = isHigh(text.charCodeAt(limit - 1)) && isLow(text.charCodeAt(limit));
-  return splitsPair ? limit - 1 : limit;
+  return /[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(limit - 1, limit + 1)) ? limit - 1 : limit;
 }
 
-/** White space at the cut goes, but the indentation of the next line stays. */
+/** Skips white space at the cut, but keeps the indentation of the next line. */
 function nextStart(text: string, at: number, end: number): number {
   let start = at;
   let lineStart = at;
@@ -135,12 +134,4 @@ function partOf(text: string, entities: TextEntity[], range: Range, number: stri
     inside.push({ ...entity, offset: kept.start + shift, length: kept.end - kept.start });
   }
   return { text: number + text.slice(range.start, range.end), entities: inside.sort(byPlace) };
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

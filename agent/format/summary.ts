@@ -40,19 +40,19 @@ export function summarize(text: string, maxChars: number): string {
     if (piece !== '') kept.push(piece);
     break;
   }
-  // A heading whose section is missing tells nothing.
+  // A heading without its section says nothing.
   while (kept.length > 1 && /^#{1,6} [^\n]*$/.test(kept.at(-1) ?? '')) kept.pop();
   if (kept.length === 0) return blocks[0]?.kind === 'prose' ? hardCut(blocks[0].text, maxChars) : mark;
-  // After a closing fence or in a row of a table the mark would become part of it.
+  // The mark would become part of a closing fence or of a table row.
   const needsOwnLine = /(?:^|\n)[ \t]*(?:`{3}|~{3}|\|)[^\n]*$/.test(kept.at(-1) ?? '');
   return kept.join(gap) + (needsOwnLine ? gap : ' ') + mark;
 }
 
-/** The block, or for code that takes too much its length; null when neither fits. */
+/** The block, or the length of code that is too long; null when neither fits. */
 function fitting(block: Block, room: number, maxChars: number): string | null {
   if (block.kind === 'unsure') return null;
   if (block.kind === 'prose') return block.text.length <= room ? block.text : null;
-  // On a phone the words come first: code may take half at most.
+  // Words come first on a phone: code may take half at most.
   if (block.kind === 'fence' && block.text.length <= Math.min(room, maxChars / 2)) return block.text;
   const named = `[code, ${block.codeLines} ${block.codeLines === 1 ? 'line' : 'lines'}]`;
   return named.length <= room ? named : null;
@@ -60,7 +60,7 @@ function fitting(block: Block, room: number, maxChars: number): string | null {
 
 interface Fence {
   marker: string;
-  /** Where the marker begins: its closing line begins there too, and no line of its code begins before. */
+  /** The column of the marker: the closing line begins there too, and no line of the code begins before. */
   column: number;
 }
 
@@ -101,7 +101,7 @@ function blocksOf(text: string): Block[] {
   if (fence === null) {
     flush('prose');
   } else {
-    // Closed here, so that a short one is kept as valid Markdown.
+    // Close the fence, so that a short one stays valid Markdown.
     const codeLines = lines.length - 1;
     lines.push(fence.marker);
     flush(codeKind(fence), codeLines);
@@ -109,7 +109,7 @@ function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-/** The fence that a line of prose opens, also as the first thing of a list item. */
+/** The fence that a line of prose opens, also at the start of a list item. */
 function openedBy(line: string): Fence | 'unsure' | null {
   const [, before = '', marker, info = ''] = /^([\s>*+\-\d.)]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
   if (marker === undefined) return null;
@@ -123,7 +123,7 @@ function closes(line: string, { marker, column }: Fence): boolean {
   return found !== undefined && found[0] === marker[0] && found.length >= marker.length;
 }
 
-/** The longest beginning that ends at a sentence, an item or a line of a table, else at a word; '' when none fits. */
+/** The longest start of the text that ends with a sentence, an item or a table row, else with a word; '' when none fits. */
 function cutProse(text: string, room: number): string {
   const atSentence = lastFitting(text, room, sentenceEnds(text, room));
   if (atSentence.length >= room / 3) return atSentence;
@@ -146,7 +146,7 @@ function sentenceEnds(text: string, room: number): number[] {
   for (const match of text.slice(0, room + 1).matchAll(end)) {
     const at = match[0] === '\n' ? match.index : match.index + match[0].length;
     const before = text.slice(Math.max(0, at - 12), at);
-    // Neither "e.g." nor the number of a list item ends a sentence.
+    // "e.g." and the number of a list item do not end a sentence.
     if (!/(?:\b(?:e\.g|i\.e|etc|vs|cf|no|approx)|(?:^|\n)\s*\d+)\.$/i.test(before)) ends.push(at);
   }
   return ends;
@@ -156,19 +156,19 @@ function wordEnds(text: string, room: number): number[] {
   return [...text.slice(0, room + 1).matchAll(/\s+/g)].map((match) => match.index).filter((at) => at > 0);
 }
 
-/** What closes inline code or bold text that the cut left open; otherwise the phone shows bare stars. */
+/** The marker that closes inline code or bold text after the cut; without it the phone shows bare stars. */
 function openMarkers(piece: string): string {
   const withoutCode = piece.replace(/`[^`]*`/g, '');
   if (withoutCode.includes('`')) return '`';
   return (withoutCode.split('**').length - 1) % 2 === 1 ? '**' : '';
 }
 
-/** Inline code between three backticks, cut in the middle, would turn what follows into code. */
+/** Inline code between three backticks, cut in the middle, would turn the following text into code. */
 function opensFence(piece: string): boolean {
   return /(?:^|\n)[^\S\n]*`{3,}[^`\n]*$/.test(piece);
 }
 
-/** One word longer than all the room. */
+/** For one word that is longer than the room. */
 function hardCut(text: string, maxChars: number): string {
   let end = maxChars - mark.length;
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text.slice(0, end + 64));

@@ -5,14 +5,13 @@ import type { AlignType, Table, TableRow } from 'mdast';
 import type { Page } from './inline.ts';
 import { inlineSheet, withoutTabs, writeInline } from './inline.ts';
 import { breakLine, marked, write, writePre } from './sheet.ts';
-import { columnsOf } from './width.ts';
 
 /** A wider table is not readable as columns on a phone. */
 const maxColumns = 60;
 
 const gap = ' | ';
 
-/** Of all rows, missing ones included: a wide head over many short rows makes more cells than the text has characters. */
+/** Includes missing cells: a wide head over many short rows makes more cells than the text has characters. */
 const maxCells = 20_000;
 
 export function writeTable(page: Page, table: Table): void {
@@ -48,7 +47,7 @@ function writeColumns(page: Page, rows: string[][], widths: number[], align: Ali
 function writeRecords(page: Page, table: Table, texts: string[][]): void {
   const [headers = [], ...cells] = texts;
   const isUsed = (column: number) => cells.some((row) => (row[column] ?? '') !== '');
-  // A column without any value would vanish with its header: the first row shows it.
+  // A column without any value would vanish with its header, so the first row shows the header.
   let shownWhenEmpty = headers.map((_, column) => !isUsed(column));
   table.children.slice(1).forEach((row, i) => {
     const isFirst = i === 0;
@@ -81,4 +80,21 @@ function pad(text: string, width: number, align: AlignType): string {
   const missing = Math.max(0, width - columnsOf(text));
   const left = align === 'right' ? missing : align === 'center' ? missing >> 1 : 0;
   return ' '.repeat(left) + text + ' '.repeat(missing - left);
+}
+
+const wide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u;
+const emoji = /\p{Emoji_Presentation}|\ufe0f/u;
+const zero = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+
+/** Columns in a fixed-width font; offsets and limits count UTF-16 units instead. */
+export function columnsOf(text: string): number {
+  // Printable ASCII, the usual case, needs no segmenter.
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
+    if (emoji.test(segment) || wide.test(segment)) columns += 2;
+    else if (!zero.test(segment)) columns += 1;
+  }
+  return columns;
 }

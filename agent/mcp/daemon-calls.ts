@@ -1,4 +1,4 @@
-// The four tools' way to the daemon: who asks, for which folder, and a second try when the daemon restarts in between.
+// The calls of the four tools to the daemon: for which client and folder, and a second try when the daemon restarts in between.
 
 import { randomUUID } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
@@ -24,7 +24,7 @@ export interface DaemonCallsOptions {
 
 /** How long `send` waits for the phone's own id of the message. */
 const sendWaitMs = 10_000;
-/** A daemon that was restarted is back by then; what it had not journalled is said to it again. */
+/** A restarted daemon is back by then; a call that it had not journalled is repeated. */
 const restartMs = 5_000;
 const restartStepMs = 250;
 
@@ -57,7 +57,7 @@ export function createDaemonCalls({ dirs, cwd, clientName }: DaemonCallsOptions)
 
   return {
     poll: (wish, signal) => ask('/poll', wish, { holdMs: wish.timeoutMs, signal }) as Promise<PollResult>,
-    // The same `sendId` however often it is asked, so that nothing is sent twice.
+    // Every try has the same `sendId`, so that nothing is sent twice.
     send: (message, signal) =>
       ask(
         '/send',
@@ -74,7 +74,7 @@ export function createDaemonCalls({ dirs, cwd, clientName }: DaemonCallsOptions)
   };
 }
 
-/** The daemon was there and went away in the middle of the call: it ended, or is being restarted. */
+/** The daemon went away in the middle of the call: it ended, or is being restarted. */
 function hasBroken(error: unknown): boolean {
   const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';

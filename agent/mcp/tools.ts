@@ -7,9 +7,9 @@ import { WaError } from '../../protocol/errors.ts';
 import { type AckResult, pollingTools, textModes } from '../../protocol/polling.ts';
 import type { DaemonCalls } from './daemon-calls.ts';
 
-/** Below the ten minutes that a coding agent gives a tool call in all. */
+/** Below the ten minutes that a coding agent allows for a tool call. */
 const maxPollSeconds = 540;
-/** What the Markdown parser takes in one piece; some 15 messages on the phone. */
+/** The most that the Markdown parser takes at once; about 15 messages on the phone. */
 const maxTextChars = 60_000;
 const maxMessages = 50;
 
@@ -26,13 +26,13 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
       description: `Waits for messages that the owner sent from the phone and gives them to you. They are yours until you call ${pollingTools.ack}, or until this session ends without it: then they come back and are given again. An empty list means that nothing came in time.`,
       inputSchema: {
         timeout: z.number().min(0).max(maxPollSeconds).default(5).describe('Seconds to wait when nothing is there.'),
-        limit: z.number().int().min(1).max(maxMessages).default(10).describe('At most so many messages.'),
+        limit: z.number().int().min(1).max(maxMessages).default(10).describe('The most messages to return.'),
       },
     },
     ({ timeout, limit }, { signal }) =>
       result(async () => {
         const polled = await daemon.poll({ limit, timeoutMs: Math.round(timeout * 1000) }, signal);
-        // Cancelled after the daemon had answered: the model never sees them.
+        // The client cancelled after the answer of the daemon: the model never sees the messages.
         if (signal.aborted) await daemon.release(polled.messages.map((message) => message.message_id));
         return polled;
       }),
@@ -58,7 +58,7 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
     ({ text, chat_id, parse_mode }, { signal }) =>
       result(async () => {
         const sent = await daemon.send({ text, mode: parse_mode, ...chatOf(chat_id) }, signal);
-        if (!sent.success) throw new WaError('rejected', sent.error ?? 'it was not sent');
+        if (!sent.success) throw new WaError('rejected', sent.error ?? 'the message was not sent');
         return sent;
       }),
   );

@@ -22,7 +22,7 @@ export function createBackoff(options: { firstMs: number; maxMs: number; random:
   };
 }
 
-/** What the other side asked for with its refusal. */
+/** The pause that the other side asked for with its refusal. */
 export function retryAfterMs(cause: unknown): number | undefined {
   return cause instanceof WaError ? cause.retryAfterMs : undefined;
 }

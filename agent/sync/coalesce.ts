@@ -1,4 +1,4 @@
-// Work that many ask for and that is worth doing once for all of them.
+// Runs work once for all callers that wait for it.
 
 /** The returned promise resolves after a run that began after the call. `work` must not reject. */
 export function createCoalesced(work: () => Promise<void>): () => Promise<void> {

@@ -1,6 +1,5 @@
-// Files of ours for the phone: a copy is kept in the state directory from the moment it is accepted until its outcome is
-// known, so that a later change or removal of the original does not matter. Its name and caption pass the redaction like
-// every text; its bytes go as they are.
+// Files for the phone. The state directory keeps a copy of each file until its outcome is known, so that a later change or removal
+// of the original does not matter. Name and caption are redacted like every text; the bytes are sent unchanged.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -18,7 +17,7 @@ export interface NewDocument {
   document: StoredDocument;
 }
 
-/** Errors: `bad_arguments` for what is no file, empty or too large, `file_unusable`. */
+/** Errors: `bad_arguments` for a folder, an empty or a too large file, `file_unusable`. */
 export async function keepDocument(dir: string, path: string, caption: string, redact: Redact): Promise<NewDocument> {
   const info = await stat(path).catch((cause) => {
     throw new WaError('bad_arguments', `${path} cannot be read: ${cause.code}`, {
@@ -38,7 +37,7 @@ export async function keepDocument(dir: string, path: string, caption: string, r
   return keep(dir, redact(basename(path)), redact(caption), (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
 }
 
-/** A text that is redacted already, as a file. Errors: `file_unusable`. */
+/** A redacted text as a file. Errors: `file_unusable`. */
 export function keepText(dir: string, name: string, text: string, caption: string): Promise<NewDocument> {
   return keep(dir, name, caption, (copy) => writeFile(copy, text, { mode: 0o600, flag: 'wx' }));
 }
@@ -67,7 +66,7 @@ async function keep(
   return { key, document: { path: copy, name, caption } };
 }
 
-/** Errors: those of `upload`; a copy that is gone is an outcome, because no try can bring it back. */
+/** Errors: those of `upload`. A missing copy is an outcome, because no further try can help. */
 export async function uploadDocument(
   client: RelayClient,
   address: Address,

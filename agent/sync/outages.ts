@@ -1,4 +1,4 @@
-// Says in the log when the relay goes and when it is back, once for all loops that meet the same trouble. Never a line per try.
+// Logs when the relay fails and when it works again, once for all loops with the same problem. Never a line per try.
 
 import { WaError } from '../../protocol/errors.ts';
 import type { Log } from '../log.ts';
@@ -15,17 +15,17 @@ export interface Outages {
 interface Outage {
   since: number;
   failures: number;
-  /** Undefined = not said: it came too soon after others of its kind. */
+  /** Undefined = not logged: too soon after others of the same kind. */
   saidAt: number | undefined;
   parts: Set<string>;
 }
 
-/** One trouble, whichever of them a try meets. */
+/** Codes that count as one outage. */
 const away = ['relay_unreachable', 'relay_error', 'relay_bad_answer'];
-/** Theirs has another repair, but it concerns every loop as well. */
+/** Codes with a repair of their own that concern every loop. */
 const everywhere = ['unauthorized', 'misconfigured', 'storage_version'];
 const remindEveryMs = 5 * 60_000;
-/** A relay that comes and goes is said this often; then one outage in `remindEveryMs`. */
+/** Outages in a row that are logged; after them, one outage in `remindEveryMs`. */
 const saidInARow = 5;
 
 export function createOutages({ log, clock }: { log: Log; clock: () => number }): Outages {
@@ -54,7 +54,7 @@ export function createOutages({ log, clock }: { log: Log; clock: () => number })
       const error = cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
       const { code, message, hint } = error;
       const kind = away.includes(code) ? 'away' : everywhere.includes(code) ? code : `${part} ${code}`;
-      // The other trouble is not over because it shows another face.
+      // The outage of the part continues under another code.
       leave(part, kind);
       const now = clock();
       const outage = open.get(kind) ?? { since: now, failures: 0, saidAt: undefined, parts: new Set() };

@@ -1,4 +1,4 @@
-// A floor under the distance of polls: whatever the relay answers, the daemon must not spin. Holds for a loop, not for a message.
+// The shortest time between polls: the daemon must not spin, for any answer of the relay. Counts per loop, not per message.
 
 import { pause } from './backoff.ts';
 
@@ -9,7 +9,7 @@ export interface Pace {
   giveBack(): void;
 }
 
-/** With both, at most 240 polls without news in any minute: one in 250 ms on average. */
+/** Together: at most 240 polls without news in any minute, one in 250 ms on average. */
 const burst = 60;
 const everyMs = 334;
 

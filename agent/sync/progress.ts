@@ -1,5 +1,5 @@
-// What the phone shows while a turn runs: typing, then one message edited in place with what the coding agent does.
-// Kept nowhere: a lost edit is made good by the next one.
+// What the phone shows while a turn runs: typing, then one message that is edited in place with the tools of the coding agent.
+// Nothing is stored: the next edit replaces a lost one.
 
 import type { Phone } from '../../protocol/phone.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
@@ -16,7 +16,7 @@ export interface ProgressOptions {
 }
 
 export interface Progress {
-  /** Of a turn that runs already, this says only that it got another message. */
+  /** Does nothing while a turn runs: that turn got another message. */
   started(): void;
   tool(name: string): void;
   ended(failed: boolean): void;
@@ -25,12 +25,12 @@ export interface Progress {
 const tickMs = 1_000;
 /** A phone shows typing for some five seconds. */
 const typingEveryMs = 4_000;
-/** A turn that is shorter needs no message. */
+/** A shorter turn needs no message. */
 const firstShownAfterMs = 8_000;
-/** Slower where the chat takes no more, with room for answers. */
+/** Slower in a chat with a lower rate, which keeps room for answers. */
 const editEveryMs = 5_000;
 const shareOfChat = 0.6;
-/** Nothing new happens: the clock alone is worth an edit this often. */
+/** Without a new tool, only the time changes. */
 const idleEditEveryMs = 30_000;
 const shownTools = 4;
 
@@ -63,7 +63,7 @@ export function createProgress(options: ProgressOptions): Progress {
     }
     const news = turn.tools.length > turn.shownTools;
     const { edit = true, messageEveryMs = 0 } = options.phone() ?? {};
-    // A second message would be no news to anybody.
+    // Without edits, a second message would say nothing new.
     if (shown && !edit) return;
     const newsEveryMs = Math.max(editEveryMs, messageEveryMs / shareOfChat);
     const due = shown
@@ -72,7 +72,7 @@ export function createProgress(options: ProgressOptions): Progress {
     if (due) show(turn, describe(turn, now));
   }
 
-  /** One edit under way at a time; what happens meanwhile is in the next one. */
+  /** One edit at a time; the next edit shows what happens meanwhile. */
   function show(current: Turn, text: string): void {
     if (busy) return;
     busy = true;
@@ -83,7 +83,7 @@ export function createProgress(options: ProgressOptions): Progress {
     options
       .send({ key: `${slot}_${rev}`, class: 'progress', slot, rev, parts: [{ text, entities: [] }] })
       .catch((cause) => {
-        // Once: whether the relay is away the log says anyhow.
+        // Once per turn: outages of the relay have their own lines in the log.
         if (!current.lost) log('info', 'progress not sent', { error: (cause as Error).message });
         current.lost = true;
       })

@@ -1,5 +1,5 @@
-// From an outbox key to what the relay sends: redacted, rendered, cut to the size of a phone message.
-// Everything of the coding agent that leaves the workstation passes here.
+// Turns an outbox key into messages for the relay: redacted, rendered, cut to the size of a phone message.
+// Every text of the coding agent that leaves the workstation passes here.
 
 import { relayLimits } from '../../protocol/limits.ts';
 import type { TextMode } from '../../protocol/polling.ts';
@@ -12,11 +12,11 @@ export const fullAnswerPrefix = 'full:';
 
 export type Redact = (text: string) => string;
 
-/** What may take long for a large text, wherever it is done. Never rejects. */
+/** Work that may take long for a large text, in this process or in another. Never rejects. */
 export interface Typesetter {
   /** `renderText`. */
   parts(text: string, mode: TextMode): Promise<TextPart[]>;
-  /** Without its secrets. */
+  /** The text without secrets. */
   clean(text: string): Promise<string>;
 }
 
@@ -38,7 +38,7 @@ export interface RenderOptions {
 
 export interface RenderedKey {
   item: OutboxItem;
-  /** All of the text, redacted, for a file beside the item, which has only its beginning. */
+  /** The whole text, redacted, for a file; the item has only the beginning. */
   whole?: string;
 }
 
@@ -61,7 +61,7 @@ export async function renderKey({ key, source }: OutboxKey, options: RenderOptio
 
 const cutNote = '\n… cut: the phone takes no longer message.';
 
-/** An item was made for the phone as it was then; where that takes less now, its parts are cut again. */
+/** Cuts the parts again if the phone takes less than when the item was made. */
 async function fitted(item: OutboxItem, maxText: number): Promise<OutboxItem> {
   if (item.parts.every(({ text }) => text.length <= maxText)) return item;
   const { splitText } = await import('../format/split.ts');
@@ -74,7 +74,7 @@ async function fitted(item: OutboxItem, maxText: number): Promise<OutboxItem> {
   return { ...item, parts: [...parts.slice(0, most - 1), { ...start, text: start.text + cutNote }] };
 }
 
-/** Far more than `outboxParts` show; the parser's time grows with the text. */
+/** Far more than `outboxParts` can show; a bound for the parser, whose time grows with the text. */
 const maxSourceChars = 60_000;
 
 /** The name of the file with all of a text. */
@@ -83,7 +83,7 @@ export const wholeName = 'message.md';
 export interface RenderedParts {
   /** At least one, at most what one call may carry. */
   parts: TextPart[];
-  /** What they are the beginning of, redacted; undefined = they are all. */
+  /** The whole text, redacted; undefined = the parts are complete. */
   whole?: string;
 }
 
@@ -91,11 +91,11 @@ export async function renderParts(markdown: string, typesetter: Typesetter): Pro
   const whole = await typesetter.clean(markdown);
   const parts = await typesetter.parts(whole.slice(0, maxSourceChars), 'Markdown');
   if (parts.length <= relayLimits.outboxParts && whole.length <= maxSourceChars) return { parts };
-  const rest = `… the rest is too long for messages; the whole text is in the file ${wholeName} beside them.`;
+  const rest = `… the rest is too long for messages; the whole text is in the attached file ${wholeName}.`;
   return { parts: [...parts.slice(0, relayLimits.outboxParts - 1), { text: rest, entities: [] }], whole };
 }
 
-/** All of a text in the mode that its writer chose, as it stands when it breaks that mode's rules. At least one part. */
+/** The whole text in the mode that its writer chose; a text that breaks the rules of the mode stays as it is. At least one part. */
 export async function renderText(text: string, mode: TextMode, redact: Redact, maxText: number): Promise<TextPart[]> {
   const { splitText } = await import('../format/split.ts');
   const parts = splitText(withoutHidden(await parseText(text, mode, redact), redact), { maxUnits: maxText });
@@ -118,7 +118,7 @@ async function parseText(text: string, mode: TextMode, redact: Redact): Promise<
   }
 }
 
-/** Rendering can make a secret whole that Markdown escapes had cut in pieces; such a text goes without its entities. */
+/** Rendering can join a secret that Markdown escapes had cut in pieces; such a text is sent without entities. */
 function withoutHidden(rendered: Rendered, redact: Redact): Rendered {
   const text = redact(rendered.text);
   const clean =

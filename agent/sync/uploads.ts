@@ -1,5 +1,5 @@
-// Brings the documents of one project to the relay, one after the other and apart from the texts: a document that takes minutes,
-// or that must wait for hours, holds up no answer.
+// Sends the documents of one project to the relay, one after the other and apart from the texts: a document that takes minutes, or
+// must wait for hours, delays no answer.
 
 import type { KeyEnd } from '../../protocol/log.ts';
 import type { ProjectState } from '../journal/state.ts';
@@ -21,7 +21,7 @@ export interface UploadsOptions {
 }
 
 export interface Uploads {
-  /** Until every open document has its outcome; as long as the relay asks for between two tries. Never rejects. */
+  /** Runs until every open document has its outcome, with the pauses that the relay asks for. Never rejects. */
   start(): void;
 }
 

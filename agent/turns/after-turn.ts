@@ -1,32 +1,30 @@
-// What follows the end of a turn: the phone's messages, the next task of a sprint, the wait for the phone, or the keyboard.
-// Pure; the daemon alone asks, because none of it works without it.
+// What follows the end of a turn: messages from the phone, the next task of a sprint, the wait for the phone, or the keyboard.
+// Pure. Only the daemon uses this file.
 
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
-import { frameMessages } from './framing.ts';
+import { handOver } from './framing.ts';
 import { wantsHold } from './hold.ts';
-import { selectForTurn } from './select.ts';
 import { afterTask, nextTask, type SprintStep } from './sprint.ts';
-import { stopText } from './stop.ts';
 import type { TurnOutcome, TurnView, WaitingMessage } from './view.ts';
 
 export interface Continuation {
   /** The next prompt, word for word. */
   text: string;
-  /** On the screen in its place. */
+  /** What the screen shows instead. */
   notice: string;
   messages: readonly WaitingMessage[];
 }
 
 export interface AfterTurn {
   next: Continuation | undefined;
-  /** Without a next prompt: wait for one. */
+  /** True when the hook waits for a prompt, because `next` is undefined. */
   holds: boolean;
-  /** The sprint as it goes on; undefined = there is none. */
+  /** The sprint that continues; undefined = no sprint runs. */
   sprint: Sprint | undefined;
-  /** Set when it ended here, as it stood then. */
+  /** Set when the sprint ended with this turn. */
   ended?: { sprint: Sprint; end: SprintEnd };
-  /** Its context window is nearly full. */
+  /** The context window is nearly full. */
   warns: boolean;
   /** The open STOP has had its effect. */
   stopped: boolean;
@@ -43,11 +41,11 @@ export function afterTurn(outcome: TurnOutcome, view: TurnView, nonce: string): 
     warns: step?.warns ?? false,
     stopped,
   };
-  // The one beyond the host's limit is dropped without a word, and the next works.
+  // The host drops the continuation beyond its limit without an error, and accepts the next one.
   const { continuations, maxContinuations } = view;
   const budgetSkip =
     outcome.lost && maxContinuations !== undefined && continuations > 0 && continuations % (maxContinuations + 1) === 0;
-  // Somebody pressed Esc: whatever we answer now is lost as well, and the keyboard is wanted.
+  // A person pressed Esc: they want the keyboard, and an answer now would be lost as well.
   if (outcome.cancelled || (outcome.lost && !budgetSkip)) return { ...base, next: undefined, holds: false };
   const next = nextPrompt({ ...view, sprint }, nonce);
   if (next) return { ...base, sprint: next.sprint, next: next.continuation, holds: false };
@@ -64,19 +62,16 @@ function stepOf(outcome: TurnOutcome, view: TurnView): SprintStep | undefined {
   return afterTask(sprint, outcome, view);
 }
 
-/** What the agent could go on with now; undefined = nothing. Also asked while a hook is held. */
+/** The next prompt for the agent; undefined = none. Also used while a hook is held. */
 export function nextPrompt(
   view: TurnView,
   nonce: string,
 ): { continuation: Continuation; sprint: Sprint | undefined } | undefined {
-  const { sprint, waiting, now, degraded, answeredAt } = view;
-  const messages = selectForTurn(waiting);
-  if (messages.length > 0) {
-    const more = waiting.length - messages.length + view.further;
-    const frame = frameMessages(messages, { now, nonce, more, degraded, answeredAt });
-    const text = view.stop ? `${stopText(view.stop)}\n\n${frame}` : frame;
+  const { sprint } = view;
+  const given = handOver(view.waiting, view, nonce);
+  if (given) {
     return {
-      continuation: { text, notice: screenText(messages), messages },
+      continuation: { ...given, notice: screenText(given.messages) },
       sprint: sprint && { ...sprint, turn: 'message' },
     };
   }
@@ -90,7 +85,7 @@ export function nextPrompt(
 
 const shownChars = 400;
 
-/** One entry, one line that says whose it is: the lines of its text are indented, so that none of them can say so. */
+/** Each entry begins with a line that names its writer. Its other lines are indented, so that none can imitate such a line. */
 function screenText(messages: readonly WaitingMessage[]): string {
   const lines = messages.map(({ entry, fromOwner }) => {
     const text = entry.text.length > shownChars ? `${entry.text.slice(0, shownChars)}…` : entry.text;

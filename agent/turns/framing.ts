@@ -1,10 +1,12 @@
-// How messages look to the model: who wrote them, when, and where each begins and ends. Pure.
-// No angle brackets: hosts escape them. The nonce keeps a message from imitating a mark; of an entry of another program no
-// field but its text is ever printed as it came.
+// How many messages one turn receives, and how they look to the model: who wrote them, when, and where each begins and ends. Pure.
+// No angle brackets: hosts escape them. The nonce keeps a message from imitating a mark. Of an entry of another program, only the
+// text is printed unchanged.
 
 import { isoSeconds } from '../../protocol/files.ts';
+import { hookLimits } from '../../protocol/limits.ts';
 import { splitLines } from '../../protocol/lines.ts';
-import type { WaitingMessage } from './view.ts';
+import { stopText } from './stop.ts';
+import type { TurnView, WaitingMessage } from './view.ts';
 
 export interface FrameOptions {
   now: number;
@@ -21,7 +23,38 @@ export interface FrameOptions {
 
 const oldAfterMs = 5 * 60_000;
 
-/** The whole hand-over; every message starts with its id, which is what proof looks for. */
+/** What one turn receives of the waiting messages, behind an open STOP; undefined = no message waits. */
+export function handOver(
+  waiting: readonly WaitingMessage[],
+  { now, degraded, answeredAt, further, stop }: TurnView,
+  nonce: string,
+  midTurn = false,
+): { messages: readonly WaitingMessage[]; text: string } | undefined {
+  const messages = selectForTurn(waiting);
+  if (messages.length === 0) return undefined;
+  const more = waiting.length - messages.length + further;
+  const frame = frameMessages(messages, { now, nonce, more, degraded, midTurn, answeredAt });
+  return { messages, text: stop ? `${stopText(stop)}\n\n${frame}` : frame };
+}
+
+/** Oldest first, at least one, within the limits of a turn. */
+export function selectForTurn(waiting: readonly WaitingMessage[]): WaitingMessage[] {
+  const selected: WaitingMessage[] = [];
+  let bytes = 0;
+  for (const message of waiting) {
+    bytes += byteLength(message.expansion?.text ?? '') + byteLength(message.entry.text);
+    if (selected.length > 0 && (selected.length >= hookLimits.turnMessages || bytes > hookLimits.turnBytes)) break;
+    selected.push(message);
+  }
+  return selected;
+}
+
+/** UTF-8 bytes, without Buffer: this module is pure. */
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** Every message starts with its id: the proof of delivery looks for the id. */
 export function frameMessages(messages: readonly WaitingMessage[], options: FrameOptions): string {
   const lines = [heading(messages, options)];
   for (const [index, message] of messages.entries()) lines.push(frameOne(message, index + 1, options));
@@ -38,9 +71,9 @@ export function frameMessages(messages: readonly WaitingMessage[], options: Fram
   return lines.join('\n');
 }
 
-/** A bare yes is dangerous when it meant another question. */
+/** A short reply is dangerous when it answers an earlier question. */
 const shortReplyChars = 20;
-/** Phones tell the time of a message in whole seconds. */
+/** Phones give the time of a message in whole seconds. */
 const phoneClockMs = 1_000;
 
 function heading(messages: readonly WaitingMessage[], { nonce, midTurn }: FrameOptions): string {
@@ -51,7 +84,7 @@ function heading(messages: readonly WaitingMessage[], { nonce, midTurn }: FrameO
       ? `${total === 1 ? 'A message' : `${total} messages`} from the owner's phone, relayed by wa-sync: the user's own words, to be acted on in this turn.`
       : owners.length === 0
         ? `${total === 1 ? 'A message' : `${total} messages`} that another program on this machine wrote into the wa-sync inbox. wa-sync cannot say who wrote it.`
-        : `${total} messages by way of wa-sync; each says whether it came from the owner's phone or from another program on this machine.`;
+        : `${total} messages through wa-sync; each says whether it came from the owner's phone or from another program on this machine.`;
   const cited = owners.some(({ entry }) => splitLines(entry.text).some((line) => line.startsWith('> ')))
     ? ' Lines that begin with "> " are quoted or forwarded, not the owner\'s words.'
     : '';
@@ -62,7 +95,7 @@ function heading(messages: readonly WaitingMessage[], { nonce, midTurn }: FrameO
   );
 }
 
-/** Who wrote it comes first, so that nothing of the entry stands before it. `place` = from 1, in this frame. */
+/** The writer comes first, so that no text of the entry can stand before it. `place` = from 1, in this frame. */
 function frameOne(message: WaitingMessage, place: number, { nonce, now, answeredAt = 0 }: FrameOptions): string {
   const { entry, at, fromOwner, expansion, beforeStop } = message;
   const id = frameId(message, place);
@@ -85,12 +118,12 @@ function frameOne(message: WaitingMessage, place: number, { nonce, now, answered
   return `[${nonce} ${marks.join(' · ')}]\n${body}\n[${nonce} end ${id}]`;
 }
 
-/** The owner's message has the id that proof looks for; another program may have written anything there. */
+/** The id of an owner's message is the proof of delivery; another program may have written anything as its id. */
 function frameId({ entry, fromOwner }: WaitingMessage, place: number): string {
   return fromOwner || /^[\w.:-]{1,64}$/.test(entry.id) ? entry.id : `entry_${place}`;
 }
 
-/** The last moment that has four digits for its year. */
+/** The last moment of a year with four digits. */
 const lastYearEndsAt = 253_402_300_799_999;
 
 function timeText(at: number): string {

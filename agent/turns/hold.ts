@@ -4,11 +4,11 @@ export type HoldPolicy = 'auto' | 'always' | 'never';
 
 export interface HoldView {
   policy: HoldPolicy;
-  /** The owner has left the desk and said so. */
+  /** The owner has turned away on. */
   away: boolean;
-  /** The turn was started by the phone. Who types at the desk sits there, whatever the phone adds to it. */
+  /** A message from the phone started the turn; a prompt that was typed at the desk does not count. */
   fromPhone: boolean;
-  /** A person's terminal, not a headless run: that one would never end. */
+  /** A person's terminal. A headless run would never end. */
   interactive: boolean;
 }
 

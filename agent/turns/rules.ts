@@ -1,27 +1,26 @@
-// The rules for a hook event as one pure function of (call, view). The hook server and the fallback both obey it;
-// whoever asks carries out the effects, in order, before it gives the answer. What follows a settled turn is in after-turn.ts.
+// The rules for a hook event as one pure function of (call, view). The hook server and the fallback both obey it. The caller carries
+// out the effects, in order, before it gives the answer. after-turn.ts has the rules after a settled turn.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import { frameMessages } from './framing.ts';
+import { handOver } from './framing.ts';
 import { holdNotice, wantsHold } from './hold.ts';
-import { selectForTurn } from './select.ts';
 import { abortText, stopText } from './stop.ts';
 import type { TurnView, WaitingMessage } from './view.ts';
 
 export type TurnEffect =
-  /** From now on this session is the project's. */
+  /** From now on this session belongs to the project. */
   | { type: 'bind'; session: string }
-  /** The session is gone; the next one that shows an event takes over. */
+  /** The session is gone; the next session with an event takes over. */
   | { type: 'unbind' }
-  /** Mark these read, durably, before the answer leaves. */
+  /** Mark these messages read, durably, before the answer leaves. */
   | { type: 'hand'; messages: readonly WaitingMessage[] }
-  /** Look for the proof of what the running turn carries; `texts` is what the model was sent, when the host says so. */
+  /** Look for the proof of the messages that the running turn carries; `texts` = the model request, if the host gives it. */
   | { type: 'prove'; texts: readonly string[] | undefined }
-  /** `continued`: with the prompt that we gave; what was handed over with it is what this turn carries. */
+  /** `continued`: with the prompt of wa-sync; the turn carries the messages of that prompt. */
   | { type: 'turnStarted'; continued: boolean }
-  /** Settle what the turn carried and tell the phone. `undefined` = the host gave no answer. At a turnStart: then decide again. */
+  /** Settle the messages of the turn and tell the phone. `undefined` = the host gave no answer. At a turnStart: then decide again. */
   | { type: 'turnEnded'; answer: string | undefined }
-  /** The open STOP has had its effect: `late` = what it was meant for had ended by itself. */
+  /** The open STOP has had its effect: `late` = the turn had already ended by itself. */
   | { type: 'stopSpent'; how: 'late' | { beforeTool: string } }
   | { type: 'setAway'; away: boolean };
 
@@ -64,7 +63,7 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
       return gate(event, view);
     case 'toolEnd': {
       const inTurn = view.waiting.filter((message) => !message.later);
-      return handOver(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
+      return given(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
     }
     case 'turnEnd':
       return { answer: {}, effects: [{ type: 'turnEnded', answer: event.answer }] };
@@ -81,22 +80,22 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
 }
 
 function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
-  // The host may add what other hooks say behind the prompt that we gave.
+  // The host may append texts of other hooks to the prompt of wa-sync.
   const continued = view.offered !== undefined && prompt.startsWith(view.offered);
   if (!continued && (view.turnRuns || view.offered !== undefined)) {
-    // A turn that never ended (its end event does not exist on every path) ends where the next one starts.
+    // A turn without an end event (some paths of the host have none) ends where the next turn starts.
     const ended = { type: 'turnEnded', answer: undefined } as const;
     const rest = turnStart(prompt, { ...view, turnRuns: false, offered: undefined }, nonce);
     return { answer: rest.answer, effects: [ended, ...rest.effects] };
   }
   const effects: TurnEffect[] = [];
-  // A new prompt of a person is no part of what the STOP was meant for.
+  // The STOP was not meant for a new prompt of a person.
   const stop = continued ? view.stop : undefined;
   if (view.stop && !continued) effects.push({ type: 'stopSpent', how: 'late' });
   const away = awayCommand.test(prompt);
   if (away) effects.push({ type: 'setAway', away: true });
   effects.push({ type: 'turnStarted', continued });
-  const decision = handOver(view.waiting, { ...view, stop }, nonce, effects, false);
+  const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
   const holds = !continued && wantsHold({ ...view.hold, away: view.hold.away || away, fromPhone: false });
   return holds ? { ...decision, answer: { ...decision.answer, notice: holdNotice } } : decision;
 }
@@ -112,18 +111,15 @@ function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Deci
   return nothing;
 }
 
-function handOver(
+function given(
   waiting: readonly WaitingMessage[],
   view: TurnView,
   nonce: string,
   effects: readonly TurnEffect[],
   midTurn: boolean,
 ): Decision {
-  const stop = view.stop ? [stopText(view.stop)] : [];
-  const messages = selectForTurn(waiting);
-  if (messages.length === 0) return { answer: stop.length > 0 ? { context: stop.join('\n') } : {}, effects };
-  const { now, degraded, answeredAt } = view;
-  const more = waiting.length - messages.length + view.further;
-  const frame = frameMessages(messages, { now, nonce, more, degraded, midTurn, answeredAt });
-  return { answer: { context: [...stop, frame].join('\n\n') }, effects: [...effects, { type: 'hand', messages }] };
+  const handed = handOver(waiting, view, nonce, midTurn);
+  if (!handed) return { answer: view.stop ? { context: stopText(view.stop) } : {}, effects };
+  const { messages, text } = handed;
+  return { answer: { context: text }, effects: [...effects, { type: 'hand', messages }] };
 }

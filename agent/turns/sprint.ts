@@ -7,7 +7,7 @@ import type { TurnOutcome, TurnView } from './view.ts';
 export const sprintLimits = {
   defaultTasks: 5,
   maxTasks: 50,
-  /** Share of the continuations that the host takes in a row: the rest is room for messages of the phone and the last turn. */
+  /** Share of the continuations that the host accepts in a row. The rest is for messages from the phone and the last turn. */
   continuations: 0.91,
   /** Share of the context window. */
   warnAt: 0.8,
@@ -16,7 +16,7 @@ export const sprintLimits = {
 
 export type Marker = 'done' | 'more' | 'question' | 'finished';
 
-/** What the last line of an answer says, `wa: done` and so on; undefined without such a line. */
+/** The marker in the last line of an answer, such as `wa: done`; undefined without such a line. */
 export function markerOf(answer: string): Marker | undefined {
   return /^[\s`*_>-]*wa:\s*(done|more|question|finished)\b[\s`*_.!]*$/i
     .exec(answer.trimEnd().split('\n').at(-1) ?? '')?.[1]
@@ -35,7 +35,7 @@ export interface SprintOrder {
   forMs?: number;
 }
 
-/** `[n] [--for 90m] [goal]`; a text = what is wrong with it. */
+/** Reads `[n] [--for 90m] [goal]`; a text = the mistake. */
 export function readOrder(args: string): SprintOrder | string {
   let rest = ` ${args.trim()} `;
   let forMs: number | undefined;
@@ -55,18 +55,18 @@ export function readOrder(args: string): SprintOrder | string {
 }
 
 export interface SprintStep {
-  /** As it stands after the turn. */
+  /** The sprint after the turn. */
   sprint: Sprint;
-  /** Set when it is over. */
+  /** Set when the sprint is over. */
   end?: SprintEnd;
-  /** The context window is nearly full, and this was not told yet. */
+  /** The context window is nearly full, and the phone was not told yet. */
   warns: boolean;
 }
 
 /** `maxContinuations` undefined = the host has no limit. */
 export type SprintMoment = Pick<TurnView, 'now' | 'continuations' | 'maxContinuations'>;
 
-/** What the turn that ended does to the sprint. A STOP and a failed turn are the caller's. */
+/** The effect of a finished turn on the sprint. The caller handles a STOP and a failed turn. */
 export function afterTask(
   sprint: Sprint,
   outcome: TurnOutcome,
@@ -100,7 +100,7 @@ export function afterTask(
   return { sprint: ending ? { ...next, ending } : next, warns };
 }
 
-/** The sprint with its next turn begun, and what the agent is told. `instructions` replaces our words for how to choose and work. */
+/** The sprint with its next turn, and the prompt for the agent. `instructions` replaces the default instructions for a task. */
 export function nextTask(sprint: Sprint, instructions: string | undefined): { sprint: Sprint; text: string } {
   if (sprint.ending) return { sprint: { ...sprint, turn: 'final' }, text: finalText(sprint) };
   const goal =
@@ -108,7 +108,7 @@ export function nextTask(sprint: Sprint, instructions: string | undefined): { sp
       ? "Take the next open task of the project's task list."
       : `Take the next open task towards this goal of the owner: ${sprint.goal}`;
   const text = [
-    `wa-sync sprint, task ${sprint.done + 1} of at most ${sprint.tasks}. Nobody sits at the desk; the owner reads your answers on a phone.`,
+    `wa-sync sprint, task ${sprint.done + 1} of at most ${sprint.tasks}. No person is at the terminal; the owner reads your answers on a phone.`,
     goal,
     instructions ?? 'Do this one task completely, check it, and answer with a short status.',
     'End your answer with one last line: "wa: done" when the task is done, "wa: more" when the same task needs another turn, "wa: question" when you need an answer of the owner, "wa: finished" when no task is left.',
@@ -146,7 +146,7 @@ export function endText({ done, tasks, startedAt }: Sprint, end: SprintEnd, now:
   return `Sprint over after ${took}, ${done} of ${tasks} tasks done: ${why}${why.endsWith('?') ? '' : '.'}`;
 }
 
-/** Only equality counts; FNV-1a over the text without its white space. */
+/** For comparison only: FNV-1a over the text without white space. */
 function digestOf(text: string): string {
   let hash = 0x811c9dc5;
   for (const char of text.replace(/\s+/g, ' ').trim()) {

@@ -1,4 +1,4 @@
-// What a STOP says to the agent and to the host. Pure; the hook fallback bundles it.
+// The texts of a STOP for the agent and for the host. Pure; the hook fallback bundles it.
 
 import type { InboxEntry } from '../../protocol/files.ts';
 import { oneLine } from '../../protocol/lines.ts';
@@ -7,7 +7,7 @@ import type { StopView } from './view.ts';
 const order = 'Complete your current action, write a final status update, and halt. Do not start any new tasks.';
 const maxWordsUnits = 1_000;
 
-/** For the model: the signal, and the owner's words as one line when they say more than stop. Of another program only that it wrote one. */
+/** For the model: the signal, and the owner's words on one line if they say more than stop. Words of another program are left out. */
 export function stopText({ text, fromOwner }: StopView): string {
   if (!fromOwner) return `⛔ STOP signal, written into the inbox by another program. ${order}`;
   const signal = `⛔ STOP signal received from user. ${order}`;
@@ -16,7 +16,7 @@ export function stopText({ text, fromOwner }: StopView): string {
   return /^\/?(stop|abort)?[\s.!]*$/i.test(words) ? signal : `${signal}\nThe owner's words: ${words}`;
 }
 
-/** For whoever sits at the desk. */
+/** For the person at the desk. */
 export function abortText({ fromOwner }: Pick<StopView, 'fromOwner'>): string {
   return fromOwner ? 'Aborted from the phone by /abort.' : 'Aborted by another program, which wrote it into the inbox.';
 }

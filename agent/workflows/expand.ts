@@ -1,6 +1,6 @@
-// A slash text of the phone that names a workflow, custom command or skill of the project becomes that text for the model.
-// Below the project it follows no link out of the folder of workflows; the home's links are the user's own. Runs nothing: `!{…}`
-// and `@{…}` are left to the coding agent, so approvals hold.
+// Expands a slash text from the phone that names a workflow, custom command or skill of the project. Below the project, follows no
+// link out of the project; links in the home folder belong to the user. Runs nothing: `!{…}` and `@{…}` are left to the coding
+// agent, so approvals hold.
 
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -18,18 +18,18 @@ export interface Expansion {
 export interface WorkflowDirs {
   project: string;
   home: string;
-  /** A file of this name is there and may not be used. */
+  /** A file of this name exists and may not be used. */
   onRefused?(why: Error): void;
 }
 
 interface Source {
   dir: string;
-  /** The folder that the source may not leave. Undefined = what lies there is the user's own. */
+  /** The folder that the source may not leave. Undefined = the source belongs to the user. */
   within?: string;
   kind: 'markdown' | 'toml' | 'skill';
 }
 
-/** More than a person writes; a larger file is no workflow. */
+/** More than a person writes; a larger file is refused. */
 const maxWorkflowBytes = 256 * 1024;
 
 /** In order of preference: the project's own before the user's. */
@@ -56,7 +56,7 @@ function sources({ project, home }: WorkflowDirs): Source[] {
   ];
 }
 
-/** Undefined = no slash text, or nothing of that name: the text is an ordinary message. */
+/** Undefined = an ordinary message: not a slash text, or an unknown name. */
 export async function expandSlashText(text: string, dirs: WorkflowDirs): Promise<Expansion | undefined> {
   const call = parseSlash(text);
   if (!call) return undefined;
@@ -77,7 +77,7 @@ function parseSlash(text: string): { name: string; path: string[]; args: string 
   return { name: match[1], path: match[1].split(':'), args: match[2]?.trim() ?? '' };
 }
 
-/** Undefined = nothing of that name. Errors: `outside_project`, `file_unusable`. */
+/** Undefined = an unknown name. Errors: `outside_project`, `file_unusable`. */
 async function readWorkflow(source: Source, path: string[]): Promise<string | undefined> {
   const dir = await folderOf(source);
   if (dir === undefined) return undefined;
@@ -94,7 +94,7 @@ async function readWorkflow(source: Source, path: string[]): Promise<string | un
   return name === undefined || folder === undefined ? undefined : readSmall(join(folder, name), read);
 }
 
-/** By its real name. Errors: `outside_project` when a link leads out of the project. */
+/** The real path. Errors: `outside_project` when a link leads out of the project. */
 async function folderOf({ dir, within }: Source): Promise<string | undefined> {
   const real = await realFolder(dir);
   const root = within === undefined ? undefined : await realFolder(within);

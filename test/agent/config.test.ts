@@ -21,7 +21,7 @@ const load = (content?: unknown, env: ConfigInput['env'] = {}) => {
 const relay = { url: 'https://wa.example.workers.dev/', token: 'from-config' };
 
 describe('the configuration', () => {
-  it('of a machine without any is empty, with the defaults', () => {
+  it('of a machine without a file is empty, with the defaults', () => {
     expect(load()).toEqual({
       dirs: expect.objectContaining({ config: join(home, 'c') }),
       file,
@@ -36,7 +36,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes what the file says, with a BOM too, and ignores what it does not know', () => {
+  it('takes the known keys of the file, also after a BOM, and ignores unknown keys', () => {
     const content = {
       relay,
       bindings: [
@@ -64,7 +64,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('never mixes address and token of two places', () => {
+  it('takes address and token of the relay from the same place', () => {
     const env = { WA_RELAY_URL: 'http://127.0.0.1:8787', WA_AGENT_TOKEN: 'from-env' };
     expect(load({ relay }, env).relay).toEqual({
       url: 'http://127.0.0.1:8787',
@@ -76,21 +76,21 @@ describe('the configuration', () => {
     }
   });
 
-  it('cannot be changed by who received it', () => {
+  it('is frozen', () => {
     expect(Object.isFrozen(load())).toBe(true);
   });
 
   const wrong: [string, unknown, RegExp][] = [
-    ['a file that is no JSON', '{', /is not a JSON object/],
+    ['a file that is not JSON', '{', /is not a JSON object/],
     ['a list', [], /is not a JSON object/],
-    ['bindings that are no list', { bindings: {} }, /"bindings" must be an array, found an object/],
+    ['bindings that are not a list', { bindings: {} }, /"bindings" must be an array, found an object/],
     [
       'a binding without a chat',
       { bindings: [{ dir: '/p' }] },
       /"bindings\[0\]\.mailbox" must be a text \(the chat id\)/,
     ],
     [
-      'a project that is no number',
+      'a project that is not a number',
       { bindings: [{ dir: '/p', mailbox: '1', project: '7' }] },
       /\.project" must be a whole/,
     ],
@@ -99,7 +99,7 @@ describe('the configuration', () => {
     ['a summary of no length', { summaryMaxChars: 0 }, /from 50 to 4000, found a number/],
     ['a switch that is a text', { redact: { secrets: 'no' } }, /"redact\.secrets" must be true or false/],
     ['a hold that is a switch', { hold: true }, /"hold" must be "auto", "always" or "never", found a boolean/],
-    ['a nudge that nobody knows', { nudge: 'screen' }, /"nudge" must be "tmux" or absent, found a string/],
+    ['an unknown nudge', { nudge: 'screen' }, /"nudge" must be "tmux" or absent, found a string/],
     ['a pattern without a source', { redact: { patterns: [{}] } }, /"redact\.patterns\[0\]\.source" must be a text/],
   ];
   it.each(wrong)('refuses %s, naming file and key and never a value', (_, content, message) => {

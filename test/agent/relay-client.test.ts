@@ -10,7 +10,7 @@ const address = { mailbox: '1000001', project: 0 };
 
 let server: Server;
 let client: RelayClient;
-/** Calls that nobody has answered, by path. */
+/** Calls without an answer, by path. */
 let open: Map<string, ServerResponse>;
 
 beforeEach(async () => {
@@ -67,7 +67,7 @@ it('the first byte of a file of the phone may take longer than any other answer'
   expect(Buffer.concat(chunks).toString()).toBe('JPEG');
 });
 
-it('a parked poll whose heartbeats stop is given up, as that of a dead connection', async () => {
+it('a parked poll without heartbeats is given up like a dead connection', async () => {
   const polled = client.poll(
     { ...address, epoch: null, daemon: { id: 'd', startedAt: 1 }, after: 0, holdMs: 25_000, receipts: [] },
     new AbortController().signal,
@@ -77,7 +77,7 @@ it('a parked poll whose heartbeats stop is given up, as that of a dead connectio
   await expect(polled).rejects.toMatchObject({ code: 'relay_unreachable' });
 });
 
-it('a relay on the internet is reached by way of the proxy of the environment, but for the names that need none', async () => {
+it('a relay on the internet is reached through the proxy of the environment, except for names in NO_PROXY', async () => {
   const tunnels: string[] = [];
   const proxy = createServer().on('connect', (request, socket) => {
     tunnels.push(request.url ?? '');

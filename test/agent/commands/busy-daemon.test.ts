@@ -50,7 +50,7 @@ it('a daemon that takes the call and does not answer is called busy, with its pr
   for (const { code, stderr } of [status, stop, down, sprint]) {
     expect([code, stderr]).toEqual([
       1,
-      `wa-sync: the daemon (pid ${process.pid}) does not answer: it is busy or hangs (daemon_busy)\n  Try again. If it lasts: kill ${process.pid} and start \`wa-sync\` again; nothing that was stored is lost.\n`,
+      `wa-sync: the daemon (pid ${process.pid}) does not answer: it is busy or hangs (daemon_busy)\n  Try again. If it lasts: kill ${process.pid} and start \`wa-sync\` again; stored messages are kept.\n`,
     ]);
   }
   expect(send).toMatchObject({ code: 0, stderr: '' });
@@ -64,7 +64,7 @@ it('a daemon without its socket is named by its process', async () => {
   expect(stderr).toContain('WA_RUNTIME_DIR must be the same for both');
 });
 
-it('a socket that a dead daemon left is no daemon', async () => {
+it('the socket of a dead daemon counts as no running daemon', async () => {
   await lock.release();
   const { stderr } = await run('status');
   expect(stderr).toContain('no daemon answers in');

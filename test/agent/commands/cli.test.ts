@@ -134,15 +134,15 @@ describe('a failure prints what happened, the command that repairs it, and no st
       prepare: () => config('{"relays":{}}'),
       code: 2,
       error: 'bad_config',
-      says: /config\.json: there is no key "relays"/,
-      hint: /possible here: relay, bindings/,
+      says: /config\.json: "relays" is not a known key/,
+      hint: /Known keys: relay, bindings/,
     },
     'config.json has a key that nobody knows inside another': {
       prepare: () => config('{"bindings":[{"dir":"/p","mailbox":"1","chat":"2"}]}'),
       code: 2,
       error: 'bad_config',
-      says: /there is no key "bindings\[0\]\.chat"/,
-      hint: /possible here: dir, mailbox, project/,
+      says: /"bindings\[0\]\.chat" is not a known key/,
+      hint: /Known keys: dir, mailbox, project/,
     },
     'a binding is relative': {
       prepare: () => config('{"bindings":[{"dir":"rel/path","mailbox":"1"}]}'),
@@ -163,7 +163,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       code: 2,
       error: 'bad_config',
       says: /"bindings\[0\]" and "bindings\[1\]" bind chat 1, project 0 to two folders, \/p and \/q/,
-      hint: /Remove one of them from .*config\.json, or give each a chat, or a topic/,
+      hint: /Remove one of them from .*config\.json, or give each its own chat, or its own topic/,
     },
     'two bindings name one folder, one of them by a link': {
       prepare: async () => {
@@ -179,7 +179,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /"bindings\[0\]" and "bindings\[1\]" bind one folder, /,
       hint: /Remove one of them from .*config\.json/,
     },
-    'config.json has a pattern that is none': {
+    'config.json has an invalid pattern': {
       prepare: () => config('{"redact":{"patterns":[{"name":"ticket","source":"("}]}}'),
       code: 2,
       error: 'bad_config',
@@ -276,14 +276,14 @@ describe('a failure prints what happened, the command that repairs it, and no st
       args: ['audit', '--since', 'yesterday'],
       code: 2,
       error: 'bad_arguments',
-      says: /--since "yesterday" is no duration/,
+      says: /--since "yesterday" is not a duration/,
       hint: /--since 2h/,
     },
     'audit is asked in a folder that is not bound': {
       args: ['audit'],
       code: 2,
       error: 'not_bound',
-      says: /lies in no folder that is bound/,
+      says: /is not in a folder that is bound to a chat/,
       hint: /"bindings" in .*config\.json/,
     },
     'letters knows no relay': {
@@ -456,7 +456,7 @@ describe('the daemon', () => {
     expect(stderr).toMatch(/wa-sync: another start of this daemon took over .*\(superseded\)\n.*wa-sync down/);
   });
 
-  it('warns of a folder that is not there and of a token that others can read, and serves the rest', async () => {
+  it('warns of a missing folder and of a token that other users can read, and serves the rest', async () => {
     const chat = String(far.sim.ownerId);
     const gone = join(dir, 'gone');
     const bindings = [
@@ -467,9 +467,9 @@ describe('the daemon', () => {
     await chmod(join(env.WA_CONFIG_DIR ?? '', 'config.json'), 0o644);
     const started = await daemon({ WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
     expect(started.stderr()).toMatch(
-      /config\.json holds a token and has mode 644: others can read it\. Run: chmod 600/,
+      /config\.json holds a token and has mode 644: other users can read it\. Run: chmod 600/,
     );
-    expect(started.stderr()).toContain(`${gone} is no folder: nothing is served there until it is`);
+    expect(started.stderr()).toContain(`${gone} is not a folder: its messages wait until the folder exists`);
     expect(await readdir(dir)).not.toContain('gone');
   });
 

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { maxMarks } from '../../../agent/format/bounded-inline.ts';
 import { cleanText, dropReminders } from '../../../agent/format/clean.ts';
 import { parseHtml } from '../../../agent/format/html.ts';
 import { isSelfLabelled, linkUrl, shownTarget } from '../../../agent/format/links.ts';
 import { parseMarkdownV2 } from '../../../agent/format/markdown-v2.ts';
-import { isTooIntricate, maxLazyLines, maxNesting, maxUnderlines } from '../../../agent/format/nesting.ts';
+import {
+  isTooIntricate,
+  maxLazyLines,
+  maxMarks,
+  maxNesting,
+  maxUnderlines,
+} from '../../../agent/format/parser-limits.ts';
 import { renderMarkdown } from '../../../agent/format/render.ts';
 import { splitText } from '../../../agent/format/split.ts';
 import { summarize } from '../../../agent/format/summary.ts';
-import { columnsOf } from '../../../agent/format/width.ts';
+import { columnsOf } from '../../../agent/format/tables.ts';
 import { growsTooFast } from '../../helpers/growth.ts';
 
 const plain = (text: string) => ({ text, entities: [] });

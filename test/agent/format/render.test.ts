@@ -202,7 +202,7 @@ describe('renderMarkdown', () => {
     }
   });
 
-  it('shows every word, whatever Markdown stands around it', () => {
+  it('shows every word inside any Markdown', () => {
     const around = fc.constantFrom(
       ...[
         '**',

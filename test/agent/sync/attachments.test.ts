@@ -80,7 +80,7 @@ async function receive(...files: PhoneFile[]): Promise<string | undefined> {
 }
 
 describe('a message with files', () => {
-  it('is seen by nobody before its files lie in the project, and then names their paths', async () => {
+  it('stays hidden until its files lie in the project, and then names their paths', async () => {
     answers = [() => ({ status: 200, body: 'JPEG' })];
     expect(await receive(photo)).toBe(`look\n[photo: .gemini/wa_files/${id}-photo.jpg]`);
     const path = join(dir, `${id}-photo.jpg`);
@@ -215,7 +215,7 @@ describe('an old file', () => {
     expect((await readdir(dir)).sort()).toEqual([id, `${id}-young.jpg`, 'msg_of_mine.txt', 'thesis.txt'].sort());
   });
 
-  it('is not looked for through a link in place of the folder, whatever its name', async () => {
+  it('is not looked for through a link in place of the folder, under any name', async () => {
     const outside = join(root, 'outside');
     await leave(outside, 'thesis.txt', `${id}-photo.jpg`);
     await symlink(outside, dir);

@@ -22,7 +22,7 @@ function outcome(changes: Partial<TurnOutcome> = {}): TurnOutcome {
 }
 
 describe('after a turn', () => {
-  it('the keyboard is free where nothing waits and nobody is away', () => {
+  it('the keyboard is free when no message waits and the owner is not away', () => {
     expect(afterTurn(outcome(), view(), nonce)).toEqual({
       sprint: undefined,
       warns: false,
@@ -72,7 +72,7 @@ describe('after a turn', () => {
     expect(afterTurn(outcome({ answer: undefined, failed: true }), view({ sprint }), nonce).ended?.end).toBe('error');
   });
 
-  it('Esc at the desk takes back the keyboard, whatever waits', () => {
+  it('Esc at the desk takes back the keyboard, even when messages wait', () => {
     const wanted = view({ waiting: [waiting('x')], sprint, hold: away });
     for (const ended of [{ lost: true }, { cancelled: true, failed: true }]) {
       expect(afterTurn(outcome({ ...ended, answer: undefined }), wanted, nonce)).toMatchObject({
@@ -83,7 +83,7 @@ describe('after a turn', () => {
     }
   });
 
-  it('the prompt that the host drops at its budget of turns is no Esc: it is given again', () => {
+  it('a prompt that the host drops at its budget of turns does not count as Esc: the next turn gets it again', () => {
     const dropped = view({ waiting: [waiting('x')], continuations: 100, maxContinuations: 99 });
     expect(afterTurn(outcome({ lost: true, answer: undefined }), dropped, nonce).next?.text).toContain('\nx\n');
   });

@@ -46,7 +46,7 @@ it('reads questions of any shape', () => {
 });
 
 it.each([
-  [{ isOpen: false }, /^It waits: no session .* The first turn of the next one gets it\.$/],
+  [{ isOpen: false }, /^It waits: no session .* The first turn of the next session gets it\.$/],
   [{}, /^It waits for the next turn at the desk: the idle terminal cannot be woken\. \/away, or .* lets it listen\.$/],
   [{ nudges: true }, /could not be woken now\. \/away/],
   [{ isAway: true }, /cannot be woken\.$/],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMailbox } from '../../../agent/files/mailbox-json.ts';
+import { selectForTurn } from '../../../agent/turns/framing.ts';
 import { decide } from '../../../agent/turns/rules.ts';
-import { selectForTurn } from '../../../agent/turns/select.ts';
 import { stopOf } from '../../../agent/turns/stop.ts';
 import type { TurnView, WaitingMessage } from '../../../agent/turns/view.ts';
 import { type InboxEntry, isoSeconds } from '../../../protocol/files.ts';

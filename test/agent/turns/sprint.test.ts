@@ -128,7 +128,7 @@ describe('what the agent is told', () => {
   });
 });
 
-it('a message of the phone in between is no task', () => {
+it('a message from the phone between two tasks does not count as a task', () => {
   expect(step(sprint({ turn: 'message' }), 'Answered.', { toolCalls: 0 })).toMatchObject({
     sprint: { done: 0, idleTurns: 0 },
   });
