@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { type ErrorBody, WaError } from '../protocol/errors.ts';
 import { socketFileName } from '../protocol/hook.ts';
-import { readLockOwner } from './files/lock.ts';
+import { readLockOwner } from './fs/lock.ts';
 import { stateFiles } from './paths.ts';
 import { isOver } from './process.ts';
 

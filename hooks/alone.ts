@@ -2,11 +2,11 @@
 
 import { statSync } from 'node:fs';
 import type { Config } from '../agent/config.ts';
-import type { MailboxPlace } from '../agent/files/location.ts';
-import { pruneSettled } from '../agent/files/merge.ts';
-import { findServed } from '../agent/files/served.ts';
-import { readSigner, type Signer } from '../agent/files/signing.ts';
-import { updateMailboxFile } from '../agent/files/update.ts';
+import type { MailboxPlace } from '../agent/mailbox/location.ts';
+import { pruneSettled } from '../agent/mailbox/merge.ts';
+import { findServed } from '../agent/mailbox/served.ts';
+import { readSigner, type Signer } from '../agent/mailbox/signing.ts';
+import { updateMailboxFile } from '../agent/mailbox/update.ts';
 import type { HookNote, InboxEntry, OutboxEntry } from '../protocol/files.ts';
 import { projectKey } from '../protocol/ids.ts';
 import { hookLimits } from '../protocol/limits.ts';

@@ -1,12 +1,12 @@
 // The end of a turn without a daemon: what the agent answered goes into the outbox file, under the id that the daemon would give it.
 
 import { driverOf } from '../agent/drivers/registry.ts';
-import { answerId } from '../agent/files/answer-id.ts';
-import { appendUnsent } from '../agent/files/append.ts';
-import { ensureMailbox } from '../agent/files/location.ts';
-import { readMailbox } from '../agent/files/read.ts';
-import { readFrom } from '../agent/files/tail.ts';
 import { summarize } from '../agent/format/summary.ts';
+import { readFrom } from '../agent/fs/tail.ts';
+import { answerId } from '../agent/mailbox/answer-id.ts';
+import { appendUnsent } from '../agent/mailbox/append.ts';
+import { ensureMailbox } from '../agent/mailbox/location.ts';
+import { readMailbox } from '../agent/mailbox/read.ts';
 import { type InboxEntry, isoSeconds, noteOf, type OutboxEntry } from '../protocol/files.ts';
 import type { TurnEvent } from '../protocol/turn-events.ts';
 import { type Alone, noteNow } from './alone.ts';

@@ -4,9 +4,9 @@
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../agent/config.ts';
-import { isDown } from '../agent/files/down.ts';
-import { readLockOwner } from '../agent/files/lock.ts';
-import { findServed } from '../agent/files/served.ts';
+import { isDown } from '../agent/fs/down.ts';
+import { readLockOwner } from '../agent/fs/lock.ts';
+import { findServed } from '../agent/mailbox/served.ts';
 import { type PathsInput, stateFiles } from '../agent/paths.ts';
 import { isOver } from '../agent/process.ts';
 import { startRecordName } from '../protocol/hook.ts';

@@ -22,7 +22,7 @@ const fallbackRooms = [
   /^hooks\/[\w-]+\.ts$/,
   /^protocol\/(?!relay-api)[\w-]+\.ts$/,
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
-  /^agent\/(files|turns)\/[\w-]+\.ts$/,
+  /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/(summary|redact|redaction-rule|secrets|personal)\.ts$/,
   /^agent\/drivers\/registry\.ts$/,
   /^agent\/drivers\/[\w-]+\/(driver|hook-io|run|session-log|tools)\.ts$/,

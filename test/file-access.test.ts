@@ -1,4 +1,4 @@
-// Below a project a cloned repository may have put anything, so only agent/files/ opens what lies there (agent/files/below.ts).
+// Below a project a cloned repository may have put anything, so only agent/fs/ opens what lies there (agent/fs/below.ts).
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** Each file outside of agent/files/ that asks the file system itself, with the place that it touches. */
+/** Each file outside of agent/fs/ that asks the file system itself, with the place that it touches. */
 const others: Record<string, string> = {
   'agent/approvals/gate-files.ts': 'config and runtime directory',
   'agent/approvals/danger/surroundings.ts': 'where paths lead, without opening them',
@@ -24,7 +24,7 @@ const others: Record<string, string> = {
   'agent/dev/phone-assets.ts': 'our own package',
   'agent/dev/stack.ts': 'the folder of dev',
   'agent/dev/toolchain.ts': 'cache directory',
-  'agent/daemon/mailbox.ts': 'where folders lie, without opening them',
+  'agent/mailbox/open.ts': 'where folders lie, without opening them',
   'agent/drivers/gemini/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/gemini/received-files.ts': 'temporary folder of the coding agent',
   'agent/drivers/gemini/install-extension.ts': 'extensions of the coding agent',
@@ -34,14 +34,20 @@ const others: Record<string, string> = {
   'agent/drivers/gemini/nudge.ts': '/proc',
   'agent/drivers/session-file.ts': 'session file of the coding agent',
   'agent/heavy/thread.ts': 'whether our own package is there',
-  'agent/hook-server/socket.ts': 'runtime directory',
+  'agent/local-server/socket.ts': 'runtime directory',
   'agent/journal/journal.ts': 'state directory',
   'agent/local-client.ts': 'runtime directory',
   'agent/log.ts': 'state directory',
   'agent/process.ts': '/proc',
-  'agent/sync/documents.ts': 'state directory, and the file that the user names',
-  'agent/sync/earlier.ts': 'whether a file is there, without opening it',
-  'agent/sync/watch.ts': 'watches the mailbox, without opening it',
+  'agent/relay/documents.ts': 'state directory, and the file that the user names',
+  'agent/mailbox/earlier.ts': 'whether a file is there, without opening it',
+  'agent/mailbox/location.ts': 'where folders lie, without opening them',
+  'agent/mailbox/read.ts': 'the mode of a file, without opening it',
+  'agent/mailbox/served.ts': 'config directory',
+  'agent/mailbox/signing.ts': 'config directory',
+  'agent/mailbox/update.ts': 'keeps a broken mailbox file aside, beside the file',
+  'agent/relay/full-answers.ts': 'state directory',
+  'agent/mailbox/watch.ts': 'watches the mailbox, without opening it',
   'agent/terminal.ts': '/proc',
   'agent/workflows/expand.ts': 'where paths lead, without opening them',
   'hooks/alone.ts': 'session file of the coding agent',
@@ -52,11 +58,11 @@ const others: Record<string, string> = {
   'hooks/start-daemon.ts': 'state directory, and the record beside the installed launcher',
 };
 
-it('nothing outside of agent/files/ asks the file system but what is listed here with its place, so that nothing else opens what lies below a project', () => {
+it('nothing outside of agent/fs/ asks the file system but what is listed here with its place, so that nothing else opens what lies below a project', () => {
   const sources = ['agent', 'hooks'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('agent/files/')),
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('agent/fs/')),
   );
   const asking = sources.filter((name) =>
     /['"](?:node:)?fs(?:\/promises)?['"]/.test(readFileSync(join(root, name), 'utf8')),

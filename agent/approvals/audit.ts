@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
-import { appendBelow, readBelow } from '../files/below.ts';
+import { appendBelow, readBelow } from '../fs/below.ts';
 import type { Log } from '../log.ts';
 
 export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' | 'ungated' } & Record<

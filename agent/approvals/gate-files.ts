@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { gateFileName, hookJson, wayOut } from '../../protocol/hook.ts';
 import { allDrivers } from '../drivers/registry.ts';
-import { fileUnusable, replaceFile, writeAtomic } from '../files/atomic.ts';
+import { fileUnusable, replaceFile, writeAtomic } from '../fs/atomic.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { configFiles } from '../paths.ts';
 

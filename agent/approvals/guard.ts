@@ -8,7 +8,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { meterTokens, sizeOf, toolsSince, watchCancel } from '../drivers/session-file.ts';
-import { pathBelow } from '../files/below.ts';
+import { pathBelow } from '../fs/below.ts';
 import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';

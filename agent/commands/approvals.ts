@@ -4,9 +4,9 @@
 import { WaError } from '../../protocol/errors.ts';
 import { readAudit } from '../approvals/audit.ts';
 import { describeMode } from '../approvals/modes.ts';
-import { findServed } from '../files/served.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
+import { findServed } from '../mailbox/served.ts';
 import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 

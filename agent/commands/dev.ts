@@ -12,8 +12,8 @@ import { type DevTelegram, deliveryLines, readTelegram } from '../dev/telegram-s
 import { devPlace, devVariables, quoted, variablesText } from '../dev/variables.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { workstationOf } from '../drivers/workstations.ts';
-import { readBelow } from '../files/below.ts';
-import { acquireLock, type HeldLock } from '../files/lock.ts';
+import { readBelow } from '../fs/below.ts';
+import { acquireLock, type HeldLock } from '../fs/lock.ts';
 import { fileLog } from '../log.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';

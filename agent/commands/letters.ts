@@ -6,7 +6,7 @@ import { isoSeconds } from '../../protocol/files.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
-import { type Address, createRelayClient } from '../relay-client.ts';
+import { type Address, createRelayClient } from '../relay/client.ts';
 import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { heldMessages, holder } from './held.ts';

@@ -7,10 +7,10 @@ import { commandOf, type ToolCall, toolsOf } from '../approvals/danger/call.ts';
 import { knownPlaces } from '../approvals/danger/surroundings.ts';
 import { judgeNow } from '../approvals/policy/judge-now.ts';
 import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy/policy.ts';
-import { pathBelow } from '../files/below.ts';
-import { findServed } from '../files/served.ts';
 import { createRedactor } from '../format/redact.ts';
+import { pathBelow } from '../fs/below.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
+import { findServed } from '../mailbox/served.ts';
 import { visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 

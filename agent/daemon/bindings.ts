@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { Binding, Config } from '../config.ts';
-import { gitFolderAt } from '../files/git-folder.ts';
-import { findServed } from '../files/served.ts';
-import type { RelayClient } from '../relay-client.ts';
+import { gitFolderAt } from '../fs/git-folder.ts';
+import { findServed } from '../mailbox/served.ts';
+import type { RelayClient } from '../relay/client.ts';
 
 /** Errors: `not_bound` when the relay serves several chats and none was chosen, and those of `status()`. */
 export async function resolveBindings(

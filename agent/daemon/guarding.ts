@@ -7,8 +7,8 @@ import { knownPlaces } from '../approvals/danger/surroundings.ts';
 import { createGuard, type Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import { verifyAll } from '../drivers/workstations.ts';
-import type { MailboxPlace } from '../files/location.ts';
 import { stricterMode } from '../journal/approvals.ts';
+import type { MailboxPlace } from '../mailbox/location.ts';
 import type { ProjectDeps } from './project.ts';
 
 export async function guardProject(

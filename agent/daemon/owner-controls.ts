@@ -6,17 +6,17 @@ import { WaError } from '../../protocol/errors.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { Guard } from '../approvals/guard.ts';
-import { readAnswer } from '../files/answers.ts';
-import type { Steering } from '../hook-server/turn-types.ts';
+import { createCoalesced } from '../coalesce.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { createCoalesced } from '../sync/coalesce.ts';
-import { answerControl, replyKey } from '../sync/controls.ts';
-import { keepText } from '../sync/documents.ts';
-import type { InboxSync } from '../sync/inbox.ts';
-import type { OutboxSync } from '../sync/outbox.ts';
-import type { Typesetter } from '../sync/render.ts';
+import type { InboxSync } from '../mailbox/inbox.ts';
+import { answerControl, replyKey } from '../phone/controls.ts';
+import { keepText } from '../relay/documents.ts';
+import { readAnswer } from '../relay/full-answers.ts';
+import type { OutboxSync } from '../relay/outbox.ts';
+import type { Typesetter } from '../relay/render.ts';
+import type { Steering } from '../session/types.ts';
 
 export interface OwnerControlsOptions {
   project: ProjectState;

@@ -1,17 +1,17 @@
 // Puts together what a project does for agents that poll. Decides nothing itself.
 
-import type { Turns } from '../hook-server/turn-types.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import type { InboxSync } from '../mailbox/inbox.ts';
 import { isOver, pidSpace } from '../process.ts';
-import type { Address, RelayClient } from '../relay-client.ts';
-import type { InboxSync } from '../sync/inbox.ts';
-import { createLeases } from '../sync/leases.ts';
-import type { OutboxSync } from '../sync/outbox.ts';
-import type { Outcomes } from '../sync/outcomes.ts';
-import { createPolling, type Polling } from '../sync/polling.ts';
-import type { Redact, Typesetter } from '../sync/render.ts';
+import type { Address, RelayClient } from '../relay/client.ts';
+import type { OutboxSync } from '../relay/outbox.ts';
+import type { Outcomes } from '../relay/outcomes.ts';
+import type { Redact, Typesetter } from '../relay/render.ts';
+import { createLeases } from '../session/leases.ts';
+import { createPolling, type Polling } from '../session/polling.ts';
+import type { Turns } from '../session/types.ts';
 
 interface PollingParts {
   project: ProjectState;

@@ -8,7 +8,7 @@ import { loadConfig } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
 import type { Log } from '../log.ts';
-import { createRelayClient, type RelayClient } from '../relay-client.ts';
+import { createRelayClient, type RelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
 import { type EmbeddedRelay, startEmbeddedRelay } from './embedded-relay.ts';
 import { phoneUrl } from './phone-key.ts';

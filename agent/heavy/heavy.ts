@@ -7,7 +7,7 @@ import { type JudgeOptions, unjudged } from '../approvals/policy/judge-now.ts';
 import { hideBy, type Shows, showHere } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
-import { type Typesetter, typesetHere } from '../sync/render.ts';
+import { type Typesetter, typesetHere } from '../relay/render.ts';
 import type { Job, JobResult } from './jobs.ts';
 import { createThread, type Thread } from './thread.ts';
 

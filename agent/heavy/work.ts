@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { judgeHere } from '../approvals/policy/judge-now.ts';
 import { hideBy, questionPart } from '../approvals/question/question.ts';
 import { createRedactor } from '../format/redact.ts';
-import { renderText } from '../sync/render.ts';
+import { renderText } from '../relay/render.ts';
 import type { HeavyData, Job, JobResult } from './jobs.ts';
 
 const { redaction } = workerData as HeavyData;

@@ -6,9 +6,9 @@ import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { WaError } from '../../protocol/errors.ts';
-import { fileUnusable } from '../files/atomic.ts';
-import { namesBelow, readBelow } from '../files/below.ts';
-import { readLinked } from '../files/raw-file.ts';
+import { fileUnusable } from '../fs/atomic.ts';
+import { namesBelow, readBelow } from '../fs/below.ts';
+import { readLinked } from '../fs/raw-file.ts';
 
 export interface Expansion {
   name: string;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { modeOf } from '../../agent/drivers/registry.ts';
-import { rememberBound } from '../../agent/files/served.ts';
+import { rememberBound } from '../../agent/mailbox/served.ts';
 import type { Lab } from '../lab/lab.ts';
 import { onChange, readEntries } from './inbox-file.ts';
 import type { Command, Runner } from './processes.ts';

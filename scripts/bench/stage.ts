@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { askDaemon } from '../../agent/local-client.ts';
-import { createRelayClient, type RelayClient } from '../../agent/relay-client.ts';
+import { createRelayClient, type RelayClient } from '../../agent/relay/client.ts';
 import type { Lab } from '../lab/lab.ts';
 import { builtRelay } from '../lab/relay.ts';
 import { makeWorkstation, type WorkstationFolders } from '../lab/workstation.ts';

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiFailure, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
-import { createRelayClient, type RelayClient } from '../../agent/relay-client.ts';
+import { createRelayClient, type RelayClient } from '../../agent/relay/client.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Line, startLine } from '../lab/line.ts';
 import { builtRelay } from '../lab/relay.ts';

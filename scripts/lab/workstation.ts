@@ -2,7 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rememberBound } from '../../agent/files/served.ts';
+import { rememberBound } from '../../agent/mailbox/served.ts';
 
 export interface WorkstationFolders {
   readonly projectDir: string;

@@ -6,7 +6,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
-import { createRelayClient } from '../../agent/relay-client.ts';
+import { createRelayClient } from '../../agent/relay/client.ts';
 import { until } from '../helpers/daemon.ts';
 import { type AgentProcess, timesIn } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';

@@ -4,7 +4,7 @@ import { watch } from 'node:fs';
 import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireLock } from '../../agent/files/lock.ts';
+import { acquireLock } from '../../agent/fs/lock.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import { until } from '../helpers/daemon.ts';
 import { type AgentProcess, timesIn } from '../helpers/launcher.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ApiFailure } from '../../agent/dev/telegram-sim/sim.ts';
-import { createRelayClient } from '../../agent/relay-client.ts';
+import { createRelayClient } from '../../agent/relay/client.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import { startLine } from '../../scripts/lab/line.ts';

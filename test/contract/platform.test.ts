@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyProject, maxTextOf } from '../../agent/journal/state.ts';
-import { renderKey, typesetHere } from '../../agent/sync/render.ts';
+import { renderKey, typesetHere } from '../../agent/relay/render.ts';
 import { isPhone } from '../../protocol/phone.ts';
 import type { LettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer } from '../../protocol/relay-api.ts';
 import { type Rig, type Rigs, startRigs } from './rigs.ts';

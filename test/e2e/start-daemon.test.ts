@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { chmod, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readLockOwner } from '../../agent/files/lock.ts';
+import { readLockOwner } from '../../agent/fs/lock.ts';
 import { askDaemon } from '../../agent/local-client.ts';
 import { stateFiles } from '../../agent/paths.ts';
 import { isOver } from '../../agent/process.ts';

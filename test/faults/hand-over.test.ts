@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { acquireLock } from '../../agent/files/lock.ts';
+import { acquireLock } from '../../agent/fs/lock.ts';
 import { type Running, until, type Workstation } from '../helpers/daemon.ts';
 import { eachTest, type Scene } from '../helpers/scene.ts';
 

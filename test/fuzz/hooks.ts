@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { allDrivers } from '../../agent/drivers/registry.ts';
-import { rememberBound } from '../../agent/files/served.ts';
+import { rememberBound } from '../../agent/mailbox/served.ts';
 import { run } from '../hooks/launcher-run.ts';
 import { anyBytes, anyJson, mutated } from './any-json.ts';
 import { recordedHooks } from './recorded.ts';

@@ -3,7 +3,7 @@
 import type fc from 'fast-check';
 import * as v from 'valibot';
 import { createRedactor } from '../../agent/format/redact.ts';
-import { renderParts, typesetHere } from '../../agent/sync/render.ts';
+import { renderParts, typesetHere } from '../../agent/relay/render.ts';
 import { outboxItemSchema } from '../../protocol/relay-api.ts';
 import { anyText } from './any-text.ts';
 import { type CostResult, fuzzCosts } from './costs.ts';

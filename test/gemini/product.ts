@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 import { type SimMessage, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
-import { createRelayClient } from '../../agent/relay-client.ts';
+import { createRelayClient } from '../../agent/relay/client.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
 import type { GeminiHome } from './harness.ts';

@@ -1,6 +1,6 @@
 // The inbox file over a real journal, with nothing around it: no relay, no signatures, no slash texts. Holds no expectations.
 
-import { createInbox, type InboxOptions, type InboxSync } from '../../agent/sync/inbox.ts';
+import { createInbox, type InboxOptions, type InboxSync } from '../../agent/mailbox/inbox.ts';
 
 type Needed = Pick<InboxOptions, 'project' | 'journal' | 'path' | 'clock'>;
 

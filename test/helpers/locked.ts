@@ -11,7 +11,7 @@ export interface Locked {
 
 /** Resolves when the lock is held. */
 export async function holdLock(path: string): Promise<Locked> {
-  const module = new URL('../../agent/files/lock.ts', import.meta.url).href;
+  const module = new URL('../../agent/fs/lock.ts', import.meta.url).href;
   const program = `import { acquireLock } from ${JSON.stringify(module)};
     const lock = await acquireLock(process.argv[1], { timeoutMs: 10_000, short: true });
     process.stdin.on('end', () => lock.release()).resume();

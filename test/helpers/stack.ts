@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SimMessage, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
-import { createRelayClient } from '../../agent/relay-client.ts';
+import { createRelayClient } from '../../agent/relay/client.ts';
 import type { ReceiptState } from '../../protocol/receipts.ts';
 import { builtRelay } from '../../scripts/lab/relay.ts';
 import { overMailboxes } from '../../scripts/lab/storage.ts';

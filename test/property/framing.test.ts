@@ -1,10 +1,10 @@
 import '../property-seed.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseMailbox } from '../../agent/files/mailbox-json.ts';
 import { apply } from '../../agent/journal/apply.ts';
 import type { JournalState } from '../../agent/journal/state.ts';
-import { toEntry, unreadOf } from '../../agent/sync/inbox-view.ts';
+import { toEntry, unreadOf } from '../../agent/mailbox/inbox-view.ts';
+import { parseMailbox } from '../../agent/mailbox/mailbox-json.ts';
 import { nextPrompt } from '../../agent/turns/after-turn.ts';
 import { stopOf } from '../../agent/turns/stop.ts';
 import { turnView } from '../helpers/turn-view.ts';

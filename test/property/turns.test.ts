@@ -4,12 +4,12 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { driverOf } from '../../agent/drivers/registry.ts';
-import type { HookHost } from '../../agent/hook-server/turn-types.ts';
-import { createTurns } from '../../agent/hook-server/turns.ts';
 import { apply } from '../../agent/journal/apply.ts';
 import type { JournalRecord } from '../../agent/journal/records.ts';
 import { emptyProject, type JournalState } from '../../agent/journal/state.ts';
-import { toEntry } from '../../agent/sync/inbox-view.ts';
+import { toEntry } from '../../agent/mailbox/inbox-view.ts';
+import { createTurns } from '../../agent/session/turns.ts';
+import type { HookHost } from '../../agent/session/types.ts';
 import { stopText } from '../../agent/turns/stop.ts';
 import { messageId } from '../../protocol/ids.ts';
 import type { TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';

@@ -2,9 +2,9 @@
 
 import type { Journal } from '../../agent/journal/journal.ts';
 import type { ProjectState } from '../../agent/journal/state.ts';
-import type { RelayClient } from '../../agent/relay-client.ts';
-import { createOutages } from '../../agent/sync/outages.ts';
-import { type Pull, startPull } from '../../agent/sync/pull.ts';
+import type { RelayClient } from '../../agent/relay/client.ts';
+import { createOutages } from '../../agent/relay/outages.ts';
+import { type Pull, startPull } from '../../agent/relay/pull.ts';
 import { WaError } from '../../protocol/errors.ts';
 import type { PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 

@@ -1,7 +1,7 @@
 // A program of its own that writes into one of the two files through our door: `writer <outbox> <name> <entries>`.
 // Adds its entries one by one and marks the one before as sent. Prints the ids that it was told are in.
 
-import { updateMailboxFile } from '../../agent/files/update.ts';
+import { updateMailboxFile } from '../../agent/mailbox/update.ts';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 
 const [path = '', name = '', count = '0'] = process.argv.slice(2);

@@ -3,7 +3,7 @@
 import { readlink, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readLinked } from '../../files/raw-file.ts';
+import { readLinked } from '../../fs/raw-file.ts';
 import type { Directories } from '../../paths.ts';
 import { maxPaths, pathsOf, type ToolCall, toolsOf } from './call.ts';
 import type { Surroundings } from './rules.ts';

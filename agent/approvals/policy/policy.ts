@@ -3,9 +3,9 @@
 
 import * as v from 'valibot';
 import type { WaError } from '../../../protocol/errors.ts';
-import { readBelow } from '../../files/below.ts';
-import { lineOfMistake } from '../../files/json-line.ts';
-import { type RawFile, readLinked } from '../../files/raw-file.ts';
+import { readBelow } from '../../fs/below.ts';
+import { lineOfMistake } from '../../fs/json-line.ts';
+import { type RawFile, readLinked } from '../../fs/raw-file.ts';
 import { visible } from '../../visible.ts';
 import { builtinRules, neverAllowed } from '../danger/rules.ts';
 import { keyWords, policyMistake } from './policy-words.ts';

@@ -3,7 +3,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathBelow, readBelow } from '../../files/below.ts';
+import { pathBelow, readBelow } from '../../fs/below.ts';
 import { plainJson } from './install-json-text.ts';
 import { isObject } from './install-record.ts';
 import { launcherName, ownNamePrefix } from './install-table.ts';

@@ -3,7 +3,7 @@
 
 import { EventEmitter, once } from 'node:events';
 
-import { createRelayClient } from '../../../agent/relay-client.ts';
+import { createRelayClient } from '../../../agent/relay/client.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import { startLine, type Watch } from '../../lab/line.ts';
 import type { Pair, Part } from '../result.ts';

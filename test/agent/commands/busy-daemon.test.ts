@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { acquireLock, type HeldLock } from '../../../agent/files/lock.ts';
+import { acquireLock, type HeldLock } from '../../../agent/fs/lock.ts';
 import { runProgram } from '../../helpers/daemon.ts';
 import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';
 

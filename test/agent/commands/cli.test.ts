@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { rememberBound } from '../../../agent/files/served.ts';
+import { rememberBound } from '../../../agent/mailbox/served.ts';
 import { sprintLimits } from '../../../agent/turns/sprint.ts';
 import { type Running, runProgram, until } from '../../helpers/daemon.ts';
 import { type FarSide, startFarSide } from '../../helpers/stack.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { rememberBound } from '../../../agent/files/served.ts';
+import { rememberBound } from '../../../agent/mailbox/served.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { runProgram } from '../../helpers/daemon.ts';
 import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';

@@ -5,7 +5,7 @@ import { type JudgeTask, judgeHere } from '../../../agent/approvals/policy/judge
 import { createRedactor, type RedactionOptions } from '../../../agent/format/redact.ts';
 import { createHeavy, type Heavy, inlineChars } from '../../../agent/heavy/heavy.ts';
 import { createThread } from '../../../agent/heavy/thread.ts';
-import { typesetHere } from '../../../agent/sync/render.ts';
+import { typesetHere } from '../../../agent/relay/render.ts';
 
 const kinds = { secrets: true, cards: false, iban: false, ssn: false };
 const redaction: RedactionOptions = { own: ['our-own-token-0123456789'], kinds, patterns: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMailbox } from '../../../agent/files/mailbox-json.ts';
+import { parseMailbox } from '../../../agent/mailbox/mailbox-json.ts';
 import { selectForTurn } from '../../../agent/turns/framing.ts';
 import { decide } from '../../../agent/turns/rules.ts';
 import { stopOf } from '../../../agent/turns/stop.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { receivedFilesFolder } from '../../../../agent/drivers/gemini/received-files.ts';
-import { temporaryFolders } from '../../files/temporary.ts';
+import { temporaryFolders } from '../../mailbox/temporary.ts';
 
 const makeFolder = temporaryFolders();
 let home: string;

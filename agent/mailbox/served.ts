@@ -1,0 +1,134 @@
+// The record of the folders that were ever served, with the mailbox folder of each. Only the daemon writes the record, next to
+// config.json, where it outlives the state directory; hooks and commands obey the record, whatever their own environment says.
+
+import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectKey } from '../../protocol/ids.ts';
+import { findBinding } from '../binding.ts';
+import type { Binding, Config } from '../config.ts';
+import { writeAtomic } from '../fs/atomic.ts';
+import { configFiles } from '../paths.ts';
+import { locateMailbox, type MailboxPlace } from './location.ts';
+
+interface BoundFolder {
+  /** Real path. */
+  dir: string;
+  /** Null = `mailboxFolder` of the project. */
+  mailboxDir: string | null;
+  /** First time that this folder was served with this mailbox folder. */
+  at: number;
+}
+
+interface BoundProject {
+  mailbox: string;
+  project: number;
+  /** False = a later daemon does not serve the project. */
+  served?: boolean;
+  /** The folder that is served now, or was served last, comes first. */
+  folders: BoundFolder[];
+}
+
+export interface Served {
+  binding: Binding;
+  /** Undefined = no daemon has served the project yet. Errors: those of `locateMailbox`. */
+  place(): Promise<MailboxPlace | undefined>;
+}
+
+/** The oldest folders beyond this number are forgotten. */
+const foldersKept = 50;
+
+/** The bound project of a folder or of a folder above it; undefined = not bound. Reads only. */
+export async function findServed(cwd: string, { bindings, dirs }: Config): Promise<Served | undefined> {
+  const bound = bindings.length > 0 ? bindings : await boundBefore(dirs.config);
+  const binding = await findBinding(cwd, bound);
+  if (!binding) return undefined;
+  const place = async () => {
+    const folder = await boundFolder(dirs.config, binding);
+    return folder && locateMailbox({ projectDir: binding.dir, override: folder.mailboxDir ?? undefined });
+  };
+  return { binding, place };
+}
+
+/** The mailbox folder that the last daemon of this folder used; undefined = no daemon has served the folder. */
+export async function boundFolder(configDir: string, binding: Binding): Promise<BoundFolder | undefined> {
+  const known = await readBound(pathOf(configDir, binding));
+  const dir = await realPath(binding.dir);
+  return known?.folders.find((each) => each.dir === dir);
+}
+
+/** Records that the folder is served with this mailbox folder. Errors: `file_unusable`. */
+export async function rememberBound(
+  configDir: string,
+  binding: Binding,
+  mailboxDir: string | null,
+  now: number,
+): Promise<void> {
+  const { mailbox, project } = binding;
+  const path = pathOf(configDir, binding);
+  const dir = await realPath(binding.dir);
+  const known = await readBound(path);
+  const [first] = known?.folders ?? [];
+  if (known?.served !== false && first?.dir === dir && first.mailboxDir === mailboxDir) return;
+  const same = known?.folders.find((each) => each.dir === dir && each.mailboxDir === mailboxDir);
+  const others = known?.folders.filter((each) => each.dir !== dir) ?? [];
+  const folders = [same ?? { dir, mailboxDir, at: now }, ...others].slice(0, foldersKept);
+  await mkdir(configFiles(configDir).bound, { recursive: true, mode: 0o700 }).catch(() => {});
+  await writeBound(path, { mailbox, project, folders });
+}
+
+/** Removes the folder from the record, as if it had never been served. Errors: `file_unusable`. */
+export async function forgetBound(configDir: string, binding: Binding): Promise<void> {
+  const path = pathOf(configDir, binding);
+  const known = await readBound(path);
+  const dir = await realPath(binding.dir);
+  const folders = known?.folders.filter((each) => each.dir !== dir);
+  if (known && folders && folders.length < known.folders.length) await writeBound(path, { ...known, folders });
+}
+
+/** Marks all other projects as not served, because a hook without config.json trusts this record. Errors: `file_unusable`. */
+export async function retireOthers(configDir: string, served: readonly Binding[]): Promise<void> {
+  const paths = served.map((binding) => pathOf(configDir, binding));
+  for (const path of await boundPaths(configDir)) {
+    const known = paths.includes(path) ? undefined : await readBound(path);
+    if (known && known.served !== false) await writeBound(path, { ...known, served: false });
+  }
+}
+
+async function writeBound(path: string, content: BoundProject): Promise<void> {
+  await writeAtomic(path, `${JSON.stringify(content)}\n`);
+}
+
+function pathOf(configDir: string, { mailbox, project }: Binding): string {
+  return join(configFiles(configDir).bound, `${projectKey(mailbox, project)}.json`);
+}
+
+/** The folder in which each project was served last, for a config.json without bindings. */
+async function boundBefore(configDir: string): Promise<Binding[]> {
+  const known = await Promise.all((await boundPaths(configDir)).map(readBound));
+  return known.flatMap((each) =>
+    each?.folders[0] && each.served !== false
+      ? { dir: each.folders[0].dir, mailbox: each.mailbox, project: each.project }
+      : [],
+  );
+}
+
+async function boundPaths(configDir: string): Promise<string[]> {
+  const { bound } = configFiles(configDir);
+  const names = await readdir(bound).catch(() => []);
+  return names.filter((name) => name.endsWith('.json')).map((name) => join(bound, name));
+}
+
+async function readBound(path: string): Promise<BoundProject | undefined> {
+  try {
+    const value = JSON.parse(await readFile(path, 'utf8')) as BoundProject;
+    const isFolder = ({ dir, mailboxDir }: BoundFolder) =>
+      typeof dir === 'string' && (mailboxDir === null || typeof mailboxDir === 'string');
+    return typeof value.mailbox === 'string' && value.folders.every(isFolder) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function realPath(dir: string): Promise<string> {
+  return realpath(dir).catch(() => dir);
+}

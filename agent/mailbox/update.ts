@@ -1,0 +1,223 @@
+// Changes one of the two files: under a lock against other processes of wa-sync, by reading again right before the rename against
+// other programs. Keeps malformed content under a second name before it is replaced.
+
+import { constants } from 'node:fs';
+import { copyFile, link } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { fileLimits, hookLimits } from '../../protocol/limits.ts';
+import { fileUnusable, writeAtomic, writeDurably } from '../fs/atomic.ts';
+import { closeToOthers, filesBelow, isRealFolder, readBelow, removeBelow } from '../fs/below.ts';
+import { withFileLock } from '../fs/lock.ts';
+import { type RawFile, sameContent } from '../fs/raw-file.ts';
+import type { Entry, MailboxKind } from './entry.ts';
+import { type ParsedMailbox, serialiseMailbox } from './mailbox-json.ts';
+import { mergeByIdentity } from './merge.ts';
+import { isExposed, parseFile } from './read.ts';
+
+/** For every caller except a hook: long enough for a loaded disk. */
+export const patientLockMs = 5_000;
+
+export interface UpdateOptions {
+  path: string;
+  kind: MailboxKind;
+  now: () => number;
+  /** Default: the time that a hook can wait. */
+  lockTimeoutMs?: number;
+}
+
+export interface UpdateResult<E> {
+  /** The present entries of the file. */
+  entries: E[];
+  changed: boolean;
+  /** Where malformed content was copied to, and how many of its entries were recovered. */
+  quarantined: { path: string; salvaged: number } | undefined;
+}
+
+/** The earlier state of the file: with `missing` and `malformed` the absence of an entry means nothing. */
+export type FileState = 'missing' | ParsedMailbox['state'];
+
+/** How often another program may write in between before the update fails. */
+const maxRounds = 20;
+
+/** A program that writes without a rename leaves half a file for a moment, so broken content must be this old to count. */
+const quietMs = 30;
+const quietTries = 3;
+
+/** Per file: a program that keeps writing malformed content must not fill the disk. */
+const keptCopies = 5;
+
+const copyForm = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?$/;
+
+const nothing: ParsedMailbox = {
+  state: 'empty',
+  entries: [],
+  incomplete: false,
+  rest: { elements: [], fields: {} },
+};
+
+/**
+ * `mutate` must be a pure function of its arguments, except for notes that each run makes anew: it runs again when another program
+ * wrote in between. `modifiedAtMs` = time of the file, 0 when missing. Writes nothing when nothing changes. Errors: `lock_timeout`,
+ * `outside_project`, `file_unusable`; the file is then unchanged.
+ */
+export async function updateMailboxFile<E extends Entry = Entry>(
+  options: UpdateOptions,
+  mutate: (entries: readonly E[], state: FileState, modifiedAtMs: number) => readonly E[],
+): Promise<UpdateResult<E>> {
+  const { path, kind } = options;
+  // The lock is a file in the same folder, so the folder is checked first.
+  await isRealFolder(dirname(path));
+  return withFileLock(path, options.lockTimeoutMs ?? hookLimits.fileLockMs, async () => {
+    let rescued: Rescued<E> | undefined;
+    for (let round = 0; round < maxRounds; round += 1) {
+      const before = await readQuiet(path, kind);
+      const found = before ? parseFile(before, kind) : nothing;
+      const parsed = withRescued(found, rescued, kind);
+      if (parsed === found && found.state !== 'malformed') rescued = await forget(rescued);
+      const state = rescued ? 'malformed' : before ? parsed.state : 'missing';
+      const entries = [...mutate(parsed.entries as E[], state, before?.modifiedAtMs ?? 0)];
+      if (isUnchanged(parsed, entries)) {
+        if (before) await restoreMode(path, before);
+        return { entries, changed: false, quarantined: undefined };
+      }
+      const text = serialiseMailbox(entries, parsed.rest);
+      refuseOversized(path, text);
+      const { written, aside } = await replace(path, text, { before, state: found.state, now: options.now() });
+      if (aside) rescued = { entries: parsed.entries as E[], aside };
+      if (written) {
+        const quarantined = rescued && { path: rescued.aside, salvaged: rescued.entries.length };
+        return { entries, changed: true, quarantined };
+      }
+    }
+    throw new WaError('file_unusable', `${path} was rewritten by another program ${maxRounds} times in a row`, {
+      hint: `Find the program that keeps writing ${path}. Nothing is lost, because the write is repeated later.`,
+    });
+  });
+}
+
+/** Entries of malformed content that another program replaced while the content was being copied. */
+interface Rescued<E> {
+  entries: E[];
+  aside: string;
+}
+
+/** Returns the same object when the new content has all rescued entries: the other program repaired the file, or had not finished. */
+function withRescued(found: ParsedMailbox, rescued: Rescued<Entry> | undefined, kind: MailboxKind): ParsedMailbox {
+  if (!rescued) return found;
+  const entries = mergeByIdentity([...found.entries, ...rescued.entries], kind);
+  const hasAll = entries.length === found.entries.length && entries.every((entry, at) => entry === found.entries[at]);
+  return hasAll ? found : { ...found, entries: [...entries], incomplete: true };
+}
+
+async function forget(rescued: Rescued<Entry> | undefined): Promise<undefined> {
+  if (rescued) await removeBelow(rescued.aside).catch(() => {});
+}
+
+interface Replacement {
+  before: RawFile | undefined;
+  state: ParsedMailbox['state'];
+  now: number;
+}
+
+/** `written` is false when another program wrote in between. `aside` = path of the copy of malformed content, written or not. */
+async function replace(
+  path: string,
+  text: string,
+  { before, state, now }: Replacement,
+): Promise<{ written: boolean; aside: string | undefined }> {
+  let aside: string | undefined;
+  try {
+    const written = await writeAtomic(path, text, async () => {
+      if (before && state === 'malformed') aside = await keepAside(path, before, now);
+      return sameContent(await readBelow(path), before);
+    });
+    return { written, aside };
+  } catch (cause) {
+    // The malformed content is still in its place, and every further try would add a copy.
+    const current = await readBelow(path).catch(() => undefined);
+    if (aside && sameContent(current, before)) await removeBelow(aside).catch(() => {});
+    throw cause;
+  }
+}
+
+/**
+ * Writes the bytes that were read to `<path>.corrupt-<time>`, never over another file. Undefined = the file was too large to be
+ * read, and is gone. Errors: `file_unusable`.
+ */
+async function keepAside(path: string, file: RawFile, now: number): Promise<string | undefined> {
+  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+  for (let number = 0; ; number += 1) {
+    const aside = `${path}.corrupt-${stamp}${number === 0 ? '' : `-${number}`}`;
+    try {
+      await (file.oversized ? secondName(path, aside) : copyOf(file, aside));
+      await removeOldest(path, aside).catch(() => {});
+      return aside;
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === 'EEXIST') continue;
+      if (file.oversized && code === 'ENOENT') return undefined;
+      throw fileUnusable(path, cause);
+    }
+  }
+}
+
+async function copyOf(file: RawFile, aside: string): Promise<void> {
+  try {
+    await writeDurably(aside, file.bytes);
+  } catch (cause) {
+    const isOurs = (cause as NodeJS.ErrnoException).code !== 'EEXIST';
+    if (isOurs) await removeBelow(aside).catch(() => {});
+    throw cause;
+  }
+}
+
+/** Makes a copy on a disk without hard links (FAT). */
+async function secondName(path: string, aside: string): Promise<void> {
+  await link(path, aside).catch((cause) => {
+    if (cause.code === 'EEXIST' || cause.code === 'ENOENT') throw cause;
+    return copyFile(path, aside, constants.COPYFILE_EXCL);
+  });
+  await closeToOthers(aside);
+}
+
+/** By the time in the name; the newest copy stays even if another name has a later time. */
+async function removeOldest(path: string, newest: string): Promise<void> {
+  const prefix = `${basename(path)}.corrupt-`;
+  const partsOf = (name: string) => (name.startsWith(prefix) ? copyForm.exec(name.slice(prefix.length)) : null);
+  const copies = await filesBelow(dirname(path), (name) => partsOf(name) !== null && name !== basename(newest));
+  const ageOrder = (name: string) => `${partsOf(name)?.[1]}${(partsOf(name)?.[2] ?? '').padStart(12, '0')}`;
+  const newestFirst = copies.map(({ name }) => name).sort((a, b) => (ageOrder(a) < ageOrder(b) ? 1 : -1));
+  for (const name of newestFirst.slice(keptCopies - 1)) await removeBelow(join(dirname(path), name));
+}
+
+async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | undefined> {
+  for (let attempt = 0; ; attempt += 1) {
+    const file = await readBelow(path);
+    const isFresh = file && Date.now() - file.modifiedAtMs < quietMs;
+    if (!isFresh || attempt >= quietTries || parseFile(file, kind).state === 'ok') return file;
+    await new Promise((resolve) => setTimeout(resolve, quietMs));
+  }
+}
+
+function isUnchanged(parsed: ParsedMailbox, entries: readonly Entry[]): boolean {
+  if (parsed.state === 'malformed' || parsed.incomplete || entries.length !== parsed.entries.length) return false;
+  return entries.every((entry, index) => {
+    const before = parsed.entries[index];
+    return entry === before || JSON.stringify(entry) === JSON.stringify(before);
+  });
+}
+
+/** A written file must stay within the limit for reading. */
+function refuseOversized(path: string, text: string): void {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes <= fileLimits.fileBytes) return;
+  throw new WaError('file_unusable', `${path} would grow to ${sizeBytes} bytes of at most ${fileLimits.fileBytes}`, {
+    hint: `Remove entries that nobody needs from ${path}.`,
+  });
+}
+
+/** A `mv` by another program may leave the file readable for everybody. */
+async function restoreMode(path: string, file: RawFile): Promise<void> {
+  if (isExposed(file.mode)) await closeToOthers(path);
+}

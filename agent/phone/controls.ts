@@ -1,0 +1,106 @@
+// What the phone asks of the daemon itself: buttons and commands. Answers with something for the phone; a control is
+// spent only when its answer is journalled.
+
+import { type DaemonCommand, findCommand } from '../../protocol/commands.ts';
+import type { ControlRow } from '../../protocol/log.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { SettingName } from '../journal/records.ts';
+import type { NewDocument } from '../relay/documents.ts';
+import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
+
+/** The turn runtime, as far as the phone steers it; each gives the words of the answer. */
+export interface Steered {
+  stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
+  sprint(id: string, args: string): Promise<string>;
+  away(args: string): Promise<string>;
+  later(id: string, text: string): Promise<string>;
+  unpark(): Promise<string>;
+}
+
+export interface ControlOptions {
+  steering: Steered;
+  fullAnswer(id: string): Promise<string | undefined>;
+  typesetter: Typesetter;
+  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+}
+
+/** `open`: the control has its effect later, and is spent then. */
+export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & (
+  | { kind: 'item'; item: OutboxItem }
+  | { kind: 'document'; document: NewDocument }
+);
+
+/** A longer answer is read better as a file. */
+const maxAnswerParts = 5;
+
+/** Made of the control's id, so that a second delivery answers nothing twice. */
+export function replyKey(id: string): string {
+  return `reply_${id.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+}
+
+/** One reply per control. */
+export async function answerControl({ id, seq, control }: ControlRow, options: ControlOptions): Promise<ControlReply> {
+  const key = replyKey(id);
+  const { steering } = options;
+  switch (control.type) {
+    case 'stop':
+    case 'abort': {
+      const { text, spent } = await steering.stop({ id, seq, type: control.type });
+      return { ...plain(key, text), open: !spent };
+    }
+    case 'command': {
+      const command = findCommand(control.name);
+      if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
+      if (command.name === 'mute') return mute(key, control.args);
+      return plain(key, await steered[command.name](steering, control.args, id));
+    }
+    case 'button':
+      if (!control.action.startsWith(fullAnswerPrefix)) return unsupported(key, 'This button');
+      return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+    case 'reply':
+      return unsupported(key, 'This button');
+  }
+}
+
+/** What steers turns; approvals are answered by the guard. */
+const steered: Record<
+  Exclude<DaemonCommand, 'mute' | 'approvals'>,
+  (steering: Steered, args: string, id: string) => Promise<string>
+> = {
+  sprint: (steering, args, id) => steering.sprint(id, args),
+  away: (steering, args) => steering.away(args),
+  later: (steering, args, id) => steering.later(id, args),
+  continue: (steering) => steering.unpark(),
+};
+
+function unsupported(key: string, what: string): ControlReply {
+  return plain(
+    key,
+    `${what} is not supported by this version of wa-sync; /help lists what is. Send a message and the coding agent reads it with its next turn; /stop halts it.`,
+  );
+}
+
+async function fullAnswer(key: string, text: string | undefined, options: ControlOptions): Promise<ControlReply> {
+  if (text === undefined) {
+    return plain(key, 'This answer is no longer kept (7 days); it stands in the session of the coding agent.');
+  }
+  const { parts, whole } = await renderParts(text, options.typesetter);
+  if (whole === undefined && parts.length <= maxAnswerParts) {
+    return { kind: 'item', item: { key, class: 'answer', parts } };
+  }
+  const all = whole ?? (await options.typesetter.clean(text));
+  return { kind: 'document', document: await options.keepText('answer.md', all, 'Full answer') };
+}
+
+/** `/mute`, `/mute on`, `/mute off`. */
+function mute(key: string, args: string): ControlReply {
+  const value = args.trim().toLowerCase() !== 'off';
+  const text = value
+    ? 'Muted: no typing and no progress while a turn runs. Answers come as before. /mute off shows them again.'
+    : 'Progress is shown again.';
+  return { ...plain(key, text), setting: { name: 'muted', value } };
+}
+
+function plain(key: string, text: string): ControlReply {
+  return { kind: 'item', item: { key, class: 'reply', parts: [{ text, entities: [] }] } };
+}

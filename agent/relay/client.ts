@@ -1,0 +1,234 @@
+// The only client of the relay: calls over kept-alive HTTPS, each answer checked for its shape, each failure a code.
+// Never follows a redirect and never sends the token to another origin.
+
+import { Readable } from 'node:stream';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { isErrorCode, WaError } from '../../protocol/errors.ts';
+import { relayLimits } from '../../protocol/limits.ts';
+import { isPhone } from '../../protocol/phone.ts';
+import type {
+  DocumentAnswer,
+  LetterAction,
+  LettersAnswer,
+  OutboxAnswer,
+  OutboxRequest,
+  PollAnswer,
+  PollRequest,
+  StatusAnswer,
+} from '../../protocol/relay-api.ts';
+
+export interface RelayClient {
+  /** Held up to `holdMs`. Errors: every code of the relay's API, `relay_unreachable`, `relay_bad_answer` (poll again now). */
+  poll(body: PollRequest, signal: AbortSignal): Promise<PollAnswer>;
+  outbox(body: OutboxRequest): Promise<OutboxAnswer>;
+  status(): Promise<StatusAnswer>;
+  letters(address: Address): Promise<LettersAnswer>;
+  actOnLetter(id: string, body: LetterAction): Promise<LettersAnswer>;
+  /** Shows "typing" on the phone for some seconds. */
+  typing(address: Address): Promise<void>;
+  /** The bytes of a file from the phone, as they come. Errors: `not_found`, `body_too_large`, and those of every call. */
+  download(address: Address, fileId: string): Promise<AsyncIterable<Uint8Array>>;
+  /** Streams a document to the phone. A repeated key is sent once. */
+  upload(address: Address, document: Upload): Promise<DocumentAnswer>;
+  /** Drops every connection: after a sleep of the machine, connections look open and are dead. */
+  reconnect(): void;
+  close(): Promise<void>;
+}
+
+export interface Address {
+  mailbox: string;
+  project: number;
+}
+
+export interface Upload {
+  key: string;
+  name: string;
+  caption: string;
+  bytes: number;
+  content: AsyncIterable<Uint8Array>;
+}
+
+/** How long a call may take. `answer` also ends a call without headers, except for files. */
+const patience = {
+  answerMs: 20_000,
+  /** A platform takes its time for the largest file, and the relay answers after the platform. */
+  fileMs: 5 * 60_000,
+  /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
+  stallMs: 2.5 * relayLimits.heartbeatMs,
+};
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
+const isThere = () => true;
+
+/** The keys that each answer must have, with a test of the value. */
+const shapes = {
+  poll: {
+    epoch: isThere,
+    now: isThere,
+    cursor: isThere,
+    rows: Array.isArray,
+    controls: Array.isArray,
+    phone: isPhone,
+  },
+  outbox: { epoch: isThere, items: Array.isArray },
+  document: { items: Array.isArray },
+  status: { version: isThere, mailboxes: Array.isArray },
+  letters: { letters: Array.isArray },
+} satisfies Record<string, Shape>;
+
+interface Ask {
+  /** Absent = a GET. */
+  body?: string | Readable;
+  /** Default: `answerMs` for the whole call. */
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+  /** Milliseconds without the head of an answer, counted from the start of the request. */
+  headersTimeout?: number;
+}
+
+export function createRelayClient(
+  relay: { url: string; token: string },
+  { answerMs, fileMs, stallMs }: typeof patience = patience,
+): RelayClient {
+  const loopback = /^http:/.test(relay.url);
+  const connect = (): Dispatcher => {
+    const options = { bodyTimeout: stallMs, connect: { timeout: 10_000 }, connections: 32 };
+    return loopback ? new Agent(options) : new EnvHttpProxyAgent(options);
+  };
+  let dispatcher = connect();
+
+  async function exchange<T>(
+    path: string,
+    { body, signal = AbortSignal.timeout(answerMs), headers, headersTimeout = answerMs }: Ask,
+    read: (response: Dispatcher.ResponseData) => Promise<T>,
+  ): Promise<T> {
+    const authorization = `Bearer ${relay.token}`;
+    try {
+      const response = await request(`${relay.url}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        dispatcher,
+        signal,
+        headersTimeout,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        body: body ?? null,
+      });
+      return await read(response);
+    } catch (cause) {
+      throw cause instanceof WaError ? cause : unreachable(path, cause, signal);
+    }
+  }
+
+  /** The answer, checked for its shape; undefined `shape` = any success. */
+  function call<T>(path: string, shape: Shape | undefined, ask: Ask = {}): Promise<T> {
+    return exchange(path, ask, async ({ statusCode, body }) => {
+      const text = await readText(body);
+      const value = checked(statusCode, text);
+      if (shape === undefined || fits(value, shape)) return value as T;
+      const what = `the relay's answer to ${path.split('?')[0]} is incomplete or of another kind`;
+      throw new WaError('relay_bad_answer', `${what} (${text.length} bytes)`);
+    });
+  }
+
+  function checked(statusCode: number, text: string): unknown {
+    const value = parse(text);
+    if (isFailure(value)) throw relayError(statusCode, value.error);
+    if (statusCode >= 400 || (statusCode >= 300 && value === undefined)) throw statusError(statusCode, relay.url);
+    return value;
+  }
+
+  function unreachable(path: string, cause: unknown, signal: AbortSignal): unknown {
+    if (signal.aborted && !(signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'))
+      return cause;
+    const code = (cause as NodeJS.ErrnoException).code ?? (cause as Error).name;
+    return new WaError('relay_unreachable', `the relay did not answer ${path.split('?')[0]}: ${code}`, {
+      hint: `Check the network and the address ${relay.url} (WA_RELAY_URL).`,
+      cause,
+    });
+  }
+
+  const ofFile = () => ({ signal: AbortSignal.timeout(fileMs), headersTimeout: fileMs });
+
+  return {
+    poll: (body, signal) => call('/v1/poll', shapes.poll, { body: JSON.stringify(body), signal }),
+    outbox: (body) => call('/v1/outbox', shapes.outbox, { body: JSON.stringify(body) }),
+    status: () => call('/v1/status', shapes.status),
+    letters: (address) => call(`/v1/letters?${query(address)}`, shapes.letters),
+    actOnLetter: (id, body) =>
+      call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),
+    typing: (address) => call('/v1/typing', undefined, { body: JSON.stringify(address) }),
+    download: (address, fileId) =>
+      exchange(`/v1/files/${encodeURIComponent(fileId)}?${query(address)}`, ofFile(), async ({ statusCode, body }) => {
+        if (statusCode === 200) return body;
+        checked(statusCode, await readText(body));
+        throw statusError(statusCode, relay.url);
+      }),
+    upload: (address, { content, bytes, ...named }) =>
+      call(`/v1/files?${query({ ...address, ...named })}`, shapes.document, {
+        ...ofFile(),
+        body: Readable.from(content),
+        headers: { 'content-type': 'application/octet-stream', 'content-length': String(bytes) },
+      }),
+    reconnect() {
+      const old = dispatcher;
+      dispatcher = connect();
+      old.destroy().catch(() => {});
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function fits(value: unknown, shape: Shape): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  return Object.entries(shape).every(([key, isValue]) => key in fields && isValue(fields[key]));
+}
+
+function query(values: object): string {
+  return new URLSearchParams(
+    Object.entries(values).map(([key, value]): [string, string] => [key, String(value)]),
+  ).toString();
+}
+
+async function readText(body: Readable): Promise<string> {
+  let text = '';
+  body.setEncoding('utf8');
+  for await (const chunk of body) {
+    text += chunk;
+    if (text.length > maxAnswerBytes) throw new Error('answer too large');
+  }
+  return text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isFailure(value: unknown): value is { error: Record<string, unknown> } {
+  return typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'object';
+}
+
+function relayError(statusCode: number, error: Record<string, unknown>): WaError {
+  const code = isErrorCode(error.code) ? error.code : 'relay_error';
+  const message = typeof error.message === 'string' ? error.message : `the relay answered ${statusCode}`;
+  return new WaError(code, message, {
+    ...(typeof error.hint === 'string' ? { hint: error.hint } : {}),
+    ...(typeof error.retryAfterMs === 'number' ? { retryAfterMs: error.retryAfterMs } : {}),
+  });
+}
+
+/** The answer of something else than the relay: a proxy, a captive portal, another web site, an error page of Cloudflare. */
+function statusError(statusCode: number, url: string): WaError {
+  if (statusCode === 401) {
+    return new WaError('unauthorized', 'the relay does not know this token', {
+      hint: 'Set WA_AGENT_TOKEN to the token whose SHA-256 the Worker has in WA_AGENT_TOKEN_SHA256.',
+    });
+  }
+  return new WaError('relay_error', `${new URL(url).origin} answered ${statusCode} without a wa-sync answer`, {
+    hint: 'Check that WA_RELAY_URL is the address of your Worker, without a path.',
+  });
+}

@@ -1,0 +1,212 @@
+// The pull loop of one project: poll, journal what came, let the file follow, poll again with what the journal now has.
+// The cursor it sends is the promise that everything at or below it is on this disk.
+
+import { isDeepStrictEqual } from 'node:util';
+import { WaError } from '../../protocol/errors.ts';
+import { relayLimits } from '../../protocol/limits.ts';
+import type { ControlRow, KeyEnd, Row } from '../../protocol/log.ts';
+import type { Receipt } from '../../protocol/receipts.ts';
+import type { PollAnswer } from '../../protocol/relay-api.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectRecord } from '../journal/records.ts';
+import { isKnown, type ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { createBackoff, pause } from './backoff.ts';
+import type { RelayClient } from './client.ts';
+import type { Outages } from './outages.ts';
+import { createPace, type Pace } from './pace.ts';
+
+export interface PullOptions {
+  project: ProjectState;
+  address: { mailbox: string; project: number };
+  journal: Journal;
+  client: RelayClient;
+  daemon: { id: string; startedAt: number };
+  clock: () => number;
+  random: () => number;
+  log: Log;
+  outages: Outages;
+  /** A test with a clock of its own brings one. */
+  pace?: Pace;
+  /** After the journal has new rows, outcomes apart. The next poll waits for it. */
+  onRows(rows: readonly Row[]): Promise<void>;
+  /** The journal has the ends of these keys. */
+  onEnded(ends: readonly KeyEnd[]): void;
+  /** The relay may not have what it was given, or its outcome may have gone to another daemon: open keys are to be posted again. */
+  onEpoch(): void;
+  /** The relay's clock minus ours, milliseconds. */
+  onRelayClock(offsetMs: number): void;
+}
+
+export type PullState =
+  | { state: 'connecting' | 'connected' }
+  | { state: 'failing'; error: WaError; since: number }
+  | { state: 'stopped' };
+
+export interface Pull {
+  /** Something to report: polls again after a short gathering, while the older poll is still open. */
+  nudge(): void;
+  /** Polls at once, dropping a wait between tries. */
+  wake(): void;
+  current(): PullState;
+  stop(): Promise<void>;
+  /** Resolves when the loop ended: by `stop`, or for good because another start of the daemon took over. */
+  readonly finished: Promise<'stopped' | 'superseded'>;
+}
+
+const gatherReceiptsMs = 200;
+const unauthorizedRetryMs = 5 * 60_000;
+
+export function startPull(options: PullOptions): Pull {
+  const { project, journal, client, clock, log, outages, pace = createPace() } = options;
+  const part = `${project.key} poll`;
+  const stopping = new AbortController();
+  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+  let current: PullState = { state: 'connecting' };
+  let lastMessageAt = clock();
+  let shortAnswers = 0;
+  let interrupt = new AbortController();
+  let gathering: NodeJS.Timeout | undefined;
+  /** Answers are handled one after the other, also when two polls end together. */
+  let handling: Promise<void> = Promise.resolve();
+
+  /** The first poll after a start or an outage is not held: what the relay knows is wanted now. */
+  function holdMs(): number {
+    if (current.state !== 'connected') return 0;
+    return clock() - lastMessageAt > relayLimits.quietAfterMs ? relayLimits.holdQuietMs : relayLimits.holdMs;
+  }
+
+  async function pollOnce(): Promise<void> {
+    const receipts = [...project.receipts.values()].slice(0, relayLimits.pollReceipts);
+    const answer = await client.poll(
+      {
+        ...options.address,
+        epoch: project.epoch,
+        after: project.epoch === null ? null : project.cursor,
+        holdMs: holdMs(),
+        daemon: options.daemon,
+        receipts,
+      },
+      stopping.signal,
+    );
+    const handled = handling.then(() => handle(answer, receipts));
+    handling = handled.catch(() => {});
+    await handled;
+  }
+
+  async function handle(answer: PollAnswer, receipts: Receipt[]): Promise<void> {
+    options.onRelayClock(answer.now - clock());
+    const { fresh, ends, isMoved } = await takeRows(answer, receipts);
+    connected();
+    if (fresh.length + ends.length > 0) pace.giveBack();
+    if (ends.length > 0) options.onEnded(ends);
+    if (isMoved) options.onEpoch();
+    if (fresh.length > 0) {
+      lastMessageAt = clock();
+      log('info', 'received', { project: project.key, rows: fresh.length, cursor: project.cursor });
+      await options.onRows(fresh);
+    }
+  }
+
+  /** Journals the answer in one fsync. Gives the rows that were not known, outcomes as the ends of keys that the journal has. */
+  async function takeRows(answer: PollAnswer, receipts: Receipt[]) {
+    const p = project.key;
+    const at = clock();
+    const records: ProjectRecord[] = [];
+    const fresh: Row[] = [];
+    const ends: KeyEnd[] = [];
+    let { cursor } = project;
+    // This daemon acknowledges no more than its cursor, so whatever lies between was acknowledged by another one.
+    const isMoved = answer.epoch !== project.epoch || answer.cursor > cursor;
+    if (isMoved) {
+      const below = answer.rows[0] ? answer.rows[0].seq - 1 : answer.cursor;
+      cursor = answer.epoch === project.epoch ? Math.max(cursor, below) : below;
+      records.push({ t: 'epoch', p, at, epoch: answer.epoch, cursor });
+    }
+    const rows = new Set(answer.rows.map((row) => row.id));
+    const ahead = answer.controls.filter((row: ControlRow) => !rows.has(row.id) && !isKnown(project, row.id));
+    for (const row of ahead) records.push({ t: 'row', p, at, row, ahead: true });
+    for (const row of answer.rows) {
+      // Known ones too: their line moves the cursor.
+      records.push({ t: 'row', p, at, row });
+      if (row.kind !== 'outcome') {
+        if (!isKnown(project, row.id)) fresh.push(row);
+      } else if (row.seq > cursor && project.outbox.get(row.outcome.key)?.end?.state !== row.outcome.state) {
+        ends.push(row.outcome);
+      }
+    }
+    if (!isDeepStrictEqual(answer.phone, project.phone)) records.push({ t: 'phone', p, at, phone: answer.phone });
+    if (receipts.length > 0) records.push({ t: 'receipted', p, at, receipts });
+    await journal.append(records);
+    return { fresh: [...ahead, ...fresh], ends: ends.filter(({ key }) => project.outbox.has(key)), isMoved };
+  }
+
+  function connected(): void {
+    outages.worked(part);
+    current = { state: 'connected' };
+    backoff.reset();
+    shortAnswers = 0;
+  }
+
+  /** How long to wait after a failure; undefined = the loop is over. */
+  function afterFailure(cause: unknown): number | undefined {
+    const error = cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
+    if (error.code === 'superseded') {
+      log('error', 'superseded', { project: project.key });
+      return undefined;
+    }
+    // A body that ends early is a relay that was restarted under us: the next poll finds it back.
+    if (error.code === 'relay_bad_answer' && shortAnswers++ < 3) return 0;
+    outages.failed(part, error);
+    if (current.state !== 'failing' || current.error.code !== error.code) {
+      current = { state: 'failing', error, since: clock() };
+    }
+    if (error.code === 'unauthorized') return unauthorizedRetryMs;
+    return backoff.next(error.retryAfterMs);
+  }
+
+  async function loop(): Promise<'stopped' | 'superseded'> {
+    while (!stopping.signal.aborted) {
+      await pace.turn(stopping.signal);
+      if (stopping.signal.aborted) break;
+      interrupt = new AbortController();
+      const interrupted = new Promise<'nudged'>((resolve) =>
+        interrupt.signal.addEventListener('abort', () => resolve('nudged'), { once: true }),
+      );
+      const poll = pollOnce();
+      // When a nudge starts the next poll, the relay ends this one; its answer is handled all the same.
+      poll.catch(() => {});
+      try {
+        await Promise.race([poll, interrupted]);
+      } catch (cause) {
+        if (stopping.signal.aborted) break;
+        const waitMs = afterFailure(cause);
+        if (waitMs === undefined) return 'superseded';
+        await pause(waitMs, AbortSignal.any([stopping.signal, interrupt.signal]));
+      }
+    }
+    return 'stopped';
+  }
+
+  const finished = loop().finally(() => {
+    clearTimeout(gathering);
+    current = { state: 'stopped' };
+  });
+
+  return {
+    finished,
+    current: () => current,
+    nudge() {
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        interrupt.abort();
+      }, gatherReceiptsMs);
+    },
+    wake: () => interrupt.abort(),
+    async stop() {
+      stopping.abort();
+      await finished;
+      await handling;
+    },
+  };
+}

@@ -1,0 +1,202 @@
+// The end of a turn: settled, told to the phone, and then what follows it.
+
+import { randomUUID } from 'node:crypto';
+import { durationText } from '../../protocol/duration.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
+import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { sizeOf } from '../drivers/session-file.ts';
+import { answerId } from '../mailbox/answer-id.ts';
+import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
+import { withoutMarker } from '../turns/sprint.ts';
+import type { TurnPlace } from '../turns/view.ts';
+import type { HeldTurn } from './held-turn.ts';
+import type { Held } from './holding.ts';
+import type { Runtime, Waiting } from './runtime.ts';
+import type { SettledTurn, Settlement } from './settlement.ts';
+import { type SprintRecord, sprintLead } from './sprint-record.ts';
+import { isBusy, toStoredTurn } from './state.ts';
+import { currentStop } from './steering.ts';
+import type { HookHost } from './types.ts';
+
+export interface Ending {
+  /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
+  endOfTurn(end: TurnEnd, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
+  /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
+  endOpenTurn(at: TurnPlace, how: { why?: string; lagMs?: number; answer?: string | undefined }): Promise<void>;
+  /** `late` = what the STOP was meant for had ended by itself. */
+  spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void>;
+}
+
+type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
+
+export interface EndingParts {
+  settlement: Settlement;
+  sprints: SprintRecord;
+  held: HeldTurn;
+}
+
+interface HowItEnded {
+  /** Of the answer; undefined = no event told the end. */
+  id?: string | undefined;
+  before?: Sprint | undefined;
+  after?: AfterTurn;
+  why?: string | undefined;
+}
+
+/** How long the session file may lag behind the host's own event. */
+const settleMs = 200;
+
+export function createEnding(
+  { options, state, viewOf, nonce, keepTurn }: Runtime,
+  { settlement, sprints, held }: EndingParts,
+): Ending {
+  const { project, journal, inbox, clock, log } = options;
+  const p = project.key;
+
+  async function endOfTurn(
+    { answer, run }: TurnEnd,
+    at: TurnPlace,
+    call: HookCall,
+    host: HookHost,
+  ): Promise<TurnAnswer | Held> {
+    const { place } = state;
+    const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
+    const settled = await settlement.settle(answer, at, settleMs);
+    options.activity.ended(settled.outcome.failed);
+    if (!settled.unsettled) await tellCompressions(place);
+    const before = project.sprint;
+    const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
+    const unsettled = await report(settled, at, { id, before, after });
+    if (unsettled) {
+      await keepTurn();
+      log('warn', 'turn not settled', { project: p, error: unsettled.message });
+      return {};
+    }
+    await sprints.keep(after.sprint);
+    if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
+    if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
+    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - state.startedAt));
+    if (after.next && (await held.give(after.next, call, host))) {
+      return { next: after.next.text, notice: after.next.notice };
+    }
+    if (after.holds && !host.isGone()) return held.hold(call, host);
+    await keepTurn();
+    return {};
+  }
+
+  async function endOpenTurn(
+    at: TurnPlace,
+    { why, lagMs = settleMs, answer }: { why?: string; lagMs?: number; answer?: string | undefined },
+  ): Promise<void> {
+    const { place } = state;
+    const settled = await settlement.settle(answer, at, lagMs);
+    options.activity.ended(settled.outcome.failed);
+    if (!settled.unsettled) await tellCompressions(place);
+    const unsettled = await report(settled, at, { why });
+    if (unsettled) throw unsettled;
+  }
+
+  /** Of a turn whose beginning is known: what is older was told then, or by nobody who was asked. */
+  async function tellCompressions(place: TurnPlace | undefined): Promise<void> {
+    if (!place?.transcript) return;
+    try {
+      for (const summary of await options.compressions(place)) {
+        await options.tell(`compressed_${place.transcript}_${summary}`, compressedText);
+      }
+    } catch (cause) {
+      log('warn', 'compressions not read', { project: p, error: (cause as Error).message });
+    }
+  }
+
+  /** Settles and tells in one append of the journal. Gives what a full disk says: the turn is settled later, and told under the same id. */
+  async function report(
+    settled: SettledTurn,
+    { tool, transcript, offset, until }: TurnPlace,
+    { id: ofEvent, before, after, why }: HowItEnded,
+  ): Promise<Error | undefined> {
+    const { outcome, error, lastId, replyTo, returned, receipts } = settled;
+    // Without an event the end is named by what the model said last.
+    const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
+    const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
+    state.told = undefined;
+    // Cancelled at the desk, without a message of the phone in it: the owner sits there.
+    if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
+      const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
+      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
+      return unsettled;
+    }
+    const { failed } = outcome;
+    const text = failed
+      ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
+      : (outcome.answer ?? '');
+    const lead = before && !failed ? sprintLead(before, after) : undefined;
+    const shown = before && !failed ? withoutMarker(text) : text;
+    const via = {
+      tool,
+      session: state.bound?.id ?? '',
+      transcript: transcript ?? null,
+      at: until ?? (await sizeOf(transcript)),
+    };
+    const turn = toStoredTurn(state);
+    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
+    const tell = () => options.report({ ...answer, receipts });
+    const unsettled = await (settled.unsettled
+      ? tell().then(
+          () => settled.unsettled,
+          () => settled.unsettled,
+        )
+      : settlement.keep(settled, tell));
+    if (unsettled) state.told = id;
+    return unsettled;
+  }
+
+  async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {
+    if (how === 'late') {
+      await sprints.end('stopped');
+      await stopsSpent(lateText);
+      return;
+    }
+    if (isBusy(state)) await endOpenTurn(at, { why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
+    await sprints.end('aborted');
+    await stopsSpent(undefined);
+    await keepTurn();
+  }
+
+  /** Journals that every open STOP has had its effect; the phone hears it once per STOP. */
+  async function stopsSpent(text: string | undefined): Promise<void> {
+    const stop = currentStop(project, inbox.foreignStop());
+    if (!stop) return;
+    if (text !== undefined) await options.tell(`stopped_${stop.id}`, text);
+    const ids = [...project.controls.values()]
+      .filter(({ control }) => control.type === 'stop' || control.type === 'abort')
+      .map(({ id }) => id);
+    if (ids.length > 0) await journal.append([{ t: 'spent', p, at: clock(), ids }]);
+    if (inbox.foreignStop()) await inbox.settleForeignStops();
+    await inbox.refresh();
+    log('info', 'stop spent', { project: p, stops: ids.length });
+  }
+
+  return { endOfTurn, endOpenTurn, spendStop };
+}
+
+/** What has just failed to reach the model is not tried again at once: the reason is still there. */
+function without(ids: readonly string[], { messages, further }: Waiting): Waiting {
+  return { messages: messages.filter(({ entry }) => !ids.includes(entry.id)), further };
+}
+
+/** Rounded down: a share that is passed, never one that is still to come. */
+function fullText(share: number): string {
+  return `The context window of the agent is ${Math.floor(share * 100)} % full.`;
+}
+
+function stoppedText({ outcome }: SettledTurn, ms: number): string {
+  const took = durationText(Math.max(1_000, ms));
+  return `Stopped after the running turn (${took}, ${outcome.toolCalls} ${outcome.toolCalls === 1 ? 'tool call' : 'tool calls'}).`;
+}
+
+const compressedText = 'The agent has compressed its context by itself: of what came before it keeps a summary.';
+const noAnswerText = 'The turn ended without an answer.';
+const cancelledText = 'Cancelled at the keyboard.';
+const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
+const lostText =
+  'Esc at the desk came first, or a dialog of the agent there, as its loop check opens one: your message did not reach the agent. It is unread again and goes with the next turn there.';

@@ -1,0 +1,169 @@
+// Messages that an agent polled and has not acknowledged yet. The journal holds every lease, so that a restart of the daemon
+// neither loses a message nor gives it twice. A message is leased, handed to a turn, or waits: never two of these.
+
+import { createHash } from 'node:crypto';
+import { fileLimits, hookLimits } from '../../protocol/limits.ts';
+import { oneLine } from '../../protocol/lines.ts';
+import type { LeasedMessage } from '../../protocol/polling.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { LeaseHolder, ProjectRecord } from '../journal/records.ts';
+import { editsIn, type HeldMessage, type Lease, type ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import type { InboxSync } from '../mailbox/inbox.ts';
+import type { WaitingMessage } from '../turns/view.ts';
+
+export interface LeaseOptions {
+  project: ProjectState;
+  journal: Journal;
+  inbox: Pick<InboxSync, 'waiting' | 'claim' | 'refresh'>;
+  /** Runs the work in its turn among the hook events, so that no message is handed over and leased at once. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
+  /** True when the holder's process is known to be over. */
+  isGone(holder: LeaseHolder): boolean;
+  /** The phone is told what is not given again by itself. */
+  tell(item: OutboxItem): Promise<void>;
+  onReceipts(): void;
+  clock: () => number;
+  log: Log;
+}
+
+export interface Leases {
+  /** The oldest of the owner's unread messages, at most `limit`; from now on nobody else gets them. */
+  take(holder: LeaseHolder, limit: number): Promise<readonly WaitingMessage[]>;
+  /** The oldest held message that nothing was sent for yet. */
+  unanswered(connection: string): string | undefined;
+  /** Something was sent: what the connection holds may be acknowledged. */
+  replied(connection: string): Promise<void>;
+  acknowledge(
+    connection: string,
+    ids: readonly string[],
+  ): Promise<{ acked: string[]; unanswered: string[]; notHeld: string[] }>;
+  /** Gives back what fits, unread again with the next attempt; `why` is for the log. */
+  release(why: string, fits: (id: string, lease: Lease) => boolean): Promise<void>;
+  /** Gives back what dead processes hold, and what is held too long. Called by the daemon's clock. */
+  check(): Promise<void>;
+  list(): LeasedMessage[];
+}
+
+/** Longer than any task; an agent that hangs must not keep a message for ever. */
+const leaseMs = 12 * 3_600_000;
+const previewChars = 60;
+
+export function createLeases(options: LeaseOptions): Leases {
+  const { project, journal, inbox, clock, log } = options;
+  const p = project.key;
+
+  const held = (connection: string) =>
+    [...project.leased.values()].filter(({ lease }) => lease?.holder.connection === connection);
+
+  async function take(holder: LeaseHolder, limit: number): Promise<readonly WaitingMessage[]> {
+    const { messages } = await inbox.waiting();
+    const chosen = withinBytes(messages.filter(({ fromOwner }) => fromOwner).slice(0, limit));
+    if (chosen.length === 0) return [];
+    const at = clock();
+    const ids = chosen.map(({ entry }) => entry.id);
+    // A hook that found us too slow may have taken one from the file in this moment: then it is the hook's.
+    const taken = new Set(
+      await inbox.claim(chosen, () => {
+        const edits = chosen.map(({ entry }) => editsIn(project, entry.id, (text) => text === entry.text));
+        return journal.append([{ t: 'leased', p, at, ids, edits, holder, untilAt: at + leaseMs }]);
+      }),
+    );
+    if (taken.size > 0) {
+      await journal.append([{ t: 'unleased', p, at, ids: [...taken], ungiven: true }]);
+      await inbox.refresh();
+    }
+    const given = chosen.filter(({ entry }) => !taken.has(entry.id));
+    log('info', 'leased', { project: p, messages: given.length, client: holder.client, pid: holder.pid });
+    return given;
+  }
+
+  async function giveBack(why: string, messages: readonly HeldMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const at = clock();
+    const isFinal = ({ attempt }: HeldMessage) => attempt + 1 >= fileLimits.maxAttempts;
+    const again = messages.filter((message) => !isFinal(message)).map(({ row }) => row.id);
+    const final = messages.filter(isFinal);
+    const records: ProjectRecord[] = [];
+    if (again.length > 0) records.push({ t: 'unleased', p, at, ids: again });
+    if (final.length > 0) records.push({ t: 'ended', p, at, ids: final.map(({ row }) => row.id), state: 'failed' });
+    const items = final.map((message) => neverAcknowledged(message));
+    await journal.append(records);
+    for (const item of items) await options.tell(item);
+    log('info', 'leases given back', { project: p, why, again: again.length, final: final.length });
+    if (final.length > 0) options.onReceipts();
+    await inbox.refresh();
+  }
+
+  function release(why: string, fits: (id: string, lease: Lease) => boolean): Promise<void> {
+    if (project.leased.size === 0) return Promise.resolve();
+    return options.exclusive(() =>
+      giveBack(
+        why,
+        [...project.leased.values()].filter(({ row, lease }) => lease && fits(row.id, lease)),
+      ),
+    );
+  }
+
+  return {
+    take: (holder, limit) => options.exclusive(() => take(holder, limit)),
+    unanswered: (connection) => held(connection).find(({ lease }) => !lease?.replied)?.row.id,
+    async replied(connection) {
+      const ids = held(connection).flatMap(({ row, lease }) => (lease?.replied ? [] : [row.id]));
+      if (ids.length > 0) await journal.append([{ t: 'replied', p, at: clock(), ids }]);
+    },
+    acknowledge: (connection, asked) =>
+      options.exclusive(async () => {
+        const ids = [...new Set(asked)];
+        const mine = new Map(held(connection).map((message) => [message.row.id, message]));
+        const done = ids.filter((id) => project.messages.get(id)?.ended === 'answered');
+        const unanswered = ids.filter((id) => mine.get(id)?.lease?.replied === false);
+        const acked = ids.filter((id) => mine.get(id)?.lease?.replied);
+        if (acked.length > 0) {
+          await journal.append([{ t: 'ended', p, at: clock(), ids: acked, state: 'answered' }]);
+          log('info', 'acknowledged', { project: p, messages: acked.length });
+          options.onReceipts();
+        }
+        const known = new Set([...done, ...unanswered, ...acked]);
+        return { acked: [...done, ...acked], unanswered, notHeld: ids.filter((id) => !known.has(id)) };
+      }),
+    release,
+    async check() {
+      const now = clock();
+      const isDue = (lease: Lease | undefined) =>
+        lease !== undefined && (now >= lease.untilAt || options.isGone(lease.holder));
+      if (![...project.leased.values()].some(({ lease }) => isDue(lease))) return;
+      await release('process gone or time over', (_, lease) => isDue(lease));
+    },
+    list: () =>
+      [...project.leased.values()].flatMap(({ row, lease }) =>
+        lease
+          ? {
+              id: row.id,
+              at: row.at,
+              untilAt: lease.untilAt,
+              client: lease.holder.client,
+              pid: lease.holder.pid,
+              preview: row.text.replace(/\s+/g, ' ').slice(0, previewChars),
+            }
+          : [],
+      ),
+  };
+}
+
+/** At least one; as much as a turn receives. */
+function withinBytes(messages: readonly WaitingMessage[]): WaitingMessage[] {
+  let bytes = 0;
+  return messages.filter(({ entry, expansion }, index) => {
+    bytes += Buffer.byteLength(entry.text) + Buffer.byteLength(expansion?.text ?? '');
+    return index === 0 || bytes <= hookLimits.turnBytes;
+  });
+}
+
+function neverAcknowledged(message: HeldMessage): OutboxItem {
+  const { id } = message.row;
+  const hash = createHash('sha256').update(`${id} ${message.attempt}`).digest('hex').slice(0, 40);
+  const text = `${oneLine(message.lease?.holder.client ?? '', 80) || 'The agent'} took this message ${fileLimits.maxAttempts} times and went away each time without an answer. It is not given again by itself.`;
+  return { key: `lease_${hash}`, class: 'answer', parts: [{ text, entities: [] }], replyTo: id };
+}

@@ -1,0 +1,76 @@
+// What every part of the turn runtime of one project shares: its surroundings, its state, and the view that the rules get.
+
+import { randomBytes } from 'node:crypto';
+import { driverOf } from '../drivers/registry.ts';
+import type { TurnView, WaitingMessage } from '../turns/view.ts';
+import { restoreState, type TurnState, toStoredTurn } from './state.ts';
+import { currentStop } from './steering.ts';
+import type { TurnsOptions } from './types.ts';
+
+export interface Waiting {
+  messages: readonly WaitingMessage[];
+  further: number;
+}
+
+export const noneWaiting: Waiting = { messages: [], further: 0 };
+
+export interface Runtime {
+  readonly options: TurnsOptions;
+  readonly state: TurnState;
+  viewOf(waiting: Waiting): TurnView;
+  /** Unpredictable; one per hand-over. */
+  nonce(): string;
+  /** Journals the turn as it is, if it has changed. Never rejects: what a full disk keeps out follows with the next change. */
+  keepTurn(): Promise<void>;
+}
+
+export function createRuntime(options: TurnsOptions): Runtime {
+  const { project, journal, inbox, clock, log } = options;
+  const state = restoreState(project, clock());
+  let keeping = 0;
+
+  function viewOf({ messages, further }: Waiting): TurnView {
+    const { bound } = state;
+    return {
+      now: clock(),
+      bound,
+      boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
+      waiting: messages,
+      further,
+      carried: state.carried,
+      turnRuns: state.turnRuns,
+      degraded: false,
+      offered: state.offered?.text,
+      continuations: state.continuations,
+      maxContinuations: state.agent === undefined ? undefined : driverOf(state.agent)?.maxContinuations,
+      stop: currentStop(project, inbox.foreignStop()),
+      sprint: project.sprint,
+      sprintText: options.sprintText,
+      hold: {
+        policy: options.holdPolicy,
+        away: project.settings.get('away') ?? false,
+        fromPhone: state.fromPhone,
+        interactive: state.interactive ?? false,
+      },
+      answeredAt: state.answeredAt,
+    };
+  }
+
+  async function keepTurn(): Promise<void> {
+    const turn = toStoredTurn(state);
+    if (keeping === 0 && JSON.stringify(turn) === JSON.stringify(project.turn)) return;
+    keeping += 1;
+    await journal
+      .append([{ t: 'turn', p: project.key, at: clock(), turn }])
+      .catch((cause) => log('warn', 'turn not kept', { project: project.key, error: (cause as Error).message }));
+    keeping -= 1;
+  }
+
+  return {
+    options,
+    state,
+    viewOf,
+    nonce: () => randomBytes(4).toString('hex'),
+    keepTurn,
+  };
+}

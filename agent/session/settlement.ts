@@ -1,0 +1,148 @@
+// What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
+
+import { fileLimits } from '../../protocol/limits.ts';
+import type { SessionRecord } from '../drivers/driver.ts';
+import { driverOf } from '../drivers/registry.ts';
+import { readFrom } from '../fs/tail.ts';
+import type { ProjectRecord } from '../journal/records.ts';
+import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
+import type { TurnState } from './state.ts';
+import type { TurnsOptions } from './types.ts';
+
+export interface SettledTurn {
+  outcome: TurnOutcome;
+  /** The text of the host's error. */
+  error: string | undefined;
+  /** The first message of the phone that it carried. */
+  replyTo: string | undefined;
+  /** Names the end where no event told it; undefined = the session file says nothing. */
+  lastId: string | undefined;
+  /** Ids of its messages that are unread again, once the journal has the receipts. */
+  returned: readonly string[];
+  /** What became of its messages: journalled in one append with the answer, so that none is `answered` without it. */
+  receipts: readonly ProjectRecord[];
+  /** A full disk: nothing was proved, and the next event settles. */
+  unsettled: Error | undefined;
+}
+
+export interface Settlement {
+  /** `texts` = what the model was sent, where the host says so. */
+  prove(texts: readonly string[] | undefined): Promise<void>;
+  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
+  settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn>;
+  /** `append` journals the receipts. Gives its error: a full disk, and then the turn is as it was before `settle`, for the next event. */
+  keep(settled: SettledTurn, append: () => Promise<void>): Promise<Error | undefined>;
+}
+
+const settleStepMs = 20;
+
+export function createSettlement(options: TurnsOptions, state: TurnState): Settlement {
+  const { project, journal, inbox, clock, log } = options;
+
+  function unproved(): string[] {
+    return state.carried.filter((id) => project.messages.get(id)?.phase === 'handed');
+  }
+
+  async function prove(texts: readonly string[] | undefined): Promise<void> {
+    const ids = unproved();
+    // After Esc the host writes a held prompt into its session file and sends it to nobody.
+    if (ids.length === 0 || ((state.continued || state.offered) && !state.modelSeen)) return;
+    const seen = [...(texts ?? []), ...((await turnRecord(state.place))?.prompts ?? [])];
+    const proved = ids.filter((id) => seen.some((text) => text.includes(id)));
+    if (proved.length === 0) return;
+    await journal.append([{ t: 'proved', p: project.key, at: clock(), ids: proved }]);
+    options.onReceipts();
+  }
+
+  /** The host's event can be a moment ahead of its own session file. */
+  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<SessionRecord | undefined> {
+    const until = clock() + lagMs;
+    for (;;) {
+      const record = await turnRecord(at);
+      const complete = record?.answer !== undefined || record?.error !== undefined || record?.cancelled;
+      if (complete || !at.transcript || clock() >= until) return record;
+      if (hasAnswer && record === undefined) return record;
+      await new Promise((resolve) => setTimeout(resolve, settleStepMs));
+    }
+  }
+
+  /** What was proved ends with the turn; what was not goes back, until it has been tried often enough. */
+  function receiptsOf(failed: boolean): { receipts: ProjectRecord[]; returned: readonly string[] } {
+    const at = clock();
+    const p = project.key;
+    const records: ProjectRecord[] = [];
+    const proved = state.carried.filter((id) => project.messages.get(id)?.phase === 'injected');
+    const lost = unproved();
+    const final = lost.filter((id) => (project.messages.get(id)?.attempt ?? 0) + 1 >= fileLimits.maxAttempts);
+    const again = lost.filter((id) => !final.includes(id));
+    if (proved.length > 0) records.push({ t: 'ended', p, at, ids: proved, state: failed ? 'failed' : 'answered' });
+    if (final.length > 0) records.push({ t: 'ended', p, at, ids: final, state: 'lost' });
+    if (again.length > 0) records.push({ t: 'returned', p, at, ids: again });
+    return { receipts: records, returned: again };
+  }
+
+  /** Of the turn that `settle` ended last. */
+  let before: Partial<TurnState> = {};
+
+  function close(chainAnswer: string): void {
+    const { carried, turnRuns, offered, continued, place } = state;
+    before = { chainAnswer: state.chainAnswer, carried, turnRuns, offered, continued, place };
+    const over = { carried: [], turnRuns: false, offered: undefined, continued: false, place: undefined };
+    Object.assign(state, { chainAnswer, ...over });
+  }
+
+  return {
+    prove,
+    async settle(hostAnswer, at, lagMs) {
+      const { chainAnswer, continued, toolCalls } = state;
+      const fresh =
+        continued && hostAnswer?.startsWith(chainAnswer) ? hostAnswer.slice(chainAnswer.length) : hostAnswer;
+      const said = fresh?.trim() === '' ? undefined : fresh;
+      const record = await settledRecord(at, said !== undefined, lagMs);
+      const hasAnswer = said !== undefined || record?.answer !== undefined;
+      if (hasAnswer || record?.error !== undefined) state.modelSeen = true;
+      let unsettled: Error | undefined;
+      await prove(record?.prompts).catch((cause: Error) => {
+        unsettled = cause;
+      });
+      const isOurs = continued || state.offered !== undefined;
+      const failed = continued
+        ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
+        : said === undefined && (record?.answer === undefined || record.error !== undefined);
+      const lost = isOurs && !state.modelSeen;
+      const replyTo = state.carried[0];
+      const { receipts, returned } = unsettled ? { receipts: [], returned: [] } : receiptsOf(failed);
+      if (!unsettled) close(hostAnswer ?? chainAnswer);
+      const contextShare = record?.contextShare;
+      const outcome: TurnOutcome = {
+        answer: failed ? undefined : (record?.answer ?? said),
+        failed,
+        cancelled: failed && (record?.cancelled ?? false),
+        lost,
+        toolCalls,
+        ...(contextShare === undefined ? {} : { contextShare }),
+      };
+      if (outcome.answer !== undefined) state.answeredAt = clock();
+      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled };
+    },
+    async keep({ receipts, returned, outcome }, append) {
+      try {
+        await append();
+      } catch (cause) {
+        Object.assign(state, before);
+        return cause as Error;
+      }
+      if (receipts.length === 0) return undefined;
+      log('info', 'turn settled', { project: project.key, messages: receipts.length, failed: outcome.failed });
+      options.onReceipts();
+      if (returned.length > 0) await inbox.refresh();
+      return undefined;
+    },
+  };
+}
+
+async function turnRecord(at: TurnPlace | undefined): Promise<SessionRecord | undefined> {
+  if (!at?.transcript) return undefined;
+  const text = await readFrom(at.transcript, at.offset, at.until).catch(() => undefined);
+  return text === undefined ? undefined : driverOf(at.tool)?.readSession(text);
+}

@@ -1,0 +1,219 @@
+// The turns of one project: takes hook events, one at a time, so that an event sees all that the one before it did, and carries
+// out what the rules decide. A held hook waits outside the queue, a gate never enters it.
+
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { sizeOf } from '../drivers/session-file.ts';
+import { deskNews, sessionContext } from '../turns/desk.ts';
+import { decide, type TurnEffect } from '../turns/rules.ts';
+import type { TurnPlace } from '../turns/view.ts';
+import { createAdoption } from './adoption.ts';
+import { createEnding } from './ending.ts';
+import { createHandOver } from './hand-over.ts';
+import { createHeldTurn } from './held-turn.ts';
+import { createHolding, type Held } from './holding.ts';
+import { createQueue } from './queue.ts';
+import { createRuntime, noneWaiting } from './runtime.ts';
+import { createSettlement } from './settlement.ts';
+import { createSprintRecord } from './sprint-record.ts';
+import { isBusy } from './state.ts';
+import { createSteering, currentStop } from './steering.ts';
+import type { HookHost, Turns, TurnsOptions } from './types.ts';
+import { createWatchdog } from './watchdog.ts';
+
+export function createTurns(options: TurnsOptions): Turns {
+  const { project, journal, inbox, clock, log } = options;
+  const p = project.key;
+  const enqueue = createQueue();
+  const holding = createHolding();
+  const runtime = createRuntime(options);
+  const { state, viewOf, nonce, keepTurn } = runtime;
+  const settlement = createSettlement(options, state);
+  const sprints = createSprintRecord(options);
+  const hand = createHandOver(runtime);
+  const held = createHeldTurn(runtime, { holding, hand, keepSprint: sprints.keep, later });
+  const ending = createEnding(runtime, { settlement, sprints, held });
+  const steering = createSteering({ options, state, holding, endSprint: sprints.end, ...held });
+  const adopt = createAdoption(runtime, ending);
+  const check = createWatchdog(runtime, { holding, held, settlement, ending, sprints, adopt });
+
+  /** `answered`: the host has its answer already, so nothing may be handed over. */
+  async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
+    const { type } = call.event;
+    const starts = type === 'turnStart';
+    // Nobody waits any more: a hook alone has begun this turn, and it may be over by now.
+    if (starts && host.isGone()) return {};
+    if (starts || type === 'turnEnd' || type === 'sessionEnd') await adopt(!(type === 'turnEnd') && isBusy(state));
+    const moved = move(call, host);
+    if (state.bound?.id === call.session) await noteEvent(call, host);
+    for (;;) {
+      const takes = !answered && (starts || type === 'toolEnd');
+      const decision = decide(call, viewOf(takes ? await inbox.waiting() : noneWaiting), nonce());
+      const ends = decision.effects.findIndex((effect) => effect.type === 'turnEnded');
+      if (call.event.type === 'turnEnd' && ends !== -1) {
+        for (const effect of decision.effects.slice(0, ends)) await carryOut(effect, call, host);
+        return ending.endOfTurn(call.event, placeNow(call, host), call, host);
+      }
+      // What the ended turn gives back belongs to the one that starts.
+      const again = starts && ends !== -1;
+      const effects = again ? decision.effects.slice(0, ends + 1) : decision.effects;
+      for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
+      if (again) continue;
+      if (state.bound?.id === call.session) {
+        const news = deskNews(call.event);
+        if (news !== undefined) await options.tell(`desk_${call.session}_${clock()}`, news);
+      }
+      const handsOver = effects.some((effect) => effect.type === 'hand');
+      if ((moved || effects.length > 0) && !handsOver) void keepTurn();
+      const isOurs = type === 'sessionStart' && state.bound?.id === call.session;
+      return isOurs ? { context: sessionContext } : decision.answer;
+    }
+  }
+
+  /** /clear and resume give the same process a new session id: the binding moves with the process. */
+  function move(call: HookCall, { pid }: HookHost): boolean {
+    const { bound } = state;
+    if (!bound || pid === undefined || bound.pid !== pid || bound.id === call.session) return false;
+    state.bound = { id: call.session, pid };
+    return true;
+  }
+
+  async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
+    state.agent = agent;
+    state.interactive ??= pid !== undefined && (await options.isInteractive(pid, agent));
+    state.lastEventAt = clock();
+    if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd') state.modelSeen = true;
+    if (event.type !== 'toolEnd') return;
+    state.toolCalls += 1;
+    options.activity.tool(event.tool);
+  }
+
+  /** False = the hand-over did not happen, so the answer must not leave. */
+  async function carryOut(effect: TurnEffect, call: HookCall, host: HookHost): Promise<boolean> {
+    switch (effect.type) {
+      case 'bind':
+        if (holding.current()?.call.session !== effect.session) held.release();
+        state.bound = { id: effect.session, pid: host.pid };
+        state.interactive = undefined;
+        await noteEvent(call, host);
+        log('info', 'session bound', { project: p, session: effect.session, pid: host.pid });
+        return true;
+      case 'unbind':
+        held.release();
+        state.bound = undefined;
+        return true;
+      case 'turnStarted':
+        await startTurn(effect.continued, call, host);
+        return true;
+      case 'hand': {
+        return hand(effect.messages, call.session, placeNow(call, host), host);
+      }
+      case 'prove':
+        await settlement.prove(effect.texts);
+        return true;
+      case 'turnEnded':
+        await endOpen(effect.answer, call, host);
+        return true;
+      case 'stopSpent':
+        await ending.spendStop(effect.how, placeNow(call, host));
+        return true;
+      case 'setAway':
+        await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value: effect.away }]);
+        return true;
+    }
+  }
+
+  async function endOpen(answer: string | undefined, call: HookCall, host: HookHost): Promise<void> {
+    const at = placeNow(call, host);
+    if (call.event.type !== 'turnStart') return ending.endOpenTurn(at, { answer });
+    try {
+      // A turn that the next one ends was over long ago, and the next one waits for its answer.
+      await ending.endOpenTurn(at, { lagMs: 0, answer });
+    } catch (cause) {
+      // A full disk: it is settled later, and the host goes on all the same, with a turn that nobody has reported.
+      state.told = undefined;
+      await keepTurn();
+      throw cause;
+    }
+  }
+
+  async function startTurn(continued: boolean, call: HookCall, host: HookHost): Promise<void> {
+    state.turnRuns = true;
+    state.told = undefined;
+    state.silenceTold = false;
+    state.offered = undefined;
+    state.continued = continued;
+    state.modelSeen = false;
+    state.toolCalls = 0;
+    state.startedAt = clock();
+    if (continued) {
+      // A task of a sprint carries no message, and its progress is shown all the same.
+      if (project.sprint?.turn === 'task') options.activity.started();
+      return;
+    }
+    state.carried = [];
+    state.continuations = 0;
+    state.chainAnswer = '';
+    state.fromPhone = false;
+    state.place = { tool: host.tool, transcript: call.transcript, offset: await sizeOf(call.transcript) };
+    const { sprint } = project;
+    if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
+  }
+
+  function placeNow(call: HookCall, host: HookHost): TurnPlace {
+    return state.place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
+  }
+
+  /** Answered from what is in memory; what it means for the turn follows in the queue. */
+  function answerNow(call: HookCall, host: HookHost): TurnAnswer {
+    const { answer } = decide(call, viewOf(noneWaiting), nonce());
+    later(() => run(call, host, true));
+    return answer;
+  }
+
+  function later(work: () => Promise<unknown>): void {
+    enqueue(work).catch((cause) => log('error', 'hook work failed', { project: p, error: (cause as Error).message }));
+  }
+
+  return {
+    steering,
+    wake: held.wake,
+    async handle(call, host) {
+      const { type } = call.event;
+      // A prompt that is not ours: Esc was pressed while the hook was held, and what it returns now is lost.
+      if (type === 'turnStart' && holding.current()?.call.session === call.session) held.release();
+      const hasNews =
+        type === 'toolEnd' && inbox.hasNews({ midTurn: true }) && !currentStop(project, inbox.foreignStop());
+      const waits = type === 'turnStart' || type === 'turnEnd' || type === 'sessionStart' || hasNews;
+      if (!waits) return answerNow(call, host);
+      const answer = await enqueue(() => run(call, host));
+      return 'untilAt' in answer ? answer.answer : answer;
+    },
+    exclusive: enqueue,
+    checkProcess: () => enqueue(check),
+    stoppedAlone: (ids) =>
+      later(async () => {
+        await sprints.end('stopped');
+        await options.tell(`stopped_${ids[0]}`, stoppedAloneText);
+      }),
+    status: () => ({
+      session: state.bound?.id ?? null,
+      turnRuns: state.turnRuns,
+      held: holding.current() !== undefined,
+      sprint: project.sprint ? `${project.sprint.done} of ${project.sprint.tasks} tasks done` : null,
+      away: project.settings.get('away') ?? false,
+    }),
+    async stop() {
+      holding.stop();
+      if (holding.current()) {
+        held.release();
+        await options.tell(`released_${clock()}`, releasedText).catch(() => {});
+      }
+      // What was begun is finished.
+      await enqueue(async () => {});
+    },
+  };
+}
+
+const stoppedAloneText = 'Stopped by the hooks alone, while the daemon was away.';
+const releasedText =
+  'wa-sync stops or restarts: the terminal that waited for you is free again. Messages go with the next turn there.';

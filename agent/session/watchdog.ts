@@ -1,0 +1,86 @@
+// What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took,
+// a message that nobody picks up. Called by the daemon's clock, in the queue of the events.
+
+import type { TurnPlace } from '../turns/view.ts';
+import type { Ending } from './ending.ts';
+import type { HeldTurn } from './held-turn.ts';
+import type { Holding } from './holding.ts';
+import { createPickUp } from './pick-up.ts';
+import type { Runtime } from './runtime.ts';
+import type { Settlement } from './settlement.ts';
+import type { SprintRecord } from './sprint-record.ts';
+import { isBusy } from './state.ts';
+import { currentStop } from './steering.ts';
+
+export interface WatchdogParts {
+  holding: Holding;
+  held: HeldTurn;
+  settlement: Settlement;
+  ending: Ending;
+  sprints: SprintRecord;
+  /** Takes what hooks did without the daemon. */
+  adopt(isFresh: boolean): Promise<void>;
+}
+
+/** A running turn without any event for this long is told once: a dialog may wait at the desk. */
+const silentAfterMs = 5 * 60_000;
+/** A prompt that we gave and that the host has not started by then reached nobody. */
+const offeredForMs = 90_000;
+
+export function createWatchdog(
+  runtime: Runtime,
+  { holding, held, settlement, ending, sprints, adopt }: WatchdogParts,
+): () => Promise<void> {
+  const { options, state, keepTurn } = runtime;
+  const { project, clock, log } = options;
+  const p = project.key;
+  const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
+
+  async function tellSilence(): Promise<void> {
+    if (!state.turnRuns || state.silenceTold || clock() - state.lastEventAt < silentAfterMs) return;
+    state.silenceTold = true;
+    await options.tell(`silent_${state.lastEventAt.toString(36)}`, silenceText);
+  }
+
+  function cannotProve(cause: Error): void {
+    log('warn', 'not proved', { project: p, error: cause.message });
+  }
+
+  async function check(): Promise<void> {
+    await adopt(false);
+    // The event that would have proved it was perhaps told to a daemon that is gone.
+    if (state.turnRuns) await settlement.prove(undefined).catch(cannotProve);
+    await tellSilence();
+    const current = holding.current();
+    if (current && (current.host.isGone() || clock() >= current.untilAt)) {
+      held.release();
+      if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, heldOutText);
+    }
+    if (state.offered && clock() - state.offered.at > offeredForMs) await ending.endOpenTurn(openPlace(), { lagMs: 0 });
+    const { bound } = state;
+    if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
+      log('info', 'coding agent gone', { project: p, pid: bound.pid, turnRuns: state.turnRuns });
+      held.release();
+      await adopt(true);
+      state.bound = undefined;
+      if (isBusy(state) && state.place) await ending.endOpenTurn(state.place, { why: goneText });
+      // Without a place the next event ends it: that one knows the tool.
+      state.turnRuns = state.turnRuns && state.place === undefined && state.carried.length > 0;
+      await sprints.end('error');
+      await keepTurn();
+    }
+    if (!isBusy(state) && currentStop(project, undefined)) await ending.spendStop('late', openPlace());
+    await tellPickUp();
+  }
+
+  function openPlace(): TurnPlace {
+    return state.place ?? { tool: state.agent ?? '', transcript: undefined, offset: 0 };
+  }
+
+  return check;
+}
+
+const goneText = 'The coding agent ended (closed, killed or crashed) before its turn had an answer.';
+const heldOutText = 'The wait for the phone is over: the terminal is free again. Messages go with the next turn there.';
+const silenceText =
+  'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits at the desk.';

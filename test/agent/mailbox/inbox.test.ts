@@ -1,0 +1,268 @@
+// The inbox file follows the journal: where it could not be written for a while, and in the owner's order.
+
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import type { ProjectRecord } from '../../../agent/journal/records.ts';
+import { waitForFilesMs } from '../../../agent/mailbox/file-order.ts';
+import type { InboxOptions, InboxSync } from '../../../agent/mailbox/inbox.ts';
+import type { HookNote } from '../../../protocol/files.ts';
+import { loneInbox } from '../../helpers/inbox.ts';
+
+const p = '1.0';
+const id = 'msg_e_0_1';
+const now = Date.parse('2026-02-15T14:30:00Z');
+
+let dir: string;
+let path: string;
+let journal: Journal;
+beforeEach(async () => {
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-inbox-')));
+  path = join(dir, 'wa_inbox.json');
+  journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
+});
+afterEach(async () => {
+  await journal.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+function inboxWith(changes: Partial<InboxOptions>): InboxSync {
+  return loneInbox({ project: journal.project(p), journal, path, clock: () => now, ...changes });
+}
+
+it('shows what was handed over as read as soon as the disk has room, without any other event', async () => {
+  let isFull = false;
+  let onRefreshed = () => {};
+  const inbox = inboxWith({
+    prepare: () => (isFull ? Promise.reject(new Error('no space left on the disk')) : Promise.resolve()),
+    onRefreshed: () => onRefreshed(),
+  });
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  await inbox.refresh();
+  isFull = true;
+  await journal.append([
+    { t: 'handed', p, at: now, ids: [id], tool: 'gemini', session: 's', transcript: null, offset: 0 },
+  ]);
+  await inbox.refresh();
+  expect(inbox.trouble()).toContain('no space left');
+  expect(await readFile(path, 'utf8')).toContain('"read": false');
+
+  const written = new Promise<void>((resolve) => {
+    onRefreshed = () => inbox.trouble() === undefined && resolve();
+  });
+  isFull = false;
+  await written;
+  expect(await readFile(path, 'utf8')).toContain('"read": true');
+  await inbox.stop();
+});
+
+describe('whether git could have put the file there is asked before an answer', () => {
+  const entry = { id, timestamp: '2026-02-15T14:30:00Z', from: 'user', text: 'one', read: false };
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+
+  async function givenBy(...entries: object[]): Promise<{ texts: string[]; asked: number }> {
+    let asked = 0;
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await writeFile(path, JSON.stringify({ messages: entries }));
+    const inbox = inboxWith({
+      isAdmitted: async () => {
+        asked += 1;
+        return false;
+      },
+    });
+    const { messages } = await inbox.waiting();
+    const seen = { texts: messages.map((message) => message.entry.text), asked };
+    await inbox.stop();
+    return seen;
+  }
+
+  it('never while the file says nothing that the journal does not know', async () => {
+    expect(await givenBy(entry)).toEqual({ texts: ['one'], asked: 0 });
+  });
+
+  it('when a message of another program stands there, which is not given then', async () => {
+    expect(await givenBy(entry, { ...entry, id: 'in_1', text: 'planted' })).toEqual({ texts: ['one'], asked: 1 });
+  });
+
+  it('when one of the phone is said to be taken, which is given then all the same', async () => {
+    expect(await givenBy({ ...entry, read: true })).toEqual({ texts: ['one'], asked: 1 });
+  });
+});
+
+describe('a message that stands read in the file', () => {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  const note: HookNote = { tool: 'gemini', session: 's', transcript: '/s.jsonl', at: 7 };
+
+  async function readBy(via?: object, more?: ProjectRecord): Promise<InboxSync> {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ messages: [{ ...messages[0], read: true, ...(via ? { via } : {}) }] }));
+    if (more) await journal.append([more]);
+    await inbox.catchUp();
+    return inbox;
+  }
+
+  it('with the note of a hook that worked alone counts as handed over, and proof reads from there', async () => {
+    const inbox = await readBy(note);
+    const hand = { tool: 'gemini', session: 's', transcript: '/s.jsonl', offset: 7, at: now };
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'handed', hand });
+    await inbox.stop();
+  });
+
+  it('with such a note, but with words that an edit has replaced, was given in those words, and the new ones follow', async () => {
+    const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather two' } as const;
+    const inbox = await readBy(note, { t: 'row', p, at: now, row: edit });
+    expect([...journal.project(p).messages.values()].map((each) => [each.row.id, each.row.text, each.phase])).toEqual([
+      [id, 'one', 'handed'],
+      ['msg_e_0_2', 'rather two', 'waiting'],
+    ]);
+    await inbox.stop();
+  });
+
+  it.each([undefined, {}, { ...note, tool: 'Vim 9' }, { ...note, at: -1 }, { ...note, transcript: 1 }])(
+    'without one, as %j, was taken by another program',
+    async (via) => {
+      const inbox = await readBy(via);
+      expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken' });
+      await inbox.stop();
+    },
+  );
+
+  it('since it was given and came back is unread again, and the note of that time is gone', async () => {
+    const inbox = await readBy(note);
+    await journal.append([{ t: 'returned', p, at: now, ids: [id] }]);
+    await inbox.refresh();
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'waiting', attempt: 1 });
+    expect(JSON.parse(await readFile(path, 'utf8')).messages).toEqual([
+      expect.not.objectContaining({ via: expect.anything() }),
+    ]);
+    expect((await inbox.waiting()).messages).toMatchObject([{ entry: { id, read: false, attempt: 1 } }]);
+    await inbox.stop();
+  });
+});
+
+describe('a hand-over', () => {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  const note: HookNote = { tool: 'gemini', session: 's', transcript: null, at: 0 };
+  const inFile = async () => JSON.parse(await readFile(path, 'utf8')).messages[0];
+
+  it('marks the file with its note before the journal has it', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    const seen: object[] = [];
+    const record = async () => void seen.push(await inFile());
+    expect(await inbox.take(messages, note, record)).toBe(true);
+    expect(seen).toMatchObject([{ id, read: true, via: note }]);
+    await inbox.stop();
+  });
+
+  it('that the journal does not take leaves the file as it was', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    const before = await inFile();
+    const noSpace = () => Promise.reject(new Error('no space left on the disk'));
+    await expect(inbox.take(messages, note, noSpace)).rejects.toThrow('no space left');
+    await inbox.refresh();
+    expect(await inFile()).toEqual(before);
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'waiting', attempt: 0 });
+    await inbox.stop();
+  });
+
+  it('of what a hook alone was first to take is none', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    await writeFile(path, JSON.stringify({ messages: [{ ...(await inFile()), read: true, via: note }] }));
+    let isRecorded = false;
+    const record = async () => {
+      isRecorded = true;
+    };
+    expect([await inbox.take(messages, note, record), isRecorded]).toEqual([false, false]);
+    await inbox.stop();
+  });
+});
+
+describe('a text after a photo whose file is being fetched', () => {
+  const photo = { id: 'file', kind: 'photo', name: 'a.jpg' } as const;
+  const row = (seq: number, text: string, fields: object = {}) =>
+    ({ seq, id: `msg_e_0_${seq}`, at: now, kind: 'message', text, expiresAt: 9e15, ...fields }) as const;
+  const stop = { seq: 3, id: 'msg_e_0_3', at: now, kind: 'control', control: { type: 'stop', text: 'stop' } } as const;
+  const fetched = () =>
+    journal.append([{ t: 'fetched', p, at: now, id: 'msg_e_0_1', lines: ['[photo: .gemini/wa_files/a.jpg]'] }]);
+  const inFile = async () => {
+    const { messages } = JSON.parse(await readFile(path, 'utf8')) as { messages: { text: string }[] };
+    return messages.map(({ text }) => text);
+  };
+  const seen = async (inbox: InboxSync) => ({
+    inFile: await inFile(),
+    forAgent: (await inbox.waiting()).messages.map(({ entry }) => entry.text),
+    further: (await inbox.waiting()).further,
+    hasNews: inbox.hasNews({ midTurn: true }),
+  });
+  const look = '[photo: .gemini/wa_files/a.jpg]';
+  let at: number;
+  let inbox: InboxSync;
+  beforeEach(async () => {
+    at = now;
+    inbox = inboxWith({ clock: () => at });
+    await journal.append([
+      { t: 'row', p, at, row: row(1, 'look at this', { files: [photo] }) },
+      { t: 'row', p, at, row: row(2, 'the second one is wrong') },
+      { t: 'row', p, at, row: stop },
+    ]);
+    await inbox.refresh();
+  });
+  afterEach(() => inbox.stop());
+
+  it('waits for it, while a STOP does not', async () => {
+    expect(await seen(inbox)).toEqual({ inFile: ['stop'], forAgent: [], further: 0, hasNews: false });
+    await fetched();
+    await inbox.refresh();
+    expect(await seen(inbox)).toEqual({
+      inFile: ['stop', `look at this\n${look}`, 'the second one is wrong'],
+      forAgent: [`look at this\n${look}`, 'the second one is wrong'],
+      further: 0,
+      hasNews: true,
+    });
+  });
+
+  it('waits no longer than the bound, and then goes first', async () => {
+    at = now + waitForFilesMs - 1;
+    await inbox.refresh();
+    expect(await seen(inbox)).toMatchObject({ inFile: ['stop'], forAgent: [] });
+    at = now + waitForFilesMs;
+    await inbox.refresh();
+    const text = ['the second one is wrong'];
+    expect(await seen(inbox)).toEqual({ inFile: ['stop', ...text], forAgent: text, further: 0, hasNews: true });
+  });
+
+  it('is looked for again by itself when the bound is reached', async () => {
+    await inbox.stop();
+    const reached = new Promise<void>((resolve) => {
+      inbox = inboxWith({ clock: () => at, onWaitedEnough: resolve });
+    });
+    await inbox.refresh();
+    at = now + waitForFilesMs - 1;
+    await inbox.refresh();
+    await reached;
+  });
+
+  it('waits no more once a STOP has parked the photo', async () => {
+    await journal.append([
+      { t: 'parked', p, at, ids: ['msg_e_0_1', 'msg_e_0_2'] },
+      { t: 'row', p, at, row: row(4, 'do this instead') },
+    ]);
+    await inbox.refresh();
+    expect(await seen(inbox)).toMatchObject({ forAgent: ['do this instead'], hasNews: true });
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type FileWatch, watchFiles } from '../../../agent/mailbox/watch.ts';
+import { until } from '../../helpers/daemon.ts';
+
+let dir: string;
+let folder: string;
+let file: string;
+let changes: string[];
+let watcher: FileWatch | undefined;
+
+beforeEach(async () => {
+  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-watch-')));
+  folder = join(dir, '.gemini');
+  file = join(folder, 'wa_outbox.json');
+  changes = [];
+});
+afterEach(async () => {
+  watcher?.stop();
+  vi.useRealTimers();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const start = () => {
+  watcher = watchFiles([file, join(folder, 'wa_inbox.json')], (path) => changes.push(path));
+};
+const told = () => until('the change is told', () => changes.includes(file));
+
+describe.runIf(process.platform === 'linux')('without the stat of every two seconds, a change is told', () => {
+  // Nothing ticks: what is told here is told by the hint alone.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval'] }));
+
+  it('in a folder that exists, for a file that is renamed into it', async () => {
+    await mkdir(folder);
+    start();
+    await until('the hint is there', async () => {
+      await writeFile(join(dir, 'new'), '{}');
+      await rename(join(dir, 'new'), file);
+      return changes.includes(file);
+    });
+    expect([...new Set(changes)]).toEqual([file]);
+  });
+
+  it('in a folder that is made later', async () => {
+    start();
+    await until('the hint is there', async () => {
+      await mkdir(folder, { recursive: true });
+      await writeFile(file, '{}');
+      if (changes.includes(file)) return true;
+      await rm(folder, { recursive: true });
+      return false;
+    });
+    changes.length = 0;
+    await writeFile(file, '{"messages":[]}');
+    await told();
+  });
+});
+
+describe('by the stat alone, a change is told', () => {
+  it('after the folder was replaced by another one', async () => {
+    await mkdir(folder);
+    await writeFile(file, '{}');
+    start();
+    await until('the hint is there', async () => {
+      await writeFile(file, '{}');
+      return changes.includes(file);
+    });
+    await rename(folder, join(dir, 'old'));
+    await mkdir(join(dir, 'next'));
+    await writeFile(join(dir, 'next', 'wa_outbox.json'), '{"messages":[1]}');
+    await rename(join(dir, 'next'), folder);
+    changes.length = 0;
+    await told();
+  });
+});

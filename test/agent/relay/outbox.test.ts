@@ -1,0 +1,149 @@
+// Answers that no place can take for a while.
+
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openJournal } from '../../../agent/journal/journal.ts';
+import type { ProjectRecord } from '../../../agent/journal/records.ts';
+import { outboxKey } from '../../../agent/mailbox/answer-id.ts';
+import { createSigner } from '../../../agent/mailbox/signing.ts';
+import { createRelayClient } from '../../../agent/relay/client.ts';
+import { createOutages } from '../../../agent/relay/outages.ts';
+import { createOutbox } from '../../../agent/relay/outbox.ts';
+import type { OutboxEntry } from '../../../protocol/files.ts';
+
+const p = '1.0';
+const now = Date.parse('2026-02-15T14:30:00Z');
+
+it('answers given while the disk is full are in the journal, in order, as soon as it has room, and each of them once', async () => {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-outbox-')));
+  const path = join(dir, 'journal.jsonl');
+  const signer = createSigner('a'.repeat(64), p);
+  const journal = await openJournal(path, () => now);
+  let isFull = true;
+  let onKept = () => {};
+  const noSpace = () => Promise.reject(new Error('no space left on the disk'));
+  const outbox = createOutbox({
+    project: journal.project(p),
+    address: { mailbox: '1', project: 0 },
+    journal: {
+      ...journal,
+      append: async (records) => {
+        if (isFull) return noSpace();
+        await journal.append(records);
+        onKept();
+      },
+    },
+    client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
+    path: join(dir, 'wa_outbox.json'),
+    signer,
+    admit: () => Promise.resolve(),
+    isAdmitted: () => Promise.resolve(true),
+    prepare: () => (isFull ? noSpace() : Promise.resolve()),
+    render: async () => undefined,
+    keepText: () => noSpace(),
+    onQuarantined: () => {},
+    onEnded: () => {},
+    clock: () => now,
+    random: () => 0.5,
+    log: () => {},
+    outages: createOutages({ log: () => {}, clock: () => 0 }),
+  });
+  const answer = (number: number, text: string): OutboxEntry => ({
+    id: `resp_${String(number).padStart(32, '0')}`,
+    timestamp: '2026-02-15T14:30:00Z',
+    from: 'agent',
+    text,
+    sent: false,
+  });
+  const more = { turn: { runs: false }, receipts: [] };
+  await outbox.report(answer(1, 'one'), { replyTo: undefined, ...more });
+  await outbox.report(answer(2, 'two'), { replyTo: 'msg_1', ...more });
+  // Told again, in other words: by a hook that found the daemon too slow, or at the next prompt.
+  await outbox.report(answer(2, 'and two'), { replyTo: undefined, ...more });
+  expect(journal.project(p).outbox.size).toBe(0);
+
+  const kept = new Promise<void>((resolve) => {
+    onKept = resolve;
+  });
+  isFull = false;
+  await kept;
+  const texts = [...journal.project(p).outbox.values()].map(
+    ({ source }) => source.kind === 'file' && source.answer.text,
+  );
+  expect(texts).toEqual(['one', 'two']);
+  expect([...journal.project(p).outbox.keys()]).toEqual([answer(1, '').id, answer(2, '').id]);
+  expect(await readFile(path, 'utf8')).toContain(answer(2, '').id);
+  await outbox.stop();
+  await journal.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+it('the outbox key of an answer is its id only where wa-sync signed this very text, so that a copy with other words is sent as well', () => {
+  const signer = createSigner('a'.repeat(64), p);
+  const entry: OutboxEntry = {
+    id: `resp_${'0'.repeat(32)}`,
+    timestamp: '2026-02-15T14:30:00Z',
+    from: 'agent',
+    text: 'Done.',
+    sent: false,
+  };
+  const signed = signer.sign(entry, 'outbox');
+  expect(outboxKey(signed, signer)).toBe(entry.id);
+  expect(outboxKey({ ...signed, timestamp: '2026-02-15T14:30:01Z' }, signer)).not.toBe(entry.id);
+  expect(outboxKey({ ...signed, text: 'Another.' }, signer)).not.toBe(entry.id);
+  expect(outboxKey(entry, signer)).not.toBe(entry.id);
+  const others = [createSigner('b'.repeat(64), p), createSigner('a'.repeat(64), '2.0')];
+  for (const other of others) expect(outboxKey(signed, other)).not.toBe(entry.id);
+  expect(signer.isSigned(signed, 'inbox')).toBe(false);
+});
+
+it('an answer and what became of the messages of its turn are one append of the journal, or none', async () => {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-outbox-')));
+  const journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
+  const appends: string[][] = [];
+  let isFull = true;
+  const outbox = createOutbox({
+    project: journal.project(p),
+    address: { mailbox: '1', project: 0 },
+    journal: {
+      ...journal,
+      append: async (records) => {
+        if (isFull) throw new Error('no space left on the disk');
+        if (records.length > 0) appends.push(records.map(({ t }) => t));
+        await journal.append(records);
+      },
+    },
+    client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
+    path: join(dir, 'wa_outbox.json'),
+    signer: createSigner('a'.repeat(64), p),
+    admit: () => Promise.resolve(),
+    isAdmitted: () => Promise.resolve(true),
+    prepare: () => Promise.reject(new Error('no file here')),
+    render: async () => undefined,
+    keepText: () => Promise.reject(new Error('no large text here')),
+    onQuarantined: () => {},
+    onEnded: () => {},
+    clock: () => now,
+    random: () => 0.5,
+    log: () => {},
+    outages: createOutages({ log: () => {}, clock: () => 0 }),
+  });
+  const row = { seq: 1, id: 'msg_e_0_1', at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  const id = `resp_${'1'.repeat(32)}`;
+  const entry = { id, timestamp: '2026-02-15T14:30:00Z', from: 'agent', text: 'Done.', sent: false };
+  const receipts: ProjectRecord[] = [{ t: 'ended', p, at: now, ids: [row.id], state: 'answered' }];
+  const more = { replyTo: row.id, turn: { runs: false }, receipts };
+  await expect(outbox.report(entry, more)).rejects.toThrow('no space left');
+  expect(journal.project(p).messages.get(row.id)?.ended).toBeUndefined();
+  isFull = false;
+  await outbox.report(entry, more);
+  expect(journal.project(p).messages.get(row.id)?.ended).toBe('answered');
+  expect(journal.project(p).outbox.has(id)).toBe(true);
+  expect(appends.filter((kinds) => kinds.includes('ended'))).toEqual([['entry', 'ended']]);
+  await outbox.stop();
+  await journal.close();
+  await rm(dir, { recursive: true });
+});
