@@ -35,7 +35,7 @@ export const copyFile = promised(copyFileSync);
 export const link = promised(linkSync);
 export const lstat = promised(lstatSync);
 export const mkdir = promised(mkdirSync);
-/** The part of a Dir that agent/files uses. */
+/** The part of a Dir that agent/fs and agent/mailbox use. */
 export const opendir = promised((path: string) => {
   const folder = opendirSync(path);
   return { read: promised(() => folder.readSync()), close: promised(() => folder.closeSync()) };
@@ -57,7 +57,7 @@ export const stat = promised(statSync);
 export const unlink = promised(unlinkSync);
 export const writeFile = promised(writeFileSync);
 
-/** The part of a FileHandle that agent/files uses. */
+/** The part of a FileHandle that agent/fs and agent/mailbox use. */
 export async function open(path: string, flags?: string | number, mode?: number) {
   const fd = openSync(path, flags ?? 'r', mode);
   return {
