@@ -67,7 +67,7 @@ export interface Mail {
 
 export function createMail(parts: MailParts, deps: MailDeps): Mail {
   const { project, address, binding, mailbox, signer, onReceipts, onStopped, onRefreshed, onFetched } = parts;
-  const { place, admit, isAdmitted, prepare } = mailbox;
+  const { place, admit, isAdmitted, isLeftOut, prepare } = mailbox;
   const { config, journal, client, redact, typesetter, clock, random, log, outages } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
@@ -116,6 +116,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     lockTimeoutMs: deps.inboxLockMs,
     admit,
     isAdmitted,
+    isLeftOut,
     prepare,
     signer,
     expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir(), onRefused: refusedWorkflow }),

@@ -36,6 +36,8 @@ export interface InboxOptions {
   admit(): Promise<void>;
   /** After a read: what was read may be used. */
   isAdmitted(): Promise<boolean>;
+  /** The files take no part, so the journal alone says what was given. */
+  isLeftOut(): boolean;
   /** The same before a write, and makes the folder. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
   signer: Pick<Signer, 'sign'>;
@@ -258,7 +260,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       });
     } catch (cause) {
       log('warn', 'inbox not marked', { project: project.key, error: (cause as Error).message });
-      beaten = undefined;
+      beaten = options.isLeftOut() ? [] : undefined;
     }
     return beaten;
   }
@@ -266,6 +268,7 @@ export function createInbox(options: InboxOptions): InboxSync {
   /** The journal did not take the hand-over. Where this fails, too, the note tells the next look of a hand-over without proof. */
   async function unmark(messages: readonly WaitingMessage[]): Promise<void> {
     const ours = new Set(messages.map(({ entry }) => identityOf(entry)));
+    if (options.isLeftOut()) return;
     await updateMailboxFile<InboxEntry>({ path: options.path, kind: 'inbox', now: clock }, (entries) =>
       entries.map((entry) => {
         if (!ours.has(identityOf(entry))) return entry;

@@ -34,6 +34,8 @@ export interface OpenMailbox {
   admit(): Promise<void>;
   /** After they were read, without waiting: what was read may be used. Never throws. */
   isAdmitted(): Promise<boolean>;
+  /** Git would commit the files: no hook uses them either, and the journal alone says what was given. */
+  isLeftOut(): boolean;
   /** Before they are written: the folder is there, too. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
 }
@@ -118,6 +120,7 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     place,
     note,
     admit,
+    isLeftOut: () => !isApart && asked.reason !== undefined,
     async isAdmitted() {
       if (!isBound || isApart) return isBound;
       const { mark, lock } = await indexMark(place.dir);

@@ -9,6 +9,7 @@ export function loneInbox(options: Needed & Partial<InboxOptions>): InboxSync {
   return createInbox({
     admit: () => Promise.resolve(),
     isAdmitted: () => Promise.resolve(true),
+    isLeftOut: () => false,
     prepare: () => Promise.resolve(),
     signer: { sign: (entry) => entry },
     expand: () => Promise.resolve(undefined),
