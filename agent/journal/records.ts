@@ -51,6 +51,8 @@ export interface StoredTurn {
   offered?: string | undefined;
   /** Its end is told under this id, and still to be settled. */
   told?: string | undefined;
+  /** The session file of the bound session, and up to where its turns are told, in bytes. */
+  toldTo?: { transcript: string; at: number } | undefined;
 }
 
 interface InProject {

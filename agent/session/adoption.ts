@@ -1,17 +1,23 @@
 // What hooks did without the daemon, seen from the turn: the journal has what they gave, the outbox file the answers that they told.
 
+import type { HookCall } from '../../protocol/turn-events.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
+import { turnRecord } from './settlement.ts';
 import { givenIn, isBusy, placeOf } from './state.ts';
 
 /** Begins what the phone reads of a turn that failed. */
 const failedPrefix = 'Failed: ';
 
-/** Called in the queue of the events. `isFresh` = after another look at the outbox file. */
-export function createAdoption(
-  { options, state, keepTurn }: Runtime,
-  ending: Ending,
-): (isFresh: boolean) => Promise<void> {
+/** Called in the queue of the events. */
+export interface Adoption {
+  /** Takes what the notes of hooks say. `isFresh` = after another look at the outbox file. */
+  adopt(isFresh: boolean): Promise<void>;
+  /** Takes the last turn that a hook alone could not tell: its prompt and its answer stand in the session file, and in no entry. */
+  findUntold(call: HookCall): Promise<void>;
+}
+
+export function createAdoption({ options, state, keepTurn }: Runtime, ending: Ending): Adoption {
   const { project, inbox } = options;
 
   /** What a hook gave belongs to the turn that runs in that session file, or is one. */
@@ -49,10 +55,24 @@ export function createAdoption(
     }
   }
 
-  return async (isFresh) => {
-    await inbox.catchUp();
-    await takeHands();
-    await takeEnds(isFresh);
-    await keepTurn();
+  return {
+    async adopt(isFresh) {
+      await inbox.catchUp();
+      await takeHands();
+      await takeEnds(isFresh);
+      await keepTurn();
+    },
+    async findUntold({ agent: tool, session, transcript }) {
+      const { toldTo, isFresh } = state;
+      state.isFresh = false;
+      if (!isFresh || isBusy(state) || state.bound?.id !== session || !toldTo || toldTo.transcript !== transcript)
+        return;
+      const ends = (await options.told(true)).filter((end) => end.transcript === transcript).map(({ at }) => at);
+      const place = { tool, transcript, offset: Math.max(toldTo.at, ...ends) };
+      const record = await turnRecord(place);
+      // An answer without its prompt belongs to a turn that was told before its answer stood in the file.
+      if (!record?.answer || record.prompts.length === 0) return;
+      Object.assign(state, { place, turnRuns: true, modelSeen: true });
+    },
   };
 }

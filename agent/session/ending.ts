@@ -119,6 +119,8 @@ export function createEnding(
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
     const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
     state.told = undefined;
+    const at = until ?? (await sizeOf(transcript));
+    if (transcript !== undefined) state.toldTo = { transcript, at };
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
     if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
@@ -131,12 +133,7 @@ export function createEnding(
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
-    const via = {
-      tool,
-      session: state.bound?.id ?? '',
-      transcript: transcript ?? null,
-      at: until ?? (await sizeOf(transcript)),
-    };
+    const via = { tool, session: state.bound?.id ?? '', transcript: transcript ?? null, at };
     const turn = toStoredTurn(state);
     const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
     const tell = () => options.report({ ...answer, receipts });

@@ -141,7 +141,8 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
   };
 }
 
-async function turnRecord(at: TurnPlace | undefined): Promise<SessionRecord | undefined> {
+/** What the session file says from there; undefined = nothing, or no such file. */
+export async function turnRecord(at: TurnPlace | undefined): Promise<SessionRecord | undefined> {
   if (!at?.transcript) return undefined;
   const text = await readFrom(at.transcript, at.offset, at.until).catch(() => undefined);
   return text === undefined ? undefined : driverOf(at.tool)?.readSession(text);

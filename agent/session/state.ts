@@ -18,6 +18,10 @@ export interface TurnState {
   place: TurnPlace | undefined;
   /** The end of the turn is told under this id, and what the turn carried is still to be settled. */
   told: string | undefined;
+  /** The session file of the bound session, and up to where its turns are told, in bytes. */
+  toldTo: { transcript: string; at: number } | undefined;
+  /** Hooks may have worked alone since the daemon before this one, and no prompt came yet. */
+  isFresh: boolean;
   /** The next prompt that we gave, until the host starts it. */
   offered: { text: string; at: number } | undefined;
   /** The running turn began with a prompt of ours. */
@@ -49,6 +53,8 @@ export function restoreState(project: ProjectState, now: number): TurnState {
     carried: given.map(({ id }) => id),
     place: turn?.place ? { ...turn.place, transcript: turn.place.transcript } : placeOf(given[0]?.hand),
     told: turn?.told,
+    toldTo: turn?.toldTo,
+    isFresh: true,
     offered,
     continued: false,
     modelSeen: false,
@@ -77,8 +83,8 @@ export function placeOf(hand: Hand | undefined): TurnPlace | undefined {
   return hand && { tool: hand.tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
 }
 
-export function toStoredTurn({ bound, turnRuns, place, offered, told }: TurnState): StoredTurn {
-  return { bound, runs: turnRuns, place, offered: offered?.text, told };
+export function toStoredTurn({ bound, turnRuns, place, offered, told, toldTo }: TurnState): StoredTurn {
+  return { bound, runs: turnRuns, place, offered: offered?.text, told, toldTo };
 }
 
 /** Something of the coding agent goes on that a STOP can end. */

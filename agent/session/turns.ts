@@ -33,7 +33,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const held = createHeldTurn(runtime, { holding, hand, keepSprint: sprints.keep, later });
   const ending = createEnding(runtime, { settlement, sprints, held });
   const steering = createSteering({ options, state, holding, endSprint: sprints.end, ...held });
-  const adopt = createAdoption(runtime, ending);
+  const { adopt, findUntold } = createAdoption(runtime, ending);
   const check = createWatchdog(runtime, { holding, held, settlement, ending, sprints, adopt });
 
   /** `answered`: the host has its answer already, so nothing may be handed over. */
@@ -43,7 +43,9 @@ export function createTurns(options: TurnsOptions): Turns {
     // Nobody waits any more: a hook alone has begun this turn, and it may be over by now.
     if (starts && host.isGone()) return {};
     if (starts || type === 'turnEnd' || type === 'sessionEnd') await adopt(!(type === 'turnEnd') && isBusy(state));
+    if (starts) await findUntold(call);
     const moved = move(call, host);
+    if (moved) await tellFrom(call);
     if (state.bound?.id === call.session) await noteEvent(call, host);
     for (;;) {
       const takes = !answered && (starts || type === 'toolEnd');
@@ -77,6 +79,11 @@ export function createTurns(options: TurnsOptions): Turns {
     return true;
   }
 
+  /** What stands in the session file before the binding is not told. */
+  async function tellFrom({ transcript }: HookCall): Promise<void> {
+    state.toldTo = transcript === undefined ? undefined : { transcript, at: await sizeOf(transcript) };
+  }
+
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
     state.agent = agent;
     state.interactive ??= pid !== undefined && (await options.isInteractive(pid, agent));
@@ -93,6 +100,7 @@ export function createTurns(options: TurnsOptions): Turns {
       case 'bind':
         if (holding.current()?.call.session !== effect.session) held.release();
         state.bound = { id: effect.session, pid: host.pid };
+        await tellFrom(call);
         state.interactive = undefined;
         await noteEvent(call, host);
         log('info', 'session bound', { project: p, session: effect.session, pid: host.pid });
