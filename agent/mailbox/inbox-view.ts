@@ -69,7 +69,8 @@ export function showJournal(
     }
     const merged = sign(mergeEntry(entry, ours, 'inbox') as InboxEntry);
     if (merged.read && !noteTaken(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
-    if (message.phase === 'ended') {
+    // The journal has the hand-over, so the entry may go when the file is full.
+    if (message.phase !== 'waiting') {
       kept.push(withoutNote(merged));
       continue;
     }

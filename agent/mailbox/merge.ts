@@ -59,6 +59,9 @@ export function hasRoom(entries: readonly OutboxEntry[], entry: OutboxEntry): bo
   return unsent.length < fileLimits.entries && fileBytes([...unsent, entry]) <= fileLimits.windowBytes;
 }
 
+/** Room for the notes that one hand-over adds to the entries. */
+export const noteBytes = 8 * 1024;
+
 /** The first of `waiting` that fit into the file's window beside the unread `others`; at least one, however large. Give the oldest first. */
 export function selectWindow<E extends Entry>(waiting: readonly E[], others: readonly E[] = []): E[] {
   const window: E[] = [];
@@ -66,7 +69,7 @@ export function selectWindow<E extends Entry>(waiting: readonly E[], others: rea
   let bytes = fileBytes(others);
   for (const entry of waiting) {
     bytes += entryBytes(entry);
-    if (window.length > 0 && (window.length >= entries || bytes > fileLimits.windowBytes)) break;
+    if (window.length > 0 && (window.length >= entries || bytes > fileLimits.windowBytes - noteBytes)) break;
     window.push(entry);
   }
   return window;

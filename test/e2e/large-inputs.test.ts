@@ -142,7 +142,7 @@ describe('a text that is too long for messages', () => {
     const texts = ws.chat.fromBot().filter(({ document }) => !document);
     expect(texts).toHaveLength(10);
     expect(texts[0]?.text).toContain('the key is [redacted:github-token]');
-    expect(texts.at(-1)?.text).toContain('the whole text is in the file message.md');
+    expect(texts.at(-1)?.text).toContain('the whole text is in the attached file message.md');
   });
 
   it('is posted when the folder of its file can be written again, and holds up no other', async () => {
