@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { acquireLock, type HeldLock } from '../../../agent/fs/lock.ts';
+import { rememberBound } from '../../../agent/mailbox/served.ts';
 import { runProgram } from '../../helpers/daemon.ts';
 import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';
 
@@ -24,8 +25,9 @@ beforeEach(async () => {
   env = { HOME: home.home, WA_CONFIG_DIR: config, WA_STATE_DIR: state, WA_RUNTIME_DIR: run };
   for (const dir of [config, state]) await mkdir(dir);
   await mkdir(run, { mode: 0o700 });
-  const bindings = [{ dir: home.project, mailbox: '1000001', project: 0 }];
-  await writeFile(join(config, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
+  const binding = { dir: home.project, mailbox: '1000001', project: 0 };
+  await writeFile(join(config, 'config.json'), JSON.stringify({ bindings: [binding] }), { mode: 0o600 });
+  await rememberBound(config, binding, null, Date.now());
   lock = await acquireLock(join(state, 'daemon'), { timeoutMs: 0, short: false });
 });
 afterEach(async () => {
