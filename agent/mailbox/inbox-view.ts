@@ -69,8 +69,8 @@ export function showJournal(
     }
     const merged = sign(mergeEntry(entry, ours, 'inbox') as InboxEntry);
     if (merged.read && !noteTaken(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
-    // The journal has the hand-over, so the entry may go when the file is full.
-    if (message.phase !== 'waiting') {
+    // The journal has the hand-over, so the entry may go when the file is full. The mark of a lease keeps hooks away.
+    if (message.phase !== 'waiting' && message.phase !== 'leased') {
       kept.push(withoutNote(merged));
       continue;
     }
