@@ -63,8 +63,8 @@ type State = Parameters<Tokenizer>[1];
 type Code = Parameters<State>[0];
 type TokenizeContext = ThisParameterType<Tokenizer>;
 
-/** `!`, `[`, `]`: one each. */
-const brackets = [33, 91, 93];
+/** `!`, `<`, `[`, `]`: one each. */
+const brackets = [33, 60, 91, 93];
 /** `*`, `_`, `~`: the parser takes a run as one, and splits that later. */
 const emphasis = [42, 95, 126];
 

@@ -75,6 +75,7 @@ export const slowUnits = [
   ],
   ...[
     '<',
+    '?<',
     '<a ',
     '<a b="',
     '<!-- ',
