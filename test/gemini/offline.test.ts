@@ -29,7 +29,13 @@ test('a daemon that is stopped is missed by nobody: the file gives the text and 
     { id: entry?.id, marks: `from the owner's phone · sent ${entry?.timestamp}`, text: entry?.text },
   ]);
   expect(hookContext(request).join()).toContain('The wa-sync daemon is not running');
-  expect(await product.inbox()).toEqual([{ ...entry, read: true }]);
+  const via = {
+    tool: 'gemini',
+    session: expect.any(String),
+    transcript: expect.stringContaining('/chats/session-'),
+    at: expect.any(Number),
+  };
+  expect(await product.inbox()).toEqual([{ ...entry, read: true, via }]);
   expect(await outboxTexts(product)).toEqual([['Answered without a daemon.', false]]);
 
   // The owner goes on typing: the relay keeps it.
