@@ -3,15 +3,11 @@
 
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
-import type { Gates } from '../approvals/gate-files.ts';
 import type { Guard } from '../approvals/guard.ts';
-import type { JudgeOptions } from '../approvals/policy/judge-now.ts';
-import type { Shows } from '../approvals/question/question.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
-import type { Redacted } from '../format/redact.ts';
 import { maxTextOf } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { tidyMailbox } from '../mailbox/location.ts';
@@ -25,22 +21,16 @@ import type { Typesetter } from '../relay/render.ts';
 import type { Polling } from '../session/polling.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
-import { guardProject } from './guarding.ts';
+import { type GuardDeps, guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
 
-export interface ProjectDeps extends Omit<MailDeps, 'typesetter'> {
+export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
   signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
-  redactor(text: string): Redacted;
-  judgeLarge: JudgeOptions['judgeLarge'];
-  shows: Shows;
-  /** The gates for the time without a daemon, and the mode that outlives the state directory. */
-  gates: Pick<Gates, 'set' | 'kept'>;
   isAlive(pid: number): boolean;
-  isInteractive(pid: number, agent: string): Promise<boolean>;
 }
 
 export interface RunningProject {
