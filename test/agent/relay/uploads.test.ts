@@ -1,16 +1,16 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
+import type { Journal } from '../../../agent/journal/journal.ts';
 import type { RelayClient } from '../../../agent/relay/client.ts';
 import { keepText } from '../../../agent/relay/documents.ts';
 import { createOutages } from '../../../agent/relay/outages.ts';
 import { createUploads, type Uploads } from '../../../agent/relay/uploads.ts';
 import { WaError } from '../../../protocol/errors.ts';
+import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 const p = '1000001.0';
-const now = 1_790_000_000_000;
+const clock = testClock();
+const now = clock.now();
 
 let root: string;
 let journal: Journal;
@@ -21,8 +21,8 @@ let answers: (() => Promise<'sent'>)[];
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  root = await realpath(await mkdtemp(join(tmpdir(), 'wa-uploads-')));
-  journal = await openJournal(join(root, 'journal.jsonl'), () => now);
+  root = await temporaryFolder();
+  journal = await journalIn(root, clock);
   stopping = new AbortController();
   asked = [];
   answers = [];
@@ -47,7 +47,6 @@ afterEach(async () => {
   stopping.abort();
   vi.useRealTimers();
   await journal.close();
-  await rm(root, { recursive: true });
 });
 
 async function queueDocument(): Promise<string> {
