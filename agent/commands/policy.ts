@@ -9,6 +9,7 @@ import { judgeNow } from '../approvals/policy/judge-now.ts';
 import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy/policy.ts';
 import { createRedactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
+import { jobsWith } from '../heavy/jobs.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { findServed } from '../mailbox/served.ts';
 import { visibleLine } from '../visible.ts';
@@ -48,10 +49,8 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
   const call = callOf(test);
   const { judgement, policies } = await judgeNow(call, context.cwd, test.mode, {
     policies: () => readPolicies(files),
-    fixed: {
-      ...knownPlaces(config.dirs, context.home),
-      secretsIn: (text) => Object.values(redact(text).counts).reduce((sum, count) => sum + count, 0),
-    },
+    fixed: knownPlaces(config.dirs, context.home),
+    judge: jobsWith(redact).judged,
   });
   const { verdict, why, rules, input } = judgement;
   const found = {

@@ -84,7 +84,7 @@ describe('a policy', () => {
     const answer = shell('git push --force');
     await question('git push');
     expect((await ws.run('approvals').exited).stdout).toBe(
-      `${ws.project}\n  Approvals: risky. What may destroy, leak or loosen something is asked; a tool waits for your answer, and no answer is a no.\n  1 question waits on the phone.\nChange it on the phone: /approvals off, risky or all.\n`,
+      `${ws.project}\n  Approvals: risky. wa-sync asks before a tool that may destroy, leak or loosen something; the tool waits for your answer, and no answer is a no.\n  1 question waits on the phone.\nChange it on the phone: /approvals off, risky or all.\n`,
     );
     await tap(await question('git push'), 'Deny');
     await answer;

@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
+import { judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
-import { actionOf, readAction, showHere } from '../../../agent/approvals/question/question.ts';
+import { actionOf, questionPart, readAction } from '../../../agent/approvals/question/question.ts';
 import { maxOpenQuestions } from '../../../agent/approvals/question/questions.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
@@ -28,6 +29,11 @@ interface World {
   userUnread: boolean;
 }
 
+const hide = (text: string) => ({
+  text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
+  places: text.split('hunter2').length - 1,
+});
+
 /** `ownerId` null = a group, undefined = a phone of which nothing is known. */
 async function create(project: ProjectState = emptyProject('1000001.0'), ownerId: string | null | undefined = owner) {
   project.phone = ownerId === undefined ? undefined : { ...privatePhone, owner: ownerId };
@@ -51,19 +57,17 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
       applyApproval(project.approvals, record, world.now);
     },
     send: async (item) => void world.items.push(item),
+    show: async (item) => void world.items.push(item),
     policies: async () => ({
       user: { rules: [], onTimeout: 'deny', timeoutSeconds: 60, ...world.user },
       project: { rules: [] },
       problems: [],
       ...(world.userUnread ? { userUnread: true } : {}),
     }),
-    fixed: { home: '/home/dev', own: [], secretsIn: () => (world.findsSecrets ? 1 : 0) },
-    shows: showHere((text) => ({
-      text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
-      places: text.split('hunter2').length - 1,
-    })),
-    isAtDesk: async () => world.atDesk,
-    checkpoint: async () => undefined,
+    fixed: { home: '/home/dev', own: [] },
+    judge: (task) => judgeHere(task, () => (world.findsSecrets ? 1 : 0)),
+    shows: { question: async (question) => questionPart(question, hide), hide: async (text) => hide(text) },
+    isInteractive: async () => world.atDesk,
     audit: ({ verdict, text, before }) => {
       world.decided.push(verdict);
       world.audited.push({ text, before });
@@ -289,7 +293,9 @@ describe('an edited command', () => {
     expect(await reply(action, ' npm run lint \n')).toBeUndefined();
     expect(await answer).toEqual({ input: { command: 'npm run lint' } });
     expect(world.decided).toEqual(['edited']);
-    expect(await reply(action, 'rm -rf build')).toContain('It was not run.');
+    expect(await reply(action, 'rm -rf build')).toBe(
+      'This was decided before: ✏️ Approved as edited. Your command was not run.',
+    );
   });
 
   it('of a stranger, or after the time, does not run', async () => {

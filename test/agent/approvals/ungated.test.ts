@@ -1,7 +1,7 @@
 // Tools that ran without a gate that let them through.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createUngated, type Ungated } from '../../../agent/approvals/ungated.ts';
+import { createUngated } from '../../../agent/approvals/ungated.ts';
 import type { RanTool } from '../../../agent/drivers/driver.ts';
 import type { ApprovalMode } from '../../../agent/journal/approvals.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
@@ -11,7 +11,7 @@ let told: string[];
 let audited: string[];
 let file: RanTool[];
 let now: number;
-let ungated: Ungated;
+let ungated: ReturnType<typeof create>;
 beforeEach(() => {
   mode = 'all';
   told = [];
@@ -22,10 +22,10 @@ beforeEach(() => {
 });
 
 /** As a daemon does that has just started. */
-function create(): Ungated {
+function create() {
   return createUngated({
     mode: () => mode,
-    tell: (_, textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
+    notify: (textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
     audit: ({ tool }) => audited.push(tool),
     sizeOf: async () => file.length,
     toolsSince: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
