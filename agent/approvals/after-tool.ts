@@ -37,22 +37,16 @@ export function createAfterTool(options: AfterToolOptions) {
   const outputs = new Map<string, { text: string; failed: boolean }[]>();
   /** Hooks that are kept waiting, with their sessions: `hurry` = answer now, with what there is; `leave` = the answer would not be read. */
   const waits = new Map<EventEmitter, string>();
-  const running = new Set<{ session: string; end(): void }>();
+  const running = new Set<{ session: string; stop: AbortController }>();
   /** Sessions that ended while one of their commands ran. */
   const over = new Set<string>();
 
   async function start(command: string, { session, event }: ToolEnd, stdin: string, timeoutMs: number): Promise<Ran> {
-    let entry: { session: string; end(): void } | undefined;
-    const ran = await runCommand(command, {
-      cwd: options.dir,
-      stdin,
-      timeoutMs,
-      onStart(end) {
-        entry = { session, end };
-        running.add(entry);
-      },
-    });
-    if (entry) running.delete(entry);
+    const entry = { session, stop: new AbortController() };
+    running.add(entry);
+    const { signal } = entry.stop;
+    const ran = await runCommand(command, { cwd: options.dir, stdin, timeoutMs, signal });
+    running.delete(entry);
     options.audit({ tool: event.tool, session, what: howEnded(ran, timeoutMs), text: redact(command) });
     return ran;
   }
@@ -161,7 +155,7 @@ export function createAfterTool(options: AfterToolOptions) {
       await giveUp(session, sessionOver);
     },
     async stop(): Promise<void> {
-      for (const { end } of running) end();
+      for (const { stop } of running) stop.abort();
       for (const session of [...outputs.keys()]) await giveUp(session, 'wa-sync ended');
     },
   };

@@ -9,7 +9,7 @@ import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
-import { approvalPrefix, readAction, textItem, verdictTexts } from './question/question.ts';
+import { approvalPrefix, readAction, textItem, verdictTexts, withCode } from './question/question.ts';
 import {
   type Asked,
   brokenText,
@@ -130,10 +130,7 @@ export async function createApprovals(options: ApprovalsOptions) {
     const head = 'Answer this message with the command that runs instead. Now it is:';
     const command = commandOf({ ...call, input: judgement.input ?? call.input }) ?? '';
     const shown = visible((await options.shows.hide(command)).text).slice(0, 2000) || '(empty)';
-    return {
-      text: `${head}\n${shown}`,
-      entities: [{ type: 'pre', offset: head.length + 1, length: shown.length }],
-    };
+    return withCode(head, shown);
   }
 
   /** Without what rewrites a call: the words of the owner run as they are, so they are judged as they are. */

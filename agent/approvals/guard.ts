@@ -155,6 +155,11 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
 
   const stops = new Set<string>();
   let stopInFile: string | undefined;
+  function onStop(line: { what: string; id: string; by?: string }, by: 'owner' | 'file'): Promise<void> {
+    audit.write({ kind: 'stop', ...line });
+    after.hurry();
+    return approvals.stopAll(by);
+  }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
     const { agent, session, event } = call;
@@ -219,9 +224,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
         // It is shown again until the turn rules have spent it.
         if (stops.has(id)) return undefined;
         stops.add(id);
-        audit.write({ kind: 'stop', what: said.type, id });
-        after.hurry();
-        await approvals.stopAll('owner');
+        await onStop({ what: said.type, id }, 'owner');
         return undefined;
       }
       if (said.type === 'button' && said.action.startsWith(budgetPrefix)) {
@@ -237,10 +240,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
       // It stands there until a turn has obeyed it, and denies what was asked before it only.
       if (stop?.id === stopInFile) return;
       stopInFile = stop?.id;
-      if (!stop) return;
-      audit.write({ kind: 'stop', what: stop.type, id: stop.id, by: 'another program' });
-      after.hurry();
-      await approvals.stopAll('file');
+      if (stop) await onStop({ what: stop.type, id: stop.id, by: 'another program' }, 'file');
     },
     async tick(): Promise<void> {
       await approvals.tick();

@@ -64,25 +64,14 @@ function durationMs(text: string): number {
   });
 }
 
-function lineText({ at, kind, session: _, hash: __, ...rest }: Record<string, unknown>): string {
-  const { tool, verdict, what, mode, text, before, by, why, ms, tokens } = rest;
-  const seconds = typeof ms === 'number' ? `${Math.round(ms / 1000)} s` : undefined;
-  const used = typeof tokens === 'number' ? `${tokens} tokens` : undefined;
-  const reasons = Array.isArray(why) && why.length > 0 ? `(${why.join('; ')})` : undefined;
-  const instead = before === undefined ? undefined : `instead of: ${before}`;
-  const words = [
-    tool,
-    verdict,
-    what,
-    mode,
-    text,
-    instead,
-    seconds,
-    used,
-    by === undefined ? undefined : `by ${by}`,
-    reasons,
-  ];
+function lineText(line: Record<string, unknown>): string {
+  const { at, kind, tool, verdict, what, mode, text, before, by, why, ms, tokens } = line;
+  const words = [at, String(kind).padEnd(8), tool, verdict, what, mode, text];
+  if (before !== undefined) words.push(`instead of: ${before}`);
+  if (typeof ms === 'number') words.push(`${Math.round(ms / 1000)} s`);
+  if (typeof tokens === 'number') words.push(`${tokens} tokens`);
+  if (by !== undefined) words.push(`by ${by}`);
+  if (Array.isArray(why) && why.length > 0) words.push(`(${why.join('; ')})`);
   // The file lies in the project, where other programs may write.
-  const line = [at, String(kind).padEnd(8), ...words.filter((word) => word !== undefined && word !== '')].join('  ');
-  return visibleLine(line);
+  return visibleLine(words.filter((word) => word !== undefined && word !== '').join('  '));
 }

@@ -53,21 +53,14 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
     judge: jobsWith(redact).judged,
   });
   const { verdict, why, rules, input } = judgement;
-  const found = {
-    verdict,
-    mode: test.mode,
-    rules,
-    why,
-    ...(input ? { input } : {}),
-    files,
-    problems: policies.problems,
-  };
+  const { mode } = test;
   if (test.json) {
-    context.out(JSON.stringify(found));
+    // Without a rewritten input the key is left out.
+    context.out(JSON.stringify({ verdict, mode, rules, why, input, files, problems: policies.problems }));
     return;
   }
   const line = (text: string) => context.out(visibleLine(redact(text).text));
-  line(`In mode ${test.mode} this ${verdicts[verdict]}.`);
+  line(`In mode ${mode} this ${verdicts[verdict]}.`);
   for (const reason of why) line(`  because: ${reason}`);
   if (input) line(`  rewritten by ${files.user}: ${commandOf({ ...call, input }) ?? JSON.stringify(input)}`);
   if (rules.length > 0) line(`  built-in rules: ${rules.join(', ')}`);

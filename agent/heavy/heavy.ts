@@ -2,7 +2,7 @@
 // done in time goes out as a notice; a call that is not done in time is asked or denied as if nothing were known of it.
 
 import { jsonOf } from '../approvals/danger/call.ts';
-import { type JudgeOptions, unjudged } from '../approvals/policy/judge-now.ts';
+import { type Judged, type JudgeTask, unjudged } from '../approvals/policy/judge-now.ts';
 import type { Shows } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
@@ -18,22 +18,14 @@ export interface HeavyOptions {
   log: Log;
 }
 
-export interface Heavy {
-  /** For a phone whose messages hold so many UTF-16 units. */
-  typesetterFor(maxText: () => number): Typesetter;
-  readonly judge: JudgeOptions['judge'];
-  readonly shows: Shows;
-  /** How many threads there are. */
-  threads(): number;
-  close(): Promise<void>;
-}
+export type Heavy = ReturnType<typeof createHeavy>;
 
 /** Up to this much is done at once: in a few milliseconds, and most texts and calls are smaller. */
 export const inlineChars = 8_192;
 
 const usualDeadlinesMs = { judge: 5_000, typeset: 10_000 };
 
-export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesMs, log }: HeavyOptions): Heavy {
+export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesMs, log }: HeavyOptions) {
   const threadFor = (what: string, deadlineMs: number) =>
     createThread({
       data: { redaction },
@@ -52,7 +44,8 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
   }
 
   return {
-    typesetterFor: (maxTextNow) => ({
+    /** For a phone whose messages hold so many UTF-16 units. */
+    typesetterFor: (maxTextNow: () => number): Typesetter => ({
       async parts(text, mode) {
         const maxText = maxTextNow();
         for (const as of mode === 'Plain' ? [mode] : [mode, 'Plain' as const]) {
@@ -65,7 +58,7 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
         return (await run(typesetting, { kind: 'redacted', input: text }, text.length)) ?? notChecked(text);
       },
     }),
-    async judge(task) {
+    async judge(task: JudgeTask): Promise<Judged> {
       return (await run(judging, { kind: 'judged', input: task }, charsIn(task.call.input))) ?? unjudged(task);
     },
     shows: {
@@ -78,11 +71,10 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
         const unchecked = { text: `(${text.length} characters, not checked for secrets in time)`, places: 1 };
         return (await run(judging, { kind: 'hidden', input: text }, text.length)) ?? unchecked;
       },
-    },
+    } satisfies Shows,
+    /** How many threads there are. */
     threads: () => [judging, typesetting].filter((thread) => thread.isRunning()).length,
-    async close() {
-      await Promise.all([judging.close(), typesetting.close()]);
-    },
+    close: () => Promise.all([judging.close(), typesetting.close()]),
   };
 }
 

@@ -149,9 +149,10 @@ describe('a fault', () => {
     await switchOn('risky');
     await writeFile(join(ws.root, 'config', 'policy.json'), '{ "rules": [');
     const answer = shell('ls');
-    const asked = await question('policy.json is no JSON');
+    const asked = await question('policy.json is not JSON');
+    await policy({});
     await tap(asked, 'Deny');
-    expect(await answer).toEqual(denied('denied'));
+    expect(await answer).toEqual(denied('The owner denied this'));
   });
 
   it.skipIf(process.getuid?.() === 0)('of the disk denies: what cannot be journalled is not asked', async () => {

@@ -73,15 +73,12 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
   const head = within(clean([`Run ${tool}?`, ...options.why.map((why) => `⚠ ${why}`)].join('\n')), headUnits, maxText);
   const body = within(bodyOf(options, clean), bodyUnits, maxText) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
-  const tail = [
-    ...(places > 0
-      ? [`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`]
-      : []),
-    ...(options.checkpoint ? [`Checkpoint: ${options.checkpoint}`] : []),
-    `Waits ${options.waits}, ${end}.`,
-  ].join('\n');
-  const part = withCode(head, body, tail, commandOf(call) === undefined ? undefined : 'bash');
-  return { part, hides: places > 0 };
+  const tail = [`Waits ${options.waits}, ${end}.`];
+  if (options.checkpoint) tail.unshift(`Checkpoint: ${options.checkpoint}`);
+  if (places > 0)
+    tail.unshift(`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`);
+  const part = withCode(head, body, commandOf(call) === undefined ? {} : { language: 'bash' });
+  return { part: { ...part, text: [part.text, ...tail].join('\n') }, hides: places > 0 };
 }
 
 /** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
@@ -121,14 +118,10 @@ function restOf({ input }: ToolCall, shown: readonly string[]): string[] {
   return rest.map(([key, value]) => `# ${/^[\w.-]+$/.test(key) ? key : JSON.stringify(key)}: ${JSON.stringify(value)}`);
 }
 
-function withCode(head: string, body: string, tail: string, language: string | undefined): TextPart {
-  const pre: TextEntity = {
-    type: 'pre',
-    offset: head.length + 1,
-    length: body.length,
-    ...(language ? { language } : {}),
-  };
-  return { text: `${head}\n${body}\n${tail}`, entities: [pre] };
+/** `code` on lines of its own below `head`. */
+export function withCode(head: string, code: string, more: { language?: string } = {}): TextPart {
+  const entities: TextEntity[] = [{ type: 'pre', offset: head.length + 1, length: code.length, ...more }];
+  return { text: `${head}\n${code}`, entities };
 }
 
 /** Head and tail with what was left out between them, at most about `maxUnits` UTF-16 units. */
@@ -230,14 +223,12 @@ export const verdictTexts: Readonly<Record<Verdict, string>> = {
 
 /** The same phone message without its buttons, with what became of it. `detail` = the command that runs instead, or what changed. */
 export function verdictItem(id: string, question: TextPart, verdict: Verdict, detail?: string): OutboxItem {
-  const told = `${question.text}\n${verdictTexts[verdict]}`;
-  const shown = detail === undefined ? '' : headAndTail(detail, editUnits);
-  const entities: TextEntity[] = [...question.entities];
-  if (shown !== '') entities.push({ type: 'pre', offset: told.length + 1, length: shown.length });
+  const text = `${question.text}\n${verdictTexts[verdict]}`;
+  const part = detail ? withCode(text, headAndTail(detail, editUnits)) : { text, entities: [] };
   return {
     key: `${questionKey(id)}_end`,
     class: 'approval',
-    parts: [{ text: shown === '' ? told : `${told}\n${shown}`, entities }],
+    parts: [{ ...part, entities: [...question.entities, ...part.entities] }],
     slot: questionKey(id),
     rev: 2,
   };

@@ -189,7 +189,7 @@ describe('the policies', () => {
     ['{"rules":{}}', /: "rules" must be an array, found an object$/],
     ['{"rules":[5]}', /: "rules\[0\]" must be an object, found 5$/],
     ['[]', /policy\.json: the whole must be an object$/],
-    ['{\n  "rules": rulez\n}', /policy\.json is no JSON \(line 2\)$/],
+    ['{\n  "rules": rulez\n}', /policy\.json is not JSON \(line 2\)$/],
     ['{"budgets":{"turns":-1}}', /: "budgets\.turns" must be at least 1, found -1$/],
     ['{"approvers":["me"]}', /: "approvers\[0\]" must be a text of digits only, found "me"$/],
     [
@@ -239,7 +239,7 @@ describe('the policies', () => {
     ['{"a": 1}\n}', 2],
     ['{"a": "open\n}', 1],
   ])('%j stops being JSON in line %i', async (text, line) => {
-    expect((await read(text, undefined)).problems[0]).toMatch(new RegExp(`is no JSON \\(line ${line}\\)$`));
+    expect((await read(text, undefined)).problems[0]).toMatch(new RegExp(`is not JSON \\(line ${line}\\)$`));
   });
 
   it.each([

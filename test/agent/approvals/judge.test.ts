@@ -35,7 +35,7 @@ describe('a mode', () => {
   });
 
   it('asks for everything that it finds while a policy cannot be read', () => {
-    const broken = { ...policiesWith(), problems: ['policy.json is no JSON'] };
+    const broken = { ...policiesWith(), problems: ['policy.json is not JSON'] };
     expect(verdict('ls', broken, 'risky')).toBe('ask');
     expect(verdict('ls', broken, 'off')).toBe('go');
   });

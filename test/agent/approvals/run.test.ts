@@ -10,7 +10,7 @@ import { isAlive } from '../../../agent/process.ts';
 import { until } from '../../helpers/daemon.ts';
 
 const run = (command: string, options: { stdin?: string; timeoutMs?: number } = {}) =>
-  runCommand(command, { cwd: tmpdir(), stdin: '', timeoutMs: 30_000, onStart: () => {}, ...options });
+  runCommand(command, { cwd: tmpdir(), stdin: '', timeoutMs: 30_000, ...options });
 
 it('a command reads its stdin, and its two streams are told apart', async () => {
   const ran = await run('tr a-z A-Z; echo trouble >&2; exit 3', { stdin: 'a result' });
@@ -39,7 +39,7 @@ it('what is printed beyond measure is left out, and said so', async () => {
 });
 
 it('a folder that is gone is no reason to fall', async () => {
-  const ran = await runCommand('true', { cwd: '/nonexistent', stdin: 'x', timeoutMs: 1_000, onStart: () => {} });
+  const ran = await runCommand('true', { cwd: '/nonexistent', stdin: 'x', timeoutMs: 1_000 });
   expect(ran.code).toBe(127);
 });
 
@@ -55,7 +55,7 @@ it.skipIf(process.platform === 'win32')('nor is a process that has no file descr
     import { openSync } from 'node:fs';
     import { runCommand } from ${JSON.stringify(join(import.meta.dirname, '../../../agent/approvals/run.ts'))};
     try { for (;;) openSync('/dev/null'); } catch {}
-    const { code } = await runCommand('true', { cwd: '/', stdin: '', timeoutMs: 30_000, onStart() {} });
+    const { code } = await runCommand('true', { cwd: '/', stdin: '', timeoutMs: 30_000 });
     console.log(code);`;
   const node = ['--experimental-strip-types', '--input-type=module', '-e', script];
   const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, ...node];
