@@ -10,7 +10,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding, Config } from '../config.ts';
-import { meterTokens, sizeOf, toolsSince } from '../drivers/session-file.ts';
+import { meterTokens } from '../drivers/session-file.ts';
 import { verifyAll } from '../drivers/workstations.ts';
 import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
@@ -137,7 +137,8 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     clock,
   });
   const ungated = createUngated({
-    ...{ sizeOf, toolsSince, clock, mode: approvals.mode },
+    mode: approvals.mode,
+    clock,
     notify: async (textOf, call) => void notify('ungated', textOf(call ? await describe(call) : '')),
     audit: (line, call) => audit.write(describe(call).then((text) => ({ kind: 'ungated', ...line, text }))),
   });

@@ -2,8 +2,7 @@
 // turn that shows neither gates nor ends. Tells the phone; holds nothing up and decides nothing.
 
 import type { HookCall } from '../../protocol/turn-events.ts';
-import type { RanTool } from '../drivers/driver.ts';
-import type { SessionFile } from '../drivers/session-file.ts';
+import { type SessionFile, sizeOf, toolsSince } from '../drivers/session-file.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { type ToolCall, toolsOf } from './danger/call.ts';
 import { hashOf } from './question/questions.ts';
@@ -13,9 +12,6 @@ export interface UngatedOptions {
   /** Never rejects. `textOf` gets what a person reads of the call. */
   notify(textOf: (words: string) => string, call?: ToolOfCall): void;
   audit(line: { tool: string; session: string }, call: ToolOfCall): void;
-  sizeOf(path: string): Promise<number>;
-  /** From `offset` on, and where the file ended then. */
-  toolsSince(file: SessionFile, offset: number): Promise<{ tools: RanTool[]; end: number }>;
   clock: () => number;
 }
 
@@ -48,7 +44,7 @@ const maxPassed = 500;
 /** One by one in a turn; the rest is counted at its end. */
 const maxNotified = 5;
 
-export function createUngated({ mode, notify, audit, sizeOf, toolsSince, clock }: UngatedOptions) {
+export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
   const sessions = new Map<string, Session>();
 
   function sessionOf(id: string): Session {

@@ -1,22 +1,25 @@
 // Tools that ran without a gate that let them through.
 
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createUngated } from '../../../agent/approvals/ungated.ts';
-import type { RanTool } from '../../../agent/drivers/driver.ts';
 import type { ApprovalMode } from '../../../agent/journal/approvals.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
+import { temporaryFolder } from '../../helpers/surroundings.ts';
 
 let mode: ApprovalMode;
 let told: string[];
 let audited: string[];
-let file: RanTool[];
+let file: string;
 let now: number;
 let ungated: ReturnType<typeof create>;
-beforeEach(() => {
+beforeEach(async () => {
   mode = 'all';
   told = [];
   audited = [];
-  file = [];
+  file = join(await temporaryFolder(), 'session.jsonl');
+  writeFileSync(file, '');
   now = 1000;
   ungated = create();
 });
@@ -27,14 +30,12 @@ function create() {
     mode: () => mode,
     notify: (textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
     audit: ({ tool }) => audited.push(tool),
-    sizeOf: async () => file.length,
-    toolsSince: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
     clock: () => now++,
   });
 }
 
 const see = (event: TurnEvent, session = 's') =>
-  ungated.sees({ agent: 'gemini', session, transcript: '/t', cwd: '/p', event });
+  ungated.sees({ agent: 'gemini', session, transcript: file, cwd: '/p', event });
 const start = () => see({ type: 'turnStart', prompt: 'go' });
 const request = () => see({ type: 'modelRequest', texts: [] });
 const end = () => see({ type: 'turnEnd', answer: 'done' });
@@ -49,7 +50,12 @@ function gate(command: string, yes = true): void {
   if (yes) ungated.passed('s', shell(command));
 }
 const ended = (command: string, tool?: string) => see({ type: 'toolEnd', ...shell(command, tool) });
-const ran = (id: string, tool = 'run_shell_command') => file.push({ id, tool, input: { command: id }, at: now++ });
+/** As Gemini CLI writes it. */
+function ran(id: string, at = now++): void {
+  const call = { id, name: 'run_shell_command', args: { command: id }, status: 'success' };
+  const message = { type: 'gemini', toolCalls: [{ ...call, timestamp: new Date(at).toISOString() }] };
+  appendFileSync(file, `${JSON.stringify(message)}\n`);
+}
 /** What is in the file is looked at. */
 const looked = () => ungated.look();
 
@@ -206,14 +212,14 @@ describe('a session file', () => {
   it('says nothing of what ran before approvals were on', async () => {
     mode = 'off';
     start();
+    const before = now;
     ran('before');
     await looked();
     mode = 'all';
     request();
     await looked();
-    const [before] = file;
     // Written once more, as the host does with a message that changed.
-    if (before) file.push(before);
+    ran('before', before);
     ran('after');
     end();
     await looked();
