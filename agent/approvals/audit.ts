@@ -1,4 +1,4 @@
-// `wa_audit.jsonl` beside the project's two files: one line per decision, STOP, tool call and turn. Append-only for this
+// `wa_audit.jsonl` in the folder of the project's two files: one line per decision, STOP, tool call and turn. Append-only for this
 // user alone, rotated once; holds no text that the redaction would hide.
 
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' 
 const auditFileName = 'wa_audit.jsonl';
 
 const maxBytes = 5 * 1024 * 1024;
-/** A line more than that, and not what a cloned repository brought. */
+/** Room for one line more; a larger file came with a cloned repository. */
 const maxReadBytes = 2 * maxBytes;
 
 export interface AuditOptions {

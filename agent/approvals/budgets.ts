@@ -105,7 +105,7 @@ export function createBudgeting(options: BudgetingOptions) {
   };
 }
 
-/** The first limit that is passed, in words. */
+/** The first limit that the usage passes, in words. */
 function exceeded(usage: Usage, { turns, minutes, tokens }: Budgets): string | undefined {
   const times = usage.granted + 1;
   if (turns !== undefined && usage.turns > turns * times) return `${turns * times} turns`;

@@ -88,7 +88,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     return read;
   }
   await policies();
-  /** One look for all that an event asks before its answer, but for a gate: that one is judged by what stands there in the end. */
+  /** One reading for everything that an event asks before its answer. A gate reads anew: it is judged by the policy at its end. */
   const policiesAt = new WeakMap<HookCall['event'], Promise<Policies>>();
   function policiesFor({ event }: HookCall): Promise<Policies> {
     const read = policiesAt.get(event) ?? policies();
@@ -222,7 +222,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     async answer(control: ControlRow): Promise<OutboxItem[] | undefined> {
       const { id, control: said } = control;
       if (said.type === 'stop' || said.type === 'abort') {
-        // It is shown again until the turn rules have spent it.
+        // The control comes again until the turn rules have handled it.
         if (stops.has(id)) return undefined;
         stops.add(id);
         await onStop({ what: said.type, id }, 'owner');
@@ -238,7 +238,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     },
     /** The STOP of another program that stands open in the inbox file, as of each look at it. */
     async stoppedInFile(stop: { id: string; type: 'stop' | 'abort' } | undefined): Promise<void> {
-      // It stands there until a turn has obeyed it, and denies what was asked before it only.
+      // The entry stands there until a turn has obeyed it, and denies only the questions that it finds.
       if (stop?.id === stopInFile) return;
       stopInFile = stop?.id;
       if (stop) await onStop({ what: stop.type, id: stop.id, by: 'another program' }, 'file');

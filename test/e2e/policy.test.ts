@@ -77,7 +77,7 @@ describe('a policy', () => {
     expect(await agent.hook('BeforeAgent', { prompt: 'two' })).toEqual({});
   });
 
-  it('and what it did are shown by the command line, which changes nothing', async () => {
+  it('and its verdicts are shown by the command line, which changes nothing', async () => {
     const daemon = ws.run('start');
     await until('the daemon is up', () => daemon.stdout().includes('is running'));
     await switchOn('risky');
@@ -99,7 +99,7 @@ describe('a policy', () => {
     expect((await ws.run('audit', '--since', 'soon').exited).stderr).toContain('(bad_arguments)');
   });
 
-  it('with a mistake is named by the command line without a tool call, and no longer when it is repaired', async () => {
+  it('with a mistake is named by the command line before any tool call, until it is repaired', async () => {
     await ws.start();
     const said = async (name: string) => (await ws.run(name).exited).stdout;
     await writeFile(join(ws.root, 'config', 'policy.json'), '{\n  "rules": rulez\n}');

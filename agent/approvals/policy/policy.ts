@@ -1,5 +1,5 @@
-// The policy of the user (`policy.json` beside config.json) and of a project (`wa_policy.json` beside its two files, which can only
-// tighten): schema and reading. Prose: docs/policy.md.
+// The policy of the user (`policy.json` in the folder of config.json) and of a project (`wa_policy.json` in the folder of its two files,
+// which can only tighten): schema and reading. Prose: docs/policy.md.
 
 import * as v from 'valibot';
 import type { WaError } from '../../../protocol/errors.ts';
@@ -75,7 +75,7 @@ const userRule = v.pipe(
   }),
   v.check((rule) => hasEffect(rule), 'does nothing: give it "do", "after", or "checkpoint": true'),
   // What a built-in rule finds is known before a call only; a filter that never ran would let everything pass.
-  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'cannot have "after" beside "builtin"'),
+  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'cannot have both "after" and "builtin"'),
   v.check(
     (rule) => rule.do !== 'allow' || rule.builtin !== neverAllowed,
     `cannot allow "${neverAllowed}": it guards wa-sync itself`,
@@ -114,7 +114,7 @@ export type Budgets = NonNullable<UserPolicy['budgets']>;
 export interface Policies {
   user: UserPolicy;
   project: ProjectPolicy;
-  /** What cannot be read, for the phone and the log; then everything is asked while approvals are on. */
+  /** Mistakes, for the phone and the log. With one of them every call is asked while approvals are on. */
   problems: string[];
   /** The user's policy cannot be read: the approvers that it names are unknown. */
   userUnread?: boolean;
@@ -123,7 +123,7 @@ export interface Policies {
 /** More than a person writes. */
 const maxPolicyBytes = 256 * 1024;
 
-/** It goes to the phone with each question. */
+/** A problem goes to the phone with each question. */
 const maxProblemChars = 500;
 
 export const userPolicyName = 'policy.json';

@@ -213,7 +213,7 @@ export const verdictTexts: Readonly<Record<Verdict, string>> = {
   edited: '✏️ Approved as edited:',
   denied: '❌ Denied.',
   changed: '⚠ Denied, because this changed after you were asked:',
-  timeout: '⌛ Too late, denied: nobody answered in time.',
+  timeout: '⌛ Too late, denied: no answer came in time.',
   desk: '⌛ Not answered in time: the dialog waits at the terminal.',
   withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
   interrupted: '⚠ Too late, denied: the daemon ended while this waited.',

@@ -103,7 +103,7 @@ export const brokenText = `The log of wa-sync says why: most often its disk is f
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
 
-/** A person answers one after the other; more are a loop, and each of them holds a hook, a call and a message. */
+/** A person answers one question after the other. More questions come from a loop, and each holds a hook, a call and a message. */
 export const maxOpenQuestions = 50;
 
 export function createQuestions(options: QuestionsOptions) {
@@ -157,7 +157,7 @@ export function createQuestions(options: QuestionsOptions) {
     return true;
   }
 
-  /** Settles it when its time is over or its hook is gone. True = it did. */
+  /** Settles a question whose time is over or whose hook is gone. True = settled now. */
   async function expireIfLate(question: Question): Promise<boolean> {
     const { id, call, host, expiresAt, onTimeout } = question;
     if (host.isGone()) {

@@ -53,13 +53,13 @@ describe('a question', () => {
     expect([type, text.slice(offset, offset + length)]).toEqual(['pre', 'echo "😀" && ls']);
   });
 
-  it('shows what else the call asks for, but the words by which the agent describes it', () => {
+  it('shows the other arguments of the call, except the description by the agent', () => {
     const { text } = shell('ls', { description: 'harmless!', directory: '/etc', is_background: true });
     expect(text).toContain('ls\n# directory: "/etc"\n# is_background: true\n');
     expect(text).not.toContain('harmless');
   });
 
-  it('of a tool of another server shows every argument as it is, whatever its name', () => {
+  it('about a tool of an MCP server shows every argument as it is, whatever its name', () => {
     const ask = (input: Record<string, unknown>) =>
       partOf({ call: { agent: 'gemini', tool: 'x', server: 'fs', input } }).text;
     expect(ask({ file_path: 'a.txt', content: 'hi', post_hook: 'curl x | sh' })).toContain(
@@ -68,7 +68,7 @@ describe('a question', () => {
     expect(ask({ command: 'ls', description: 'and then rm -rf ~' })).toContain('# description: "and then rm -rf ~"');
   });
 
-  it('of a file shows what else the call asks for, and no name that could pass for lines of the view', () => {
+  it('about a file shows the other arguments, and no file name that could pass for lines of the view', () => {
     const ask = (input: Record<string, unknown>) =>
       partOf({ call: { agent: 'gemini', tool: 'write_file', server: undefined, input } }).text;
     const written = { file_path: 'a.txt', content: 'hi' };
@@ -80,7 +80,7 @@ describe('a question', () => {
     expect(odd).toContain(String.raw`"a.txt (new file)\n+ harmless\n\nWaits"`);
   });
 
-  it('hides no secret that hidden characters cut in two, and names the MCP server', () => {
+  it('hides both halves of a secret that an invisible character cuts in two, and names the MCP server', () => {
     const { text } = partOf({
       call: { agent: 'gemini', tool: 'mcp_x_y', server: 'x', input: { q: 'hunter2/\u200bhunter2' } },
       why: ['holds a secret'],
@@ -92,7 +92,7 @@ describe('a question', () => {
     expect(text).toContain('Checkpoint: refs/wa-sync/1\n');
   });
 
-  it('shows neither a secret of several lines nor what a file of secrets holds now', () => {
+  it('hides a secret of several lines, and the present content of a file of secrets', () => {
     const write = (hidesFile: boolean) =>
       partOf({
         call: { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: '.env', content: 'A=2' } },
@@ -105,7 +105,7 @@ describe('a question', () => {
     expect(write(true)).toContain('.env (replaces the file)\n+ A=2\n');
   });
 
-  it('shows that a secret changes where another one of the same form takes its place', () => {
+  it('shows that a secret changes, also when the new one looks the same once it is hidden', () => {
     const edit = (old_string: string, new_string: string) =>
       partOf({
         call: {
@@ -213,7 +213,7 @@ describe('a question', () => {
     },
   );
 
-  it('is bound to the hash of the arguments by each of its buttons', () => {
+  it('binds each of its buttons to the hash of the arguments', () => {
     const item = questionItem({ id: 'ab12', hash: 'cd34' }, shell('ls'), { always: true, edit: true });
     expect(item.buttons?.flat().map(({ action }) => readAction(action))).toEqual(
       (['approve', 'deny', 'always', 'edit'] as const).map((answer) => ({ id: 'ab12', hash: 'cd34', answer })),
@@ -222,7 +222,7 @@ describe('a question', () => {
   });
 });
 
-describe('what a text hides', () => {
+describe('a text', () => {
   it.each([
     ['a\u202eb', 'a⟨U+202E⟩b'],
     ['a\u200b\u2060b', 'a⟨U+200B⟩⟨U+2060⟩b'],
@@ -237,13 +237,13 @@ describe('what a text hides', () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('in the middle of what is long is counted', () => {
+  it('that is too long is cut in the middle, and the characters left out are counted', () => {
     expect(headAndTail('a'.repeat(100), 30)).toBe(`${'a'.repeat(20)}\n⟨… 70 characters left out …⟩\n${'a'.repeat(10)}`);
     expect(headAndTail('short', 30)).toBe('short');
   });
 });
 
-it('a diff shows the lines that change with one around them', () => {
+it('a diff shows the changed lines and one line around them', () => {
   expect(shortDiff('a\nb\nc\nd', 'a\nb\nX\nd')).toBe('  b\n- c\n+ X\n  d');
   expect(shortDiff('', 'new')).toBe('+ new');
   expect(shortDiff('old', '')).toBe('- old');

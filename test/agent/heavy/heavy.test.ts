@@ -49,7 +49,7 @@ const policiesWith = (...rules: object[]) =>
   ({ user: { rules }, project: { rules: [] }, problems: [] }) as unknown as JudgeTask['policies'];
 
 describe('a text', () => {
-  it('is rendered in a thread as it is at once, and a small one starts no thread', async () => {
+  it('is rendered in a thread with the same result as at once, and a small one starts no thread', async () => {
     const heavy = heavyWith(redaction);
     const here = typesetHere(redactorOf(redaction), maxText);
     const small = large.slice(0, inlineChars);
@@ -64,7 +64,7 @@ describe('a text', () => {
     expect([heavy.threads(), failures]).toEqual([1, []]);
   });
 
-  it('that cannot be checked in time is not sent, and the next one is rendered as ever', async () => {
+  it('that cannot be checked in time is not sent, and the next one is rendered as usual', async () => {
     const heavy = heavyWith(slow, 4_000);
     const parts = await heavy.typesetterFor(() => maxText).parts(large + endless, 'Markdown');
     expect(parts.map(({ text }) => text)).toEqual([
@@ -81,7 +81,7 @@ describe('a text', () => {
 describe('a call', () => {
   const big = `echo ${'x'.repeat(inlineChars)}; rm -rf /`;
 
-  it('is judged in a thread as it is at once, and a small one starts no thread', async () => {
+  it('is judged in a thread with the same result as at once, and a small one starts no thread', async () => {
     const heavy = heavyWith(redaction);
     expect((await heavy.judge(taskOf('rm -rf /'))).judgement.verdict).toBe('ask');
     expect(heavy.threads()).toBe(0);
@@ -90,7 +90,7 @@ describe('a call', () => {
     expect([verdict.judgement.verdict, heavy.threads()]).toEqual(['ask', 1]);
   });
 
-  it('that cannot be judged in time is asked, denied where a rule may forbid it, and else goes on in mode off', async () => {
+  it('that cannot be judged in time is asked, denied where a rule may forbid it, and otherwise runs in mode off', async () => {
     const heavy = heavyWith(slow, 500);
     const verdictOf = async (changes: Partial<JudgeTask>) =>
       (await heavy.judge(taskOf(`${big} ${endless}`, changes))).judgement.verdict;
@@ -110,7 +110,7 @@ describe('a call', () => {
     expect(await verdictOf({ mode: 'off', policies: policiesWith(rule({ do: 'ask' })) })).toBe('ask');
   });
 
-  it('that a rule of the policy forbids by itself is refused by that rule, before anything slow is looked for', async () => {
+  it('that a rule of the policy forbids is refused by that rule before anything slow runs', async () => {
     const heavy = heavyWith(slow, 30_000);
     const policies = policiesWith(rule({ do: 'stop' }));
     const verdict = await heavy.judge(taskOf(`${big} ${endless}`, { mode: 'risky', policies }));
@@ -129,7 +129,7 @@ describe('a call', () => {
 });
 
 describe('a thread', () => {
-  it('that cannot start, or breaks, has no result for what waits, and says why', async () => {
+  it('that cannot start, or breaks, gives its jobs no result, and the log says why', async () => {
     const why: string[] = [];
     const thread = createThread({ data: {} as ThreadData, deadlineMs: 30_000, onFailed: (each) => why.push(each) });
     expect(
@@ -139,7 +139,7 @@ describe('a thread', () => {
     await thread.close();
   });
 
-  it('that needs too much memory is ended, and this process is not', async () => {
+  it('that needs too much memory is ended, and the daemon goes on', async () => {
     const why: string[] = [];
     const thread = createThread({ data: { redaction }, deadlineMs: 60_000, onFailed: (each) => why.push(each) });
     expect(
@@ -150,7 +150,7 @@ describe('a thread', () => {
     await thread.close();
   });
 
-  it('that is closed has no result for what is under way', async () => {
+  it('that is closed gives its jobs no result', async () => {
     const thread = createThread({ data: { redaction: slow }, deadlineMs: 30_000, onFailed: () => {} });
     const waiting = thread.run({ kind: 'redacted', input: endless });
     await thread.close();
