@@ -3,6 +3,7 @@
 import type { KeyEnd } from '../../protocol/log.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { applyApproval } from './approvals.ts';
+import { restore } from './compact.ts';
 import { addRow, addStopWord, correctStale, held, keepForLater, move, report } from './messages.ts';
 import type { JournalRecord, ProjectRecord } from './records.ts';
 import { emptyProject, type JournalState, type OutboxKey, type ProjectState } from './state.ts';
@@ -147,8 +148,8 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
         endKey(project, { key, state, ...(ref ? { ref } : {}), ...(error ? { error } : {}) });
       return;
     }
-    case 'known':
-      for (const id of record.ids) project.known.set(id, record.at);
+    case 'kept':
+      restore(project, record.of, record.key, record.value);
       return;
     case 'approvals':
     case 'asked':

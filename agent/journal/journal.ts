@@ -6,8 +6,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { fileLimits } from '../../protocol/limits.ts';
 import { apply } from './apply.ts';
-import { compact, forget } from './compact.ts';
+import { compact } from './compact.ts';
 import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
 import { emptyProject, type JournalState, type ProjectState } from './state.ts';
 
@@ -36,13 +37,10 @@ export async function openJournal(
   clock: () => number,
   fromBytes: number = compactFromBytes,
 ): Promise<Journal> {
-  const { state: whole, unreadableLines } = await load(path);
-  const records = compact(whole, clock());
-  const state: JournalState = new Map();
-  for (const record of records) apply(state, record);
+  const { state, unreadableLines } = await load(path);
   let handle: FileHandle;
   try {
-    handle = await rewrite(path, records);
+    handle = await rewrite(path, compact(state, clock()));
     await syncDirectory(dirname(path));
   } catch (cause) {
     throw unusable(path, cause);
@@ -85,10 +83,9 @@ export async function openJournal(
   async function compactNow(): Promise<void> {
     try {
       const old = handle;
-      handle = await rewrite(path, compact(state, clock()));
+      handle = await rewrite(path, compact(state, clock(), fileLimits.settledKeptMs));
       isNameSynced = false;
       length = (await handle.stat()).size;
-      forget(state, clock());
       await old.close();
     } catch {
       // The next append reports a broken disk.

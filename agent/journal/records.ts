@@ -8,7 +8,7 @@ import type { Sprint } from '../../protocol/sprint.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A journal of another version is refused: what this daemon does not know, it would drop. */
-export const journalVersion = 3;
+export const journalVersion = 4;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -122,8 +122,8 @@ export type ProjectRecord = InProject &
     | { t: 'posted'; keys: string[]; epoch: string }
     /** The end of an open key that came with no row. */
     | ({ t: 'key' } & KeyEnd)
-    /** Kept by compaction: a message that ended, so that it is dropped when it comes again. */
-    | { t: 'known'; ids: string[] }
+    /** Written by a compaction: one entry of a map of the state; `of` as in `compact.ts`. */
+    | { t: 'kept'; of: string; key: string; value: unknown }
     | ApprovalRecord
   );
 
