@@ -65,7 +65,7 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
   const tasks = new Map<string, Promise<void>>();
 
   async function fetchMessage(id: string): Promise<void> {
-    const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+    const backoff = createBackoff(options.random);
     const giveUpAt = clock() + giveUpAfterMs;
     const lines: string[] = [];
     const missing: string[] = [];

@@ -1,6 +1,7 @@
 // Waiting between tries: doubling with full jitter, interruptible.
 
 import { WaError } from '../../protocol/errors.ts';
+import type { Outages } from './outages.ts';
 
 export interface Backoff {
   /** Milliseconds to wait after one more failure; never less than the other side asked for. */
@@ -8,23 +9,51 @@ export interface Backoff {
   reset(): void;
 }
 
-export function createBackoff(options: { firstMs: number; maxMs: number; random: () => number }): Backoff {
-  let ceiling = options.firstMs;
+const firstMs = 500;
+const maxMs = 30_000;
+
+export function createBackoff(random: () => number): Backoff {
+  let ceiling = firstMs;
   return {
     next(askedMs = 0) {
-      const wait = ceiling * (0.5 + options.random() / 2);
-      ceiling = Math.min(ceiling * 2, options.maxMs);
+      const wait = ceiling * (0.5 + random() / 2);
+      ceiling = Math.min(ceiling * 2, maxMs);
       return Math.max(Math.round(wait), askedMs);
     },
     reset() {
-      ceiling = options.firstMs;
+      ceiling = firstMs;
     },
   };
 }
 
-/** The pause that the other side asked for with its refusal. */
-export function retryAfterMs(cause: unknown): number | undefined {
-  return cause instanceof WaError ? cause.retryAfterMs : undefined;
+/** Runs `work` until it succeeds or the signal aborts, with the pauses that the other side asks for. Never rejects. */
+export async function untilDone(
+  part: string,
+  work: () => Promise<void>,
+  {
+    project,
+    random,
+    outages,
+    signal,
+  }: {
+    project: { key: string };
+    random: () => number;
+    outages: Outages;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  const backoff = createBackoff(random);
+  while (!signal.aborted) {
+    try {
+      await work();
+      outages.worked(`${project.key} ${part}`);
+      return;
+    } catch (cause) {
+      if (signal.aborted) return;
+      outages.failed(`${project.key} ${part}`, cause);
+      await pause(backoff.next(cause instanceof WaError ? cause.retryAfterMs : undefined), signal);
+    }
+  }
 }
 
 /** Resolves after `ms`, or at once when the signal aborts; never rejects. */

@@ -61,7 +61,7 @@ export function startPull(options: PullOptions): Pull {
   const { project, journal, client, clock, log, outages, pace = createPace() } = options;
   const part = `${project.key} poll`;
   const stopping = new AbortController();
-  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+  const backoff = createBackoff(options.random);
   let current: PullState = { state: 'connecting' };
   let lastMessageAt = clock();
   let shortAnswers = 0;
