@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
+import * as v from 'valibot';
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import { emptyAnswer, hookHeaders, hookJson, slownessOf } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
@@ -39,15 +40,22 @@ export interface HookAppOptions {
   /** For `wa-sync down`. */
   onDown(): void;
   /** For `wa-sync send --file`. Errors reach the command as they are. */
-  onSendFile(request: { path: string; caption: string; cwd: string }): Promise<void>;
+  onSendFile(request: v.InferOutput<typeof fileRequest>): Promise<void>;
   /** For `wa-sync stop`, `sprint` and `away`. Gives the words of the answer; errors reach the command as they are. */
-  onSteer(request: { action: SteerAction; args: string; cwd: string }): Promise<string>;
+  onSteer(request: SteerRequest): Promise<string>;
 }
 
+const text = v.string();
+const fileRequest = v.object({ path: text, caption: text, cwd: text });
 /** A switch or a number: no text may reach a prompt by way of the local socket. */
-const steerArgs = { stop: /^$/, sprint: /^\d{0,5}$/, away: /^(on|off)?$/ } as const;
+const steerRequest = v.variant('action', [
+  v.object({ action: v.literal('stop'), args: v.literal(''), cwd: text }),
+  v.object({ action: v.literal('sprint'), args: v.pipe(text, v.regex(/^\d{0,5}$/)), cwd: text }),
+  v.object({ action: v.literal('away'), args: v.picklist(['', 'on', 'off']), cwd: text }),
+]);
 
-export type SteerAction = keyof typeof steerArgs;
+type SteerRequest = v.InferOutput<typeof steerRequest>;
+export type SteerAction = SteerRequest['action'];
 
 /** Of a hook that names no timeout. */
 const defaultMaxSeconds = 60;
@@ -103,7 +111,7 @@ export function createHookApp(options: HookAppOptions): Hono {
   app.post('/send-file', async (context) => {
     const request = parseJson(await readBody(context));
     return told(context, async () => {
-      if (!isFileRequest(request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
+      if (!v.is(fileRequest, request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
       await options.onSendFile(request);
       return { ok: true };
     });
@@ -111,7 +119,7 @@ export function createHookApp(options: HookAppOptions): Hono {
   app.post('/steer', async (context) => {
     const request = parseJson(await readBody(context));
     return told(context, async () => {
-      if (!isSteerRequest(request))
+      if (!v.is(steerRequest, request))
         throw new WaError('bad_arguments', 'stop takes nothing, away on or off, sprint a number of tasks', {
           hint: 'See `wa-sync sprint --help` and `wa-sync away --help`.',
         });
@@ -183,18 +191,6 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-function isFileRequest(value: unknown): value is { path: string; caption: string; cwd: string } {
-  if (typeof value !== 'object' || value === null) return false;
-  return ['path', 'caption', 'cwd'].every((key) => typeof (value as Record<string, unknown>)[key] === 'string');
-}
-
-function isSteerRequest(value: unknown): value is { action: SteerAction; args: string; cwd: string } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { action, args, cwd } = value as Record<string, unknown>;
-  if (typeof action !== 'string' || !Object.hasOwn(steerArgs, action)) return false;
-  return typeof args === 'string' && steerArgs[action as SteerAction].test(args) && typeof cwd === 'string';
-}
-
 function pidOf(context: Context, header: string): number | undefined {
   const pid = Number(context.req.header(header));
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
@@ -204,14 +200,13 @@ interface Asked {
   text: Promise<string>;
   /** Whether the host of each of them went away. */
   gone: (() => boolean)[];
-  /** When it was asked, and again when it was answered: two scopes may also run one after the other. */
-  at: number;
-  isOpen: boolean;
+  /** Counted from the answer: hooks of two scopes may also run one after the other. */
+  twinsUntil: number;
 }
 
 /**
- * Hooks installed in two scopes run twice with equal bytes; the second one must not take messages, report or ask again. It
- * shares the answer of the first, for events where both must hear it.
+ * Hooks installed in two scopes run twice with equal bytes; the second run must not take messages, report or ask again. The second
+ * run shares the answer of the first, for events where both must hear the answer.
  */
 function createTwins(clock: () => number) {
   const asked = new Map<string, Asked>();
@@ -222,20 +217,21 @@ function createTwins(clock: () => number) {
       isGone: () => boolean,
       work: (isEveryoneGone: () => boolean) => Promise<string>,
     ): { twinOf: Asked | undefined; text: Promise<string> } {
-      const now = clock();
-      for (const [hash, { at, isOpen }] of asked) if (!isOpen && now - at > hookLimits.twinMs) asked.delete(hash);
+      for (const [hash, { twinsUntil }] of asked) if (clock() > twinsUntil) asked.delete(hash);
       const hash = createHash('sha256').update(prefix).update(body).digest('base64');
       const first = asked.get(hash);
       if (first) return { twinOf: first, text: first.text };
       const gone = [isGone];
-      const text = work(() => gone.every((each) => each()));
-      const entry: Asked = { text, gone, at: now, isOpen: true };
+      const entry: Asked = {
+        text: work(() => gone.every((each) => each())),
+        gone,
+        twinsUntil: Number.POSITIVE_INFINITY,
+      };
       asked.set(hash, entry);
-      void text.then(() => {
-        entry.isOpen = false;
-        entry.at = clock();
+      void entry.text.then(() => {
+        entry.twinsUntil = clock() + hookLimits.twinMs;
       });
-      return { twinOf: undefined, text };
+      return { twinOf: undefined, text: entry.text };
     },
   };
 }

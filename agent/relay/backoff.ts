@@ -3,26 +3,16 @@
 import { WaError } from '../../protocol/errors.ts';
 import type { Outages } from './outages.ts';
 
-export interface Backoff {
-  /** Milliseconds to wait after one more failure; never less than the other side asked for. */
-  next(askedMs?: number): number;
-  reset(): void;
-}
-
 const firstMs = 500;
 const maxMs = 30_000;
 
-export function createBackoff(random: () => number): Backoff {
+/** Gives the milliseconds to wait after one more failure; never less than the other side asked for. */
+export function createBackoff(random: () => number): (askedMs?: number) => number {
   let ceiling = firstMs;
-  return {
-    next(askedMs = 0) {
-      const wait = ceiling * (0.5 + random() / 2);
-      ceiling = Math.min(ceiling * 2, maxMs);
-      return Math.max(Math.round(wait), askedMs);
-    },
-    reset() {
-      ceiling = firstMs;
-    },
+  return (askedMs = 0) => {
+    const wait = ceiling * (0.5 + random() / 2);
+    ceiling = Math.min(ceiling * 2, maxMs);
+    return Math.max(Math.round(wait), askedMs);
   };
 }
 
@@ -51,7 +41,7 @@ export async function untilDone(
     } catch (cause) {
       if (signal.aborted) return;
       outages.failed(`${project.key} ${part}`, cause);
-      await pause(backoff.next(cause instanceof WaError ? cause.retryAfterMs : undefined), signal);
+      await pause(backoff(cause instanceof WaError ? cause.retryAfterMs : undefined), signal);
     }
   }
 }

@@ -61,7 +61,7 @@ export function startPull(options: PullOptions): Pull {
   const { project, journal, client, clock, log, outages, pace = createPace() } = options;
   const part = `${project.key} poll`;
   const stopping = new AbortController();
-  const backoff = createBackoff(options.random);
+  let backoff = createBackoff(options.random);
   let current: PullState = { state: 'connecting' };
   let lastMessageAt = clock();
   let shortAnswers = 0;
@@ -144,7 +144,7 @@ export function startPull(options: PullOptions): Pull {
   function connected(): void {
     outages.worked(part);
     current = { state: 'connected' };
-    backoff.reset();
+    backoff = createBackoff(options.random);
     shortAnswers = 0;
   }
 
@@ -162,7 +162,7 @@ export function startPull(options: PullOptions): Pull {
       current = { state: 'failing', error, since: clock() };
     }
     if (error.code === 'unauthorized') return unauthorizedRetryMs;
-    return backoff.next(error.retryAfterMs);
+    return backoff(error.retryAfterMs);
   }
 
   async function loop(): Promise<'stopped' | 'superseded'> {
