@@ -6,17 +6,12 @@ import { applyApproval } from './approvals.ts';
 import { restore } from './compact.ts';
 import { addRow, addStopWord, correctStale, held, keepForLater, move, report } from './messages.ts';
 import type { JournalRecord, ProjectRecord } from './records.ts';
-import { emptyProject, type JournalState, type OutboxKey, type ProjectState } from './state.ts';
+import { type JournalState, type OutboxKey, type ProjectState, projectOf } from './state.ts';
 
 /** Changes `state` in place. What a line says of a message or a key that the state does not hold changes nothing. */
 export function apply(state: JournalState, record: JournalRecord): void {
   if (record.t === 'journal') return;
-  let project = state.get(record.p);
-  if (!project) {
-    project = emptyProject(record.p);
-    state.set(record.p, project);
-  }
-  applyToProject(project, record);
+  applyToProject(projectOf(state, record.p), record);
 }
 
 function applyToProject(project: ProjectState, record: ProjectRecord): void {

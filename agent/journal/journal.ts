@@ -10,7 +10,7 @@ import { fileLimits } from '../../protocol/limits.ts';
 import { apply } from './apply.ts';
 import { compact } from './compact.ts';
 import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
-import { emptyProject, type JournalState, type ProjectState } from './state.ts';
+import { type JournalState, type ProjectState, projectOf } from './state.ts';
 
 export interface Journal {
   /** Creates an empty state for an unknown project. */
@@ -95,14 +95,7 @@ export async function openJournal(
 
   return {
     unreadableLines,
-    project(key) {
-      let project = state.get(key);
-      if (!project) {
-        project = emptyProject(key);
-        state.set(key, project);
-      }
-      return project;
-    },
+    project: (key) => projectOf(state, key),
     append(records) {
       if (records.length === 0) return Promise.resolve();
       return new Promise((resolve, reject) => {

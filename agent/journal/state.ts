@@ -6,7 +6,7 @@ import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
-import { type ApprovalState, emptyApprovals } from './approvals.ts';
+import { emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
 
 export interface Hand {
@@ -63,60 +63,48 @@ export interface Replaced {
   by: { id: string; seq: number; at: number };
 }
 
-export interface ProjectState {
-  readonly key: string;
-  epoch: string | null;
-  /** Highest seq whose line is in the journal; what the next poll acknowledges. */
-  cursor: number;
-  readonly messages: Map<string, HeldMessage>;
-  /** Those in phase `fetching`, in order. */
-  readonly fetching: Map<string, HeldMessage>;
-  /** Those in phase `waiting`, oldest first. */
-  readonly waiting: Map<string, HeldMessage>;
-  /** Those in phase `leased`. */
-  readonly leased: Map<string, HeldMessage>;
-  /** Messages whose text an edit replaced: the old text, which must not come back. */
-  readonly replaced: Map<string, Replaced[]>;
-  /** Controls not yet spent, in order. */
-  readonly controls: Map<string, ControlRow>;
-  /** Ids of controls and ended messages, against a second delivery; value = when. */
-  readonly known: Map<string, number>;
-  /** Reports that the relay has not confirmed. */
-  readonly receipts: Map<string, Receipt>;
-  readonly outbox: Map<string, OutboxKey>;
-  /** Keys of `outbox` without an outcome. */
-  readonly openKeys: Set<string>;
-  readonly settings: Map<SettingName, boolean>;
-  readonly approvals: ApprovalState;
-  /** Undefined before the relay's first answer. */
-  phone: Phone | undefined;
-  sprint: Sprint | undefined;
-  turn: StoredTurn | undefined;
+export type ProjectState = ReturnType<typeof emptyProject>;
+
+export function emptyProject(key: string) {
+  return {
+    key,
+    epoch: null as string | null,
+    /** Highest seq whose line is in the journal; what the next poll acknowledges. */
+    cursor: 0,
+    messages: new Map<string, HeldMessage>(),
+    /** The messages in phase `fetching`, in order. */
+    fetching: new Map<string, HeldMessage>(),
+    /** The messages in phase `waiting`, oldest first. */
+    waiting: new Map<string, HeldMessage>(),
+    /** The messages in phase `leased`. */
+    leased: new Map<string, HeldMessage>(),
+    /** Messages whose text an edit replaced: the old text, which must not come back. */
+    replaced: new Map<string, Replaced[]>(),
+    /** Controls that are not handled yet, in order. */
+    controls: new Map<string, ControlRow>(),
+    /** Ids of controls and ended messages, against a second delivery; value = when. */
+    known: new Map<string, number>(),
+    /** Reports that the relay has not confirmed. */
+    receipts: new Map<string, Receipt>(),
+    outbox: new Map<string, OutboxKey>(),
+    /** Keys of `outbox` without an outcome. */
+    openKeys: new Set<string>(),
+    settings: new Map<SettingName, boolean>(),
+    approvals: emptyApprovals(),
+    /** Undefined before the relay's first answer. */
+    phone: undefined as Phone | undefined,
+    sprint: undefined as Sprint | undefined,
+    turn: undefined as StoredTurn | undefined,
+  };
 }
 
 export type JournalState = Map<string, ProjectState>;
 
-export function emptyProject(key: string): ProjectState {
-  return {
-    key,
-    epoch: null,
-    cursor: 0,
-    messages: new Map(),
-    fetching: new Map(),
-    waiting: new Map(),
-    leased: new Map(),
-    replaced: new Map(),
-    controls: new Map(),
-    known: new Map(),
-    receipts: new Map(),
-    outbox: new Map(),
-    openKeys: new Set(),
-    settings: new Map(),
-    approvals: emptyApprovals(),
-    phone: undefined,
-    sprint: undefined,
-    turn: undefined,
-  };
+/** The state of a project; an empty one for an unknown project. */
+export function projectOf(state: JournalState, key: string): ProjectState {
+  const project = state.get(key) ?? emptyProject(key);
+  state.set(key, project);
+  return project;
 }
 
 /** What most phones take in one message; what does not fit after all is cut when it is sent. */

@@ -1,6 +1,7 @@
 // The local socket: where it lies, who may reach it, and what to do with one that a dead daemon left.
 
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
@@ -82,12 +83,7 @@ function answers(address: string): Promise<boolean> {
 }
 
 export async function listen(server: Server, address: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(address, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(address);
+  await once(server, 'listening');
   if (process.platform !== 'win32') await chmod(address, 0o600);
 }

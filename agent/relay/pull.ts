@@ -1,6 +1,7 @@
 // The pull loop of one project: poll, journal what came, let the file follow, poll again with what the journal now has.
 // The cursor it sends is the promise that everything at or below it is on this disk.
 
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
@@ -97,7 +98,10 @@ export function startPull(options: PullOptions): Pull {
   async function handle(answer: PollAnswer, receipts: Receipt[]): Promise<void> {
     options.onRelayClock(answer.now - clock());
     const { fresh, ends, isMoved } = await takeRows(answer, receipts);
-    connected();
+    outages.worked(part);
+    current = { state: 'connected' };
+    backoff = createBackoff(options.random);
+    shortAnswers = 0;
     if (fresh.length + ends.length > 0) pace.giveBack();
     if (ends.length > 0) options.onEnded(ends);
     if (isMoved) options.onEpoch();
@@ -141,13 +145,6 @@ export function startPull(options: PullOptions): Pull {
     return { fresh: [...ahead, ...fresh], ends: ends.filter(({ key }) => project.outbox.has(key)), isMoved };
   }
 
-  function connected(): void {
-    outages.worked(part);
-    current = { state: 'connected' };
-    backoff = createBackoff(options.random);
-    shortAnswers = 0;
-  }
-
   /** How long to wait after a failure; undefined = the loop is over. */
   function afterFailure(cause: unknown): number | undefined {
     const error = cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
@@ -170,9 +167,7 @@ export function startPull(options: PullOptions): Pull {
       await pace.turn(stopping.signal);
       if (stopping.signal.aborted) break;
       interrupt = new AbortController();
-      const interrupted = new Promise<'nudged'>((resolve) =>
-        interrupt.signal.addEventListener('abort', () => resolve('nudged'), { once: true }),
-      );
+      const interrupted = once(interrupt.signal, 'abort');
       const poll = pollOnce();
       // When a nudge starts the next poll, the relay ends this one; its answer is handled all the same.
       poll.catch(() => {});
