@@ -160,7 +160,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
 
 function addKey(project: ProjectState, key: string, at: number, source: OutboxKey['source']): void {
   if (project.outbox.has(key)) return;
-  project.outbox.set(key, { key, at, state: 'open', end: undefined, source });
+  project.outbox.set(key, { key, at, state: 'open', source });
   project.openKeys.add(key);
 }
 

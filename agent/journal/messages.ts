@@ -103,13 +103,8 @@ function hold(project: ProjectState, row: MessageRow): void {
     attempt: 0,
     phase: row.files?.length ? 'fetching' : 'waiting',
     fileLines: [],
-    filedAt: undefined,
-    hand: undefined,
     later: false,
     parked: 'no',
-    lease: undefined,
-    ended: undefined,
-    endedAt: undefined,
   };
   project.messages.set(row.id, message);
   list(project, message);

@@ -33,16 +33,16 @@ export interface HeldMessage {
   /** What became of its files. */
   fileLines: string[];
   /** When we last wrote it to the inbox file; undefined = never. */
-  filedAt: number | undefined;
-  hand: Hand | undefined;
+  filedAt?: number | undefined;
+  hand?: Hand | undefined;
   /** Not into a running turn. */
   later: boolean;
   /** `parked` = sent before a STOP, and not handed over; `released` = it was. */
   parked: 'no' | 'parked' | 'released';
   /** Set in phase `leased` alone. */
-  lease: Lease | undefined;
-  ended: ReportedState | undefined;
-  endedAt: number | undefined;
+  lease?: Lease | undefined;
+  ended?: ReportedState;
+  endedAt?: number;
 }
 
 export interface OutboxKey {
@@ -50,7 +50,7 @@ export interface OutboxKey {
   at: number;
   /** `open`: the relay must be given it; `posted`: the relay has it. Both are open keys. */
   state: 'open' | 'posted' | 'ended';
-  end: KeyEnd | undefined;
+  end?: KeyEnd | undefined;
   source:
     | { kind: 'file'; answer: FiledAnswer; replyTo: string | undefined }
     | { kind: 'item'; item: OutboxItem }

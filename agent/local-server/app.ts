@@ -1,4 +1,4 @@
-// The HTTP face of the daemon on its local socket: hook runs in, exactly one JSON object out, whatever came in.
+// The HTTP side of the daemon on its local socket: a hook run comes in, exactly one JSON object goes out, whatever came in.
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -16,7 +16,7 @@ export interface HookRun {
   /** The coding agent, by the name of its driver. */
   tool: string;
   event: string;
-  /** Undefined = no JSON; only a gate is asked with it, which must not open for what nobody can read. */
+  /** Undefined = no JSON. Only a gate is asked then, as a gate must not open for an unreadable call. */
   payload: unknown;
   /** The coding agent's process. */
   pid: number | undefined;
@@ -26,14 +26,14 @@ export interface HookRun {
   slowness: number;
   /** Keeps the client waiting from now on, at an event that is otherwise answered at once. */
   hold(): void;
-  /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
+  /** True when the hook's process ended, so that an answer would be lost. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
 
 export interface HookAppOptions {
   clock: () => number;
   log: Log;
-  /** Gives the tool's own JSON answer. At an event that may hold it may take as long as it likes: the connection is kept alive. */
+  /** Gives the tool's own JSON answer. At an event that may hold, any duration is allowed: the connection is kept alive. */
   onHook(run: HookRun): Promise<object>;
   /** For `wa-sync status`. */
   status(): object | Promise<object>;
@@ -41,7 +41,7 @@ export interface HookAppOptions {
   onDown(): void;
   /** For `wa-sync send --file`. Errors reach the command as they are. */
   onSendFile(request: v.InferOutput<typeof fileRequest>): Promise<void>;
-  /** For `wa-sync stop`, `sprint` and `away`. Gives the words of the answer; errors reach the command as they are. */
+  /** For `wa-sync stop`, `sprint` and `away`. Gives the text of the answer; errors reach the command as they are. */
   onSteer(request: SteerRequest): Promise<string>;
 }
 
@@ -57,7 +57,7 @@ const steerRequest = v.variant('action', [
 type SteerRequest = v.InferOutput<typeof steerRequest>;
 export type SteerAction = SteerRequest['action'];
 
-/** Of a hook that names no timeout. */
+/** For a hook that names no timeout. */
 const defaultMaxSeconds = 60;
 
 export function createHookApp(options: HookAppOptions): Hono {
@@ -110,7 +110,7 @@ export function createHookApp(options: HookAppOptions): Hono {
   });
   app.post('/send-file', async (context) => {
     const request = parseJson(await readBody(context));
-    return told(context, async () => {
+    return answered(context, async () => {
       if (!v.is(fileRequest, request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
       await options.onSendFile(request);
       return { ok: true };
@@ -118,7 +118,7 @@ export function createHookApp(options: HookAppOptions): Hono {
   });
   app.post('/steer', async (context) => {
     const request = parseJson(await readBody(context));
-    return told(context, async () => {
+    return answered(context, async () => {
       if (!v.is(steerRequest, request))
         throw new WaError('bad_arguments', 'stop takes nothing, away on or off, sprint a number of tasks', {
           hint: 'See `wa-sync sprint --help` and `wa-sync away --help`.',
@@ -131,8 +131,8 @@ export function createHookApp(options: HookAppOptions): Hono {
   return app;
 }
 
-/** For the command line, which shows an error as it is. */
-async function told(context: Context, work: () => Promise<object>) {
+/** The result as JSON, or the error, which the caller shows as it is. */
+export async function answered(context: Context, work: () => Promise<object>) {
   try {
     return context.json(await work());
   } catch (cause) {
@@ -169,7 +169,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Of an object that was cut off: which tool ran stands before its result, which may be longer than a hook passes on. */
+/** The complete members of an object that was cut off: the tool's name stands before the result, which may be too long for a hook. */
 function completeMembers(body: Buffer): unknown {
   if (body.length < hookLimits.stdinBytes) return undefined;
   const text = body.toString('latin1');

@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import * as v from 'valibot';
-import { errorBody, WaError } from '../../protocol/errors.ts';
+import { WaError } from '../../protocol/errors.ts';
 import {
   type AckResult,
   type PollCall,
@@ -14,6 +14,7 @@ import {
   type SendResult,
   textModes,
 } from '../../protocol/polling.ts';
+import { answered } from './app.ts';
 
 /** What a project does for an agent that polls. */
 export interface PollingProject {
@@ -56,17 +57,13 @@ export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProje
     run: (project: PollingProject, call: C, signal: AbortSignal) => Promise<unknown>,
   ): void {
     app.post(path, bodyLimit({ maxSize: maxBodyBytes }), async (context) => {
-      try {
-        const call: unknown = await context.req.json().catch(() => undefined);
+      const call: unknown = await context.req.json().catch(() => undefined);
+      return answered(context, async () => {
         if (!v.is(schema, call)) throw new WaError('bad_request', `${path} got a call of another shape`);
         const project = await projectAt(call.cwd);
         checkChat(project, call);
-        const result = await run(project, call, context.req.raw.signal);
-        return context.json(result ?? { ok: true });
-      } catch (cause) {
-        const error = cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
-        return context.json(errorBody(error));
-      }
+        return (await run(project, call, context.req.raw.signal)) ?? { ok: true };
+      });
     });
   }
 

@@ -10,10 +10,9 @@ import { createBelow, filesBelow, makeFolderBelow, removeBelow } from '../fs/bel
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { createBackoff, pause } from './backoff.ts';
+import { createBackoff, createPace, pause } from './backoff.ts';
 import type { Address, RelayClient } from './client.ts';
 import type { Outages } from './outages.ts';
-import { createPace } from './pace.ts';
 
 export interface AttachmentsOptions {
   project: ProjectState;

@@ -12,10 +12,9 @@ import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { isKnown, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { createBackoff, pause } from './backoff.ts';
+import { createBackoff, createPace, type Pace, pause } from './backoff.ts';
 import type { RelayClient } from './client.ts';
 import type { Outages } from './outages.ts';
-import { createPace, type Pace } from './pace.ts';
 
 export interface PullOptions {
   project: ProjectState;
