@@ -47,7 +47,7 @@ export async function openJournal(
   }
   let length = (await handle.stat()).size;
   let compactAtBytes = Math.max(fromBytes, 2 * length);
-  /** False = after a crash the directory could still name the file from before the compaction. */
+  /** False = after a crash the directory may still name the file from before the compaction. */
   let isNameSynced = true;
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | undefined;

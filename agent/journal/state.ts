@@ -1,4 +1,4 @@
-// What the journal's lines add up to, and what is asked of it. Nobody but `apply` changes it; without I/O or clock.
+// The state that the journal's lines add up to, and questions about the state. Only `apply` changes the state; no I/O, no clock.
 
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
@@ -21,25 +21,25 @@ export interface Lease {
   holder: LeaseHolder;
   at: number;
   untilAt: number;
-  /** The holder has sent something to the phone since. */
+  /** The holder has sent a text to the phone since. */
   replied: boolean;
 }
 
 export interface HeldMessage {
   row: MessageRow;
   attempt: number;
-  /** `fetching`: its files are not here yet, so that nobody may see it. */
+  /** `fetching`: the files of the message are missing, so that the message is hidden. */
   phase: 'fetching' | 'waiting' | 'leased' | 'handed' | 'injected' | 'ended';
-  /** What became of its files. */
+  /** One line for each file. */
   fileLines: string[];
-  /** When we last wrote it to the inbox file; undefined = never. */
+  /** When the daemon last wrote the message to the inbox file; undefined = never. */
   filedAt?: number | undefined;
   hand?: Hand | undefined;
-  /** Not into a running turn. */
+  /** Not handed into a running turn. */
   later: boolean;
-  /** `parked` = sent before a STOP, and not handed over; `released` = it was. */
+  /** `parked` = sent before a STOP and held back; `released` = the owner let the message go on. */
   parked: 'no' | 'parked' | 'released';
-  /** Set in phase `leased` alone. */
+  /** Set in phase `leased` only. */
   lease?: Lease | undefined;
   ended?: ReportedState;
   endedAt?: number;
@@ -48,7 +48,7 @@ export interface HeldMessage {
 export interface OutboxKey {
   key: string;
   at: number;
-  /** `open`: the relay must be given it; `posted`: the relay has it. Both are open keys. */
+  /** `open`: to be posted; `posted`: the relay has the key. Both are open keys. */
   state: 'open' | 'posted' | 'ended';
   end?: KeyEnd | undefined;
   source:
@@ -57,7 +57,7 @@ export interface OutboxKey {
     | { kind: 'document'; document: StoredDocument };
 }
 
-/** An earlier text of a message, and the edit that took its place. */
+/** An earlier text of a message, and the edit that replaced the text. */
 export interface Replaced {
   text: string;
   by: { id: string; seq: number; at: number };
@@ -107,7 +107,7 @@ export function projectOf(state: JournalState, key: string): ProjectState {
   return project;
 }
 
-/** What most phones take in one message; what does not fit after all is cut when it is sent. */
+/** Most phones take this much in one message; a longer text is cut when it is sent. */
 const assumedText = 4_000;
 
 /** UTF-16 units of one message on the phone. */
@@ -115,19 +115,19 @@ export function maxTextOf({ phone }: ProjectState): number {
   return phone?.maxText ?? assumedText;
 }
 
-/** True for a row that was journalled before: the relay sends again what it is not sure about. */
+/** True for a row that the journal has: the relay repeats rows that are not acknowledged. */
 export function isKnown(project: ProjectState, id: string): boolean {
   return project.messages.has(id) || project.known.has(id);
 }
 
-/** What the coding agent reads: what was quoted, the owner's words or what was forwarded, and where the files lie. `words` = an earlier version of them. */
+/** The text for the coding agent: the quote, the owner's words or the forwarded text, the paths of the files. `words` = an earlier version. */
 export function textOf({ row, fileLines }: HeldMessage, words: string = row.text): string {
   const quoted = row.quote ? [quoteLabels[row.quoteFrom ?? 'other'], ...cited(row.quote)] : [];
   const own = !row.forwarded || words === '' ? [words] : [forwardLabel(row.forwarded), ...cited(words)];
   return [...quoted, ...own, ...fileLines].filter((line) => line !== '').join('\n');
 }
 
-/** A mark in front of each line: none of them can pass for the owner's. */
+/** With a mark before each line, so that no line looks like the owner's words. */
 function cited(text: string): string[] {
   return splitLines(text).map((line) => `> ${line}`);
 }
@@ -142,7 +142,7 @@ function forwardLabel({ from }: Forwarded): string {
   return `Forwarded${from === '' ? '' : ` from "${oneLine(from, 64).replaceAll('"', "'")}"`}, not the owner's words:`;
 }
 
-/** How many edits the text had that was given: one may be journalled while it is on its way. `isGiven` = of a text as the coding agent reads it. */
+/** How many edits the given text had: an edit may be journalled while the text is on its way. `isGiven` gets texts as the coding agent reads them. */
 export function editsIn(project: ProjectState, id: string, isGiven: (text: string) => boolean): number {
   const message = project.messages.get(id);
   if (!message) return 0;

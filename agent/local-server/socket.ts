@@ -1,4 +1,4 @@
-// The local socket: where it lies, who may reach it, and what to do with one that a dead daemon left.
+// The local socket: its path, its permissions, and the removal of a socket that a dead daemon left.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { socketFileName } from '../../protocol/hook.ts';
 
-/** sockaddr_un holds 104 bytes on macOS, 108 on Linux; Node 20 cuts a longer path without a word. */
+/** sockaddr_un holds 104 bytes on macOS, 108 on Linux; Node 20 cuts a longer path silently. */
 const maxSocketPathBytes = 100;
 
 export interface SocketPlace {
@@ -18,8 +18,8 @@ export interface SocketPlace {
 }
 
 /**
- * Makes the runtime directory safe and gives the address in it. Only the holder of the daemon lock may call it: a socket
- * that nobody answers is removed. Errors: `runtime_dir_unusable`, `socket_path_too_long`, `daemon_running`.
+ * Makes the runtime directory safe and gives the address in it. Only the holder of the daemon lock may call this: a
+ * socket without a listening process is removed. Errors: `runtime_dir_unusable`, `socket_path_too_long`, `daemon_running`.
  */
 export async function prepareSocket(runtimeDir: string, platform: NodeJS.Platform): Promise<SocketPlace> {
   await makePrivate(runtimeDir, platform);
@@ -31,7 +31,7 @@ export async function prepareSocket(runtimeDir: string, platform: NodeJS.Platfor
       'socket_path_too_long',
       `the socket path ${address} has ${bytes} bytes, at most ${maxSocketPathBytes} work`,
       {
-        hint: 'Set WA_RUNTIME_DIR to a shorter directory of yours for the daemon, and run `wa-sync hooks install` with it.',
+        hint: 'Set WA_RUNTIME_DIR to a shorter directory that you own for the daemon, and run `wa-sync hooks install` with it.',
       },
     );
   }
@@ -62,7 +62,7 @@ async function makePrivate(dir: string, platform: NodeJS.Platform): Promise<void
   }
 }
 
-/** Pipes have no directory of their own: the random part is the secret, and only this user can read where it stands. */
+/** Pipes have no permissions like a directory: the random part is the secret, in a file that only this user can read. */
 async function pipe(runtimeDir: string): Promise<SocketPlace> {
   const address = `\\\\.\\pipe\\wa-sync-${randomBytes(16).toString('hex')}`;
   await writeFile(join(runtimeDir, 'pipe.json'), JSON.stringify({ address }), { mode: 0o600 });

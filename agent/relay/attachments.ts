@@ -129,7 +129,7 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
     await options.prepare();
     await makeFolderBelow(dir);
     const path = join(dir, name);
-    // Replaces the rest of an interrupted fetch: only this function makes such names.
+    // Replaces what an interrupted fetch left: only this function makes such names.
     const handle = await createBelow(path);
     let bytes = 0;
     try {
@@ -213,7 +213,7 @@ export function safeName(name: string): string {
   return `${stem}${extension}` || 'file';
 }
 
-/** Runs at most `free` works at once, in the order of the calls. */
+/** Runs at most `free` tasks at once, in the order of the calls. */
 function createSlots(free: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   return async (work) => {

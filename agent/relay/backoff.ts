@@ -62,9 +62,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The daemon must not spin, whatever the relay answers. Counts per loop, not per message. */
 export interface Pace {
-  /** Resolves when the next poll may go; at once while there is credit, or when the signal aborts. Never rejects. */
+  /** Resolves when the next poll may start; at once while credit is left, or when the signal aborts. Never rejects. */
   turn(signal: AbortSignal): Promise<void>;
-  /** The poll brought something new: a burst of real messages costs nothing. */
+  /** The poll brought a new row: a burst of real messages costs nothing. */
   giveBack(): void;
 }
 
@@ -72,7 +72,7 @@ export interface Pace {
 const burst = 60;
 const everyMs = 334;
 
-/** `clock` must never go back. */
+/** `clock` must be monotonic. */
 export function createPace(clock: () => number = () => performance.now(), wait = pause): Pace {
   let credit = burst;
   let countedAt = clock();

@@ -1,5 +1,5 @@
-// Files for the phone. The state directory keeps a copy of each file until its outcome is known, so that a later change or removal
-// of the original does not matter. Name and caption are redacted like every text; the bytes are sent unchanged.
+// Files for the phone. The state directory keeps a copy of each file until the outcome is known, so that the original may change or
+// go. Name and caption are redacted like every text; the bytes are sent unchanged.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
