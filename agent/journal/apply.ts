@@ -138,9 +138,8 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       return;
     case 'key': {
       // An outcome row that came meanwhile is newer.
-      const { key, state, ref, error } = record;
-      if (project.openKeys.has(key))
-        endKey(project, { key, state, ...(ref ? { ref } : {}), ...(error ? { error } : {}) });
+      const { t, p, at, ...end } = record;
+      if (project.openKeys.has(end.key)) endKey(project, end);
       return;
     }
     case 'kept':

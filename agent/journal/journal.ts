@@ -129,12 +129,10 @@ function unusable(path: string, cause: unknown): WaError {
 
 async function load(path: string): Promise<{ state: JournalState; unreadableLines: number }> {
   const state: JournalState = new Map();
-  let text = '';
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(path, cause);
-  }
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    if (cause.code === 'ENOENT') return '';
+    throw unusable(path, cause);
+  });
   const lines = text.split('\n');
   // `append` never resolved for text after the last newline.
   lines.pop();

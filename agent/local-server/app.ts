@@ -62,7 +62,7 @@ const defaultMaxSeconds = 60;
 
 export function createHookApp(options: HookAppOptions): Hono {
   const app = new Hono();
-  const twins = createTwins(options.clock);
+  const runOnce = createTwins(options.clock);
 
   app.post('/hook/:tool/:event', async (context) => {
     const { tool, event } = context.req.param();
@@ -90,7 +90,7 @@ export function createHookApp(options: HookAppOptions): Hono {
           return emptyAnswer;
         });
     };
-    const { twinOf, text } = twins.run(`${tool} ${event} `, body, isGone, run);
+    const { twinOf, text } = runOnce(`${tool} ${event} `, body, isGone, run);
     if (twinOf && !gate) return nothing(context);
     twinOf?.gone.push(isGone);
     const now = gate || kind === 'turnEnd' ? undefined : await Promise.race([text, held]);
@@ -210,28 +210,26 @@ interface Asked {
  */
 function createTwins(clock: () => number) {
   const asked = new Map<string, Asked>();
-  return {
-    run(
-      prefix: string,
-      body: Buffer,
-      isGone: () => boolean,
-      work: (isEveryoneGone: () => boolean) => Promise<string>,
-    ): { twinOf: Asked | undefined; text: Promise<string> } {
-      for (const [hash, { twinsUntil }] of asked) if (clock() > twinsUntil) asked.delete(hash);
-      const hash = createHash('sha256').update(prefix).update(body).digest('base64');
-      const first = asked.get(hash);
-      if (first) return { twinOf: first, text: first.text };
-      const gone = [isGone];
-      const entry: Asked = {
-        text: work(() => gone.every((each) => each())),
-        gone,
-        twinsUntil: Number.POSITIVE_INFINITY,
-      };
-      asked.set(hash, entry);
-      void entry.text.then(() => {
-        entry.twinsUntil = clock() + hookLimits.twinMs;
-      });
-      return { twinOf: undefined, text: entry.text };
-    },
+  return (
+    prefix: string,
+    body: Buffer,
+    isGone: () => boolean,
+    work: (isEveryoneGone: () => boolean) => Promise<string>,
+  ): { twinOf: Asked | undefined; text: Promise<string> } => {
+    for (const [hash, { twinsUntil }] of asked) if (clock() > twinsUntil) asked.delete(hash);
+    const hash = createHash('sha256').update(prefix).update(body).digest('base64');
+    const first = asked.get(hash);
+    if (first) return { twinOf: first, text: first.text };
+    const gone = [isGone];
+    const entry: Asked = {
+      text: work(() => gone.every((each) => each())),
+      gone,
+      twinsUntil: Number.POSITIVE_INFINITY,
+    };
+    asked.set(hash, entry);
+    void entry.text.then(() => {
+      entry.twinsUntil = clock() + hookLimits.twinMs;
+    });
+    return { twinOf: undefined, text: entry.text };
   };
 }

@@ -27,13 +27,10 @@ export async function prepareSocket(runtimeDir: string, platform: NodeJS.Platfor
   const address = join(runtimeDir, socketFileName);
   const bytes = Buffer.byteLength(address);
   if (bytes > maxSocketPathBytes) {
-    throw new WaError(
-      'socket_path_too_long',
-      `the socket path ${address} has ${bytes} bytes, at most ${maxSocketPathBytes} work`,
-      {
-        hint: 'Set WA_RUNTIME_DIR to a shorter directory that you own for the daemon, and run `wa-sync hooks install` with it.',
-      },
-    );
+    const message = `the socket path ${address} has ${bytes} bytes, at most ${maxSocketPathBytes} work`;
+    throw new WaError('socket_path_too_long', message, {
+      hint: 'Set WA_RUNTIME_DIR to a shorter directory that you own for the daemon, and run `wa-sync hooks install` with it.',
+    });
   }
   const info = await lstat(address).catch(() => undefined);
   if (!info) return { address };

@@ -80,11 +80,11 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   let toldAlone: readonly ToldAlone[] = [];
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
-  let scanning: Promise<void> = Promise.resolve();
-  let marking: Promise<unknown> = Promise.resolve();
   let written: Written = { at: 0, entries: [] };
 
-  const scanOnce = createCoalesced(async () => {
+  const scan = createCoalesced(async () => {
+    // The next daemon writes an outcome that comes while this daemon stops.
+    if (signal.aborted) return;
     try {
       await takeFromFile();
       trouble = undefined;
@@ -101,11 +101,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   function again(): void {
     clearTimeout(retry);
     if (!signal.aborted) retry = setTimeout(scan, retryMs).unref();
-  }
-
-  function scan(): Promise<void> {
-    scanning = scanOnce();
-    return scanning;
   }
 
   const postOpen = createPosting({ ...options, ended, signal });
@@ -164,15 +159,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   }
 
   /** Writes the known outcomes into the file, and gives the entries that the file has then. */
-  function mark(): Promise<readonly OutboxEntry[]> {
-    // The next daemon writes an outcome that comes while this daemon stops.
-    if (signal.aborted) return Promise.resolve([]);
-    const mine = markFile();
-    marking = mine.catch(() => {});
-    return mine;
-  }
-
-  async function markFile(): Promise<readonly OutboxEntry[]> {
+  async function mark(): Promise<readonly OutboxEntry[]> {
     await options.prepare();
     const { entries, quarantined } = await updateMailboxFile<OutboxEntry>(
       { path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs },
@@ -193,7 +180,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       if (source?.kind === 'document') await dropDocument(source.document);
       inFile ||= source?.kind === 'file';
     }
-    if (inFile) await mark().catch((cause) => log('warn', 'outbox not marked', { error: (cause as Error).message }));
+    if (inFile) await scan();
   }
 
   return {
@@ -217,9 +204,12 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
           return cause;
         },
       );
-      await appendToFile(entry).catch((cause) =>
-        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message }),
-      );
+      try {
+        await options.prepare();
+        await appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs, bounded: true }, entry);
+      } catch (cause) {
+        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message });
+      }
       void scan();
       if (unkept && receipts.length > 0) throw unkept;
     },
@@ -235,16 +225,9 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     async stop() {
       stopping.abort();
       clearTimeout(retry);
-      await scanning;
-      await marking;
+      await scan();
     },
   };
-
-  /** An answer for which the file has no space is posted from the journal. */
-  async function appendToFile(entry: OutboxEntry): Promise<void> {
-    await options.prepare();
-    await appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs, bounded: true }, entry);
-  }
 }
 
 const retryMs = 1_000;
