@@ -139,7 +139,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/local-server/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'hono'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'hono', 'valibot'],
     why: 'knows the calls and not what becomes of them',
   },
   {
