@@ -55,10 +55,10 @@ export async function installedTroubles(context: CommandContext): Promise<string
   try {
     const found = installable().map((agent) => workstationFor(agent).installer.list(installDirs(context, agent)));
     const all = (await Promise.all(found)).flat().filter(({ installed }) => installed);
-    const isServed = all.some(({ served }) => served === 'these');
+    const isServed = all.some(({ servesThese }) => servesThese);
     return all.flatMap((status) => {
       // Those of `wa-sync dev`, or of the real daemon while `dev` is asked.
-      if (status.served === 'other' && isServed) return [];
+      if (!status.servesThese && status.directories.length > 0 && isServed) return [];
       const trouble = hookTrouble(status);
       return trouble === undefined ? [] : [`${status.place}: ${trouble}`];
     });
@@ -134,10 +134,12 @@ function describe(status: HookStatus): string[] {
 function hookTrouble(status: HookStatus): string | undefined {
   const repair = `run \`wa-sync hooks install --agent ${status.agent} --scope ${status.scope}\``;
   if (!status.installed) return undefined;
-  if (!status.launcherExists) return `the launcher is missing (${status.launcher ?? 'no command of ours'}): ${repair}`;
+  if (status.launcher !== undefined && !status.launcherExists) {
+    return `the launcher is missing (${status.launcher}): ${repair}`;
+  }
   if (status.current) return undefined;
-  const { served } = status;
-  if (served === 'older') return `installed by an older version, a project's .env can move them: ${repair}`;
-  if (served === 'other') return `installed for other directories (${status.directories.join(', ')}): ${repair}`;
-  return `not what this version installs: ${repair}`;
+  const { directories, servesThese } = status;
+  return directories.length === 0 || servesThese
+    ? `not what this version installs: ${repair}`
+    : `installed for other directories (${directories.join(', ')}): ${repair}`;
 }

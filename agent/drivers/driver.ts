@@ -182,8 +182,8 @@ export interface HookStatus {
   launcherExists: boolean;
   /** The directories that the entries serve; when an entry serves others, those of that entry. */
   directories: string[];
-  /** `these`: the directories that this command would install. `older`: the environment decides. */
-  served: 'these' | 'other' | 'older';
+  /** Whether these are the directories that this command would install. */
+  servesThese: boolean;
   /** True when every event, and in the extension also server and skill, is exactly as this version would install it. */
   current: boolean;
   /** Why the place cannot be read, and the repair. */

@@ -4,8 +4,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import { plainJson } from './install-json-text.ts';
-import { isObject } from './install-record.ts';
+import { member, parsed, parseJson } from './install-json-text.ts';
 import { launcherName, ownNamePrefix } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
@@ -35,16 +34,15 @@ async function look(path: string, read: (text: string) => string[]): Promise<str
 }
 
 function inSettings(text: string): string[] {
-  let settings: unknown;
+  let config: unknown;
   try {
-    settings = JSON.parse(plainJson(text));
+    const found = member(parseJson(text), 'hooksConfig');
+    config = found && parsed(text, found);
   } catch {
     // Gemini CLI does not start with such a file.
     return [];
   }
-  const config = isObject(settings) ? settings.hooksConfig : undefined;
-  if (!isObject(config)) return [];
-  const { enabled, disabled } = config;
+  const { enabled, disabled } = Object(config) as Record<string, unknown>;
   if (enabled !== undefined && enabled !== true) return ['switches all hooks off (hooksConfig.enabled)'];
   const names = (Array.isArray(disabled) ? disabled : []).filter(
     (name): name is string =>

@@ -104,27 +104,26 @@ function quote(path: string): string {
 export interface ParsedCommand {
   /** The launcher (on Windows: fallback) file that the command runs. */
   target: string;
-  /** Empty = of a version that wrote none. */
   directories: string[];
 }
 
-/** Undefined for a command that is not of our shape, in whatever version. */
+const posixWord = /(?:'[^']*'|\\')+/g;
+const windowsWord = /'(?:[^']|'')*'/g;
+
+/** Undefined for a command of another form. */
 export function parseCommand(command: string): ParsedCommand | undefined {
   const posix =
-    /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+(?: (?:now|hold|gate))?((?: (?:'[^']*'|\\')+)*)$/.exec(
+    /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+ (?:now|hold|gate)((?: (?:'[^']*'|\\')+)+)$/.exec(
       command,
     );
-  if (posix) {
-    const [target = '', ...directories] = `${posix[1]}${posix[2]}`.match(/(?:'[^']*'|\\')+/g) ?? [];
-    return { target: unquote(target), directories: directories.map(unquote) };
-  }
   const windows =
-    /^if \(Test-Path -LiteralPath ('(?:[^']|'')*')\) \{ (?:Remove-Item [\w:, -]+; )?node \1 gemini \w+ \d+ 0(?: 0)?((?: '(?:[^']|'')*')*) 2>\$null \}; exit 0$/.exec(
+    /^if \(Test-Path -LiteralPath ('(?:[^']|'')*')\) \{ Remove-Item [\w:, -]+; node \1 gemini \w+ \d+ 0 0((?: '(?:[^']|'')*')+) 2>\$null \}; exit 0$/.exec(
       command,
     );
-  if (!windows) return undefined;
-  const [target = '', ...directories] = `${windows[1]}${windows[2]}`.match(/'(?:[^']|'')*'/g) ?? [];
-  return { target: unquoteWindows(target), directories: directories.map(unquoteWindows) };
+  const [, file, rest] = posix ?? windows ?? [];
+  const words = `${file}${rest}`.match(posix ? posixWord : windowsWord) ?? [];
+  const [target, ...directories] = words.map((word) => (posix ? unquote(word) : unquoteWindows(word)));
+  return target === undefined ? undefined : { target, directories };
 }
 
 function unquote(word: string): string {

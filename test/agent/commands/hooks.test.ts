@@ -52,12 +52,12 @@ describe('wa-sync hooks', () => {
     );
   });
 
-  it('says in the list that hooks of an older version, or of other directories, must be installed anew', async () => {
+  it('says in the list that hooks of another form, or of other directories, must be installed anew', async () => {
     await run({ action: 'install', scope: 'project' });
     const installed = await readFile(settings(), 'utf8');
     await writeFile(settings(), installed.replaceAll(/( gemini \w+ \d+) [^"]*/g, '$1'));
     expect((await run({ action: 'list' })).at(-1)).toMatch(
-      /installed by an older version.*: run `wa-sync hooks install --agent gemini --scope project`$/,
+      /not what this version installs: run `wa-sync hooks install --agent gemini --scope project`$/,
     );
     await writeFile(settings(), installed.replaceAll(String(dirs.directories[0]), '/elsewhere'));
     expect((await run({ action: 'list' })).at(-1)).toContain('installed for other directories (/elsewhere, ');
@@ -65,7 +65,7 @@ describe('wa-sync hooks', () => {
     expect((await run({ action: 'list' })).at(-1)).not.toContain('run `');
   });
 
-  it('are named by other commands when they are of an older version, or serve no directory that is asked for', async () => {
+  it('are named by other commands when they are of another form, or serve no directory that is asked for', async () => {
     const context = (env: Record<string, string>) => ({
       env,
       platform: dirs.platform,
@@ -86,7 +86,7 @@ describe('wa-sync hooks', () => {
     expect((await installedTroubles(context({}))).join()).toContain(`${settings()}: installed for other directories (`);
     const installed = await readFile(settings(), 'utf8');
     await writeFile(settings(), installed.replaceAll(/( gemini \w+ \d+) [^"]*/g, '$1'));
-    expect((await installedTroubles(context(env))).join()).toContain(`${settings()}: installed by an older version`);
+    expect((await installedTroubles(context(env))).join()).toContain(`${settings()}: not what this version`);
   });
 
   it('refuses a project for the extension, which is for all of them', async () => {

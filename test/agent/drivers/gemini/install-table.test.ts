@@ -89,12 +89,15 @@ describe('the installed command', () => {
     expect(parseCommand(command)).toEqual({ target: "C:\\it's\\wa-hook-fallback.cjs", directories });
   });
 
-  it('of an older version is known, and names no directories', () => {
-    const posix = "[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini BeforeTool 86400";
-    expect(parseCommand(posix)).toEqual({ target: '/d/wa-hook', directories: [] });
-    const windows =
-      "if (Test-Path -LiteralPath 'C:\\d.cjs') { node 'C:\\d.cjs' gemini BeforeTool 86400 0 2>$null }; exit 0";
-    expect(parseCommand(windows)).toEqual({ target: 'C:\\d.cjs', directories: [] });
-    expect(parseCommand('echo of another')).toBeUndefined();
+  it.each([
+    ['another program', 'echo of another'],
+    ['a launcher without directories', "[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini BeforeTool 86400 gate"],
+    ['two launchers', "[ -x '/d/wa-hook' ] || exit 0; exec '/e/wa-hook' gemini BeforeTool 86400 gate '/r'"],
+    [
+      'more than the launcher',
+      "[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini BeforeTool 86400 gate '/r'; id",
+    ],
+  ])('that runs %s is not one that this version installs', (_, command) => {
+    expect(parseCommand(command)).toBeUndefined();
   });
 });
