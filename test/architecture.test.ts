@@ -183,8 +183,8 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/workflows/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'smol-toml'],
-    why: 'reads workflow files',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/{driver,footprints}.ts', 'smol-toml'],
+    why: 'reads workflow files, and knows no coding agent',
   },
 
   {

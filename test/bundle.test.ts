@@ -25,7 +25,7 @@ const fallbackRooms = [
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/(summary|redact|redaction-rule|secrets|personal)\.ts$/,
   /^agent\/drivers\/registry\.ts$/,
-  /^agent\/drivers\/[\w-]+\/(driver|hook-io|run|session-log|tools)\.ts$/,
+  /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 
 it('the hook fallback bundles only the rooms it may share with the daemon, and no package', () => {

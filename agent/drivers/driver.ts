@@ -117,8 +117,9 @@ export interface Write {
 }
 
 /**
- * Files and variables of a coding agent that no tool may change without an approval, because the change could remove the gate.
- * The guard protects every footprint, whichever agent calls. Each driver must have one in footprints.ts; no hook bundles it.
+ * What a coding agent keeps in a home and in a project. Most of it no tool may change without an approval, because the change could
+ * remove the gate; the guard protects every footprint, whichever agent calls. Each driver must have one in footprints.ts; no hook
+ * bundles it.
  */
 export interface Footprint {
   readonly name: string;
@@ -134,6 +135,16 @@ export interface Footprint {
   readonly variables: readonly string[];
   /** Options that start the agent without its hooks. */
   readonly leavesOut: RegExp;
+  /** Folders below the settings folder with texts that a person calls by name, in order of preference. */
+  readonly workflows: readonly WorkflowFolder[];
+}
+
+export interface WorkflowFolder {
+  readonly path: string;
+  /** `markdown`: `<name>.md`. `toml`: `<name>.toml` with a `prompt`. `skill`: `<name>/SKILL.md`. */
+  readonly kind: 'markdown' | 'toml' | 'skill';
+  /** Absent = in a home and in a project. */
+  readonly only?: 'home' | 'project';
 }
 
 /** The part of a driver that acts on the workstation. Only the daemon and the commands load it. */

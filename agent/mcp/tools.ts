@@ -89,7 +89,7 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
     },
     ({ chat_id }) =>
       result(async () => {
-        await daemon.typing(chatOf(chat_id).chat);
+        await daemon.typing(chatOf(chat_id));
         return { success: true };
       }),
   );

@@ -6,6 +6,8 @@ import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { WaError } from '../../protocol/errors.ts';
+import type { Footprint, WorkflowFolder } from '../drivers/driver.ts';
+import { ofFootprints } from '../drivers/footprints.ts';
 import { fileUnusable } from '../fs/atomic.ts';
 import { namesBelow, readBelow } from '../fs/below.ts';
 import { readLinked } from '../fs/raw-file.ts';
@@ -26,33 +28,38 @@ interface Source {
   dir: string;
   /** The folder that the source may not leave. Undefined = the source belongs to the user. */
   within?: string;
-  kind: 'markdown' | 'toml' | 'skill';
+  kind: WorkflowFolder['kind'];
 }
 
 /** More than a person writes; a larger file is refused. */
 const maxWorkflowBytes = 256 * 1024;
 
+/** Folders of a project that belong to no coding agent. */
+const shared: readonly Pick<Footprint, 'folder' | 'workflows'>[] = [
+  {
+    folder: '.agents',
+    workflows: [
+      { path: 'workflows', kind: 'markdown', only: 'project' },
+      { path: 'skills', kind: 'skill', only: 'project' },
+    ],
+  },
+  { folder: '.agent', workflows: [{ path: 'workflows', kind: 'markdown', only: 'project' }] },
+];
+
+/** Skills come last. */
+const workflowFolders = ofFootprints((all) => {
+  const found = [...shared, ...all].flatMap(({ folder, workflows }) =>
+    workflows.map((each) => ({ ...each, path: join(folder, each.path) })),
+  );
+  return [...found.filter(({ kind }) => kind !== 'skill'), ...found.filter(({ kind }) => kind === 'skill')];
+});
+
 /** In order of preference: the project's own before the user's. */
 function sources({ project, home }: WorkflowDirs): Source[] {
-  const ofProject: [Source['kind'], ...string[]][] = [
-    ['markdown', '.agents', 'workflows'],
-    ['markdown', '.agent', 'workflows'],
-    ['toml', '.gemini', 'commands'],
-    ['markdown', '.claude', 'commands'],
-    ['skill', '.agents', 'skills'],
-    ['skill', '.gemini', 'skills'],
-    ['skill', '.claude', 'skills'],
-  ];
-  const ofHome: [Source['kind'], ...string[]][] = [
-    ['markdown', '.gemini', 'antigravity', 'global_workflows'],
-    ['toml', '.gemini', 'commands'],
-    ['markdown', '.claude', 'commands'],
-    ['skill', '.gemini', 'skills'],
-    ['skill', '.claude', 'skills'],
-  ];
+  const notIn = (place: WorkflowFolder['only']) => workflowFolders().filter(({ only }) => only !== place);
   return [
-    ...ofProject.map(([kind, ...names]) => ({ kind, dir: join(project, ...names), within: project })),
-    ...ofHome.map(([kind, ...names]) => ({ kind, dir: join(home, ...names) })),
+    ...notIn('home').map(({ kind, path }) => ({ kind, dir: join(project, path), within: project })),
+    ...notIn('project').map(({ kind, path }) => ({ kind, dir: join(home, path) })),
   ];
 }
 

@@ -88,6 +88,7 @@ export const scriptedFootprint: Footprint = {
   beside: ['/etc/scripted.conf'],
   variables: ['SCRIPTED_HOME'],
   leavesOut: /^--no-gates$/,
+  workflows: [{ path: 'plans', kind: 'markdown' }],
 };
 
 /** One object a line: `{"person"}`, `{"agent","used","id"}`, `{"trouble"}`, `{"left":true}`, `{"ran":{id,does,with,at}}`, `{"shortened"}`. */

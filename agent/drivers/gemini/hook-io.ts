@@ -2,7 +2,6 @@
 // Source: the recorded payloads in test/fixtures/gemini-0.61.0.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
-import { runOf } from './run.ts';
 import { tools } from './tools.ts';
 
 /** What the CLI reports when a turn ended without one. */
@@ -10,17 +9,10 @@ const noResponse = '[no response text]';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
 export function readCall(event: string, payload: unknown): HookCall | undefined {
-  if (typeof payload !== 'object' || payload === null) return undefined;
-  const fields = payload as Record<string, unknown>;
+  const fields = object(payload);
   const { session_id: session, transcript_path: transcript, cwd } = fields;
   if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  return {
-    agent: 'gemini',
-    session,
-    transcript: typeof transcript === 'string' && transcript !== '' ? transcript : undefined,
-    cwd,
-    event: readEvent(event, fields),
-  };
+  return { agent: 'gemini', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
 }
 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
@@ -40,7 +32,8 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
       const said = answer.trim() === '' || answer === noResponse ? undefined : answer;
-      return { type: 'turnEnd', answer: said, run: runOf(fields) };
+      // The time at which the CLI made the payload: between two ends of a session lies a request to the model.
+      return { type: 'turnEnd', answer: said, run: text(fields.timestamp) || undefined };
     }
     case 'Notification':
       return { type: 'notice', text: dialogText(fields) };
@@ -88,14 +81,9 @@ function object(value: unknown): Record<string, unknown> {
 }
 
 function requestTexts(request: unknown): string[] {
-  const messages =
-    typeof request === 'object' && request !== null && 'messages' in request ? request.messages : undefined;
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: unknown) =>
-    typeof message === 'object' && message !== null && 'content' in message && typeof message.content === 'string'
-      ? [message.content]
-      : [],
-  );
+  const { messages } = object(request);
+  const contents = (Array.isArray(messages) ? messages : []).map((message: unknown) => object(message).content);
+  return contents.filter((content) => typeof content === 'string');
 }
 
 const takesContext: ReadonlySet<string> = new Set(['SessionStart', 'BeforeAgent', 'AfterTool']);
