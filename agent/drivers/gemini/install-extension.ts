@@ -8,7 +8,7 @@ import { pollingTools } from '../../../protocol/polling.ts';
 import type { InstallDirs } from '../driver.ts';
 import { forget, removeTree, textOf, type WantedFile } from './install-files.ts';
 import { member } from './install-json-text.ts';
-import { type OwnEntry, ownEntries, settingsProblem, withHooks } from './install-settings.ts';
+import { withHooks } from './install-settings.ts';
 import { type LauncherPlace, mcpServer } from './install-table.ts';
 
 const extensionName = 'wa-sync';
@@ -87,12 +87,10 @@ export async function uninstallExtension({ home, dataDir }: InstallDirs): Promis
   return isLinked;
 }
 
-/** The hooks that Gemini CLI would load; undefined = the extension is not linked. A missing linked folder has no entries. */
-export async function extensionEntries({ home }: InstallDirs): Promise<OwnEntry[] | undefined> {
+/** The text of the hooks that Gemini CLI would load; '' = the linked folder lacks them, undefined = the extension is not linked. */
+export async function extensionHooks(home: string): Promise<string | undefined> {
   const source = await linkedSource(home);
-  if (source === undefined) return undefined;
-  const text = await textOf(join(source, 'hooks', 'hooks.json'));
-  return text === undefined || settingsProblem(text) !== undefined ? [] : ownEntries(text);
+  return source === undefined ? undefined : ((await textOf(join(source, 'hooks', 'hooks.json'))) ?? '');
 }
 
 // Any link to a folder of this layout belongs to wa-sync, because the data directory may have moved.

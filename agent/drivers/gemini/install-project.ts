@@ -9,7 +9,7 @@ import { isRealFolder, makeFolderBelow, pathBelow, readBelow, removeBelow } from
 import { type RawFile, sameContent } from '../../fs/raw-file.ts';
 import type { InstallDirs } from '../driver.ts';
 import { digestOf, type InstallRecord, isEmptyObject, type ProjectRecord, writeRecord } from './install-files.ts';
-import { type OwnEntry, ownEntries, settingsProblem, withHooks, withoutHooks } from './install-settings.ts';
+import { settingsProblem, withHooks, withoutHooks } from './install-settings.ts';
 import { type LauncherPlace, ownNamePrefix } from './install-table.ts';
 
 export const projectFile = (projectDir: string) => join(projectDir, '.gemini', 'settings.json');
@@ -75,22 +75,15 @@ function textWithout(text: string | undefined, record: ProjectRecord | undefined
   return record && record.before === undefined && isEmptyObject(rest) ? undefined : rest;
 }
 
-/**
- * The entries of wa-sync in a project; empty when the file is missing or not JSON. Errors: `settings_unreadable`, `outside_project`,
- * `file_unusable`.
- */
-export async function entriesInProject(dir: string): Promise<OwnEntry[]> {
-  const { text } = await readSettings(dir);
-  return text === undefined || settingsProblem(text) !== undefined ? [] : ownEntries(text);
-}
-
 interface Settings {
   file: string;
   raw: RawFile | undefined;
+  /** Undefined = no file. */
   text: string | undefined;
 }
 
-async function readSettings(dir: string): Promise<Settings> {
+/** Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
+export async function readSettings(dir: string): Promise<Settings> {
   const file = await pathBelow(dir, '.gemini', 'settings.json');
   let raw: RawFile | undefined;
   try {

@@ -55,20 +55,10 @@ export function withoutHooks(text: string, before: string | undefined): string {
   return dropWhere(text, () => true, before);
 }
 
-export interface OwnEntry {
-  event: string;
-  entry: Partial<HookEntry>;
-  /** Matcher of the group; absent where the row of the table has no matcher, because any is accepted there. */
-  matcher?: unknown;
-}
-
-/** The entries of wa-sync, in file order. */
-export function ownEntries(text: string): OwnEntry[] {
-  return locateOwn(text).map(({ event, entry, matcher }) =>
-    hookTable.some((row) => row.event === event && row.matcher !== undefined)
-      ? { event, entry, matcher }
-      : { event, entry },
-  );
+/** The command lines of the entries of wa-sync; empty for a text that cannot be edited. */
+export function ownCommands(text: string | undefined): string[] {
+  if (text === undefined || settingsProblem(text) !== undefined) return [];
+  return locateOwn(text).map(({ entry }) => String(entry.command));
 }
 
 interface Located {

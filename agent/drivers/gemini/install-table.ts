@@ -11,14 +11,11 @@ export interface HookRow {
   matcher?: string;
 }
 
-/** PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
-const matchers: Readonly<Record<string, string>> = { PreCompress: 'manual' };
-
 export const hookTable: readonly HookRow[] = Object.keys(gemini.events).flatMap((event): HookRow[] => {
   const seconds = gemini.maxSeconds(event);
   if (seconds === undefined) return [];
-  const matcher = matchers[event];
-  return [{ event, timeoutMs: seconds * 1000, ...(matcher === undefined ? {} : { matcher }) }];
+  // With `auto` the event comes before every request, whether anything is compressed or not.
+  return [{ event, timeoutMs: seconds * 1000, ...(event === 'PreCompress' ? { matcher: 'manual' } : {}) }];
 });
 
 /** Entries whose name starts so are ours, of whatever version. */
@@ -30,12 +27,6 @@ export interface HookEntry {
   name: string;
   command: string;
   timeout: number;
-}
-
-/** An entry of the list of an event. */
-export interface HookGroup {
-  matcher?: string;
-  hooks: HookEntry[];
 }
 
 /** The folder that holds the launcher's files of one version. */
@@ -51,14 +42,8 @@ export const clientName = 'client.pl';
 export const fallbackName = 'wa-hook-fallback.cjs';
 export const programName = 'wa-sync.js';
 
-/** An MCP server as Gemini CLI's settings spell it. */
-export interface McpServerEntry {
-  command: string;
-  args: string[];
-}
-
-/** Runs out of the package itself; a package that is gone is a server that ends at once, which Gemini CLI reports and survives. */
-export function mcpServer(program: string, platform: NodeJS.Platform): McpServerEntry {
+/** The MCP server, run from the package. Without the package the server ends at once, which Gemini CLI reports and survives. */
+export function mcpServer(program: string, platform: NodeJS.Platform): { command: string; args: string[] } {
   if (platform === 'win32') return { command: 'node', args: [program, 'mcp'] };
   const file = quote(program);
   return { command: 'sh', args: ['-c', `[ -r ${file} ] || exit 0; exec node ${file} mcp`] };
@@ -73,8 +58,8 @@ export function hookEntry(row: HookRow, place: LauncherPlace): HookEntry {
   };
 }
 
-/** A group of our own. */
-export function hookGroup(row: HookRow, place: LauncherPlace): HookGroup {
+/** An item of the list of an event. */
+export function hookGroup(row: HookRow, place: LauncherPlace): { matcher?: string; hooks: HookEntry[] } {
   return { ...(row.matcher === undefined ? {} : { matcher: row.matcher }), hooks: [hookEntry(row, place)] };
 }
 

@@ -10,8 +10,8 @@ import type { HookScope, HookStatus, InstallDirs } from '../driver.ts';
 import { gemini } from './driver.ts';
 import {
   extensionDir,
-  extensionEntries,
   extensionFiles,
+  extensionHooks,
   refuseForeignExtension,
   sourcesDir,
   uninstallExtension,
@@ -29,13 +29,11 @@ import {
   writeRecord,
 } from './install-files.ts';
 import { itemsOf, member } from './install-json-text.ts';
-import { entriesInProject, installInProject, projectFile, uninstallFromProject } from './install-project.ts';
-import type { OwnEntry } from './install-settings.ts';
+import { installInProject, projectFile, readSettings, uninstallFromProject } from './install-project.ts';
+import { ownCommands, withHooks } from './install-settings.ts';
 import {
   clientName,
   fallbackName,
-  hookEntry,
-  hookTable,
   type LauncherPlace,
   launcherName,
   ownNamePrefix,
@@ -45,30 +43,15 @@ import {
 
 /** Of the installer's environment, for a daemon that a hook starts: no secret, and nothing that makes Node load something. */
 const daemonVariables = [
-  'HOME',
-  'PATH',
-  'XDG_DATA_HOME',
-  'XDG_CACHE_HOME',
-  'GEMINI_CLI_HOME',
-  'WA_MAILBOX_DIR',
-  'HTTPS_PROXY',
-  'HTTP_PROXY',
-  'NO_PROXY',
-  'https_proxy',
-  'http_proxy',
-  'no_proxy',
-  'NODE_EXTRA_CA_CERTS',
-  'SystemRoot',
-  'USERPROFILE',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'TEMP',
+  ...['HOME', 'PATH', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'GEMINI_CLI_HOME', 'WA_MAILBOX_DIR'],
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
+  ...['SystemRoot', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP'],
 ];
 
 /** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
 export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise<HookStatus> {
   const record = await readRecord(dirs.dataDir);
-  const inUse = await versionsInUse(dirs, record);
+  const inUse = await commandsInUse(dirs, record);
   try {
     const files = await launcherFiles(dirs);
     if (scope === 'extension') {
@@ -102,7 +85,7 @@ export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undef
   for (const project of projects) {
     await attempt(projectFile(project), async () => {
       // Without a scope, unreadable settings of a folder where nothing was installed are not an error.
-      if (scope === undefined && !record.projects[project] && (await lookAt(project)).problem !== undefined)
+      if (scope === undefined && !record.projects[project] && (await lookAt(dirs, project)).problem !== undefined)
         return false;
       const found = await uninstallFromProject(project, record.projects[project]);
       delete record.projects[project];
@@ -110,7 +93,7 @@ export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undef
       return found;
     });
   }
-  await settle(dirs, record, new Set(), failures.length > 0);
+  await settle(dirs, record, [], failures.length > 0);
   if (failures.length > 0) throw failures[0];
   return removed;
 }
@@ -170,80 +153,80 @@ function knownProjects({ projectDir }: InstallDirs, record: InstallRecord): stri
   return [...new Set([projectDir, ...Object.keys(record.projects)])];
 }
 
-async function lookAt(project: string): Promise<{ entries: OwnEntry[]; problem: string | undefined }> {
+/** What is found at a place. */
+interface Found {
+  /** Of the hooks of wa-sync. */
+  commands: string[];
+  current: boolean;
+  problem?: string;
+}
+
+async function lookAt(dirs: InstallDirs, project: string): Promise<Found> {
   try {
-    return { entries: await entriesInProject(project), problem: undefined };
+    const { text = '' } = await readSettings(project);
+    const commands = ownCommands(text);
+    return { commands, current: commands.length > 0 && withHooks(text, placeOf(dirs)) === text };
   } catch (cause) {
     if (!(cause instanceof WaError)) throw cause;
-    return { entries: [], problem: `${cause.message}. ${cause.hint ?? ''}` };
+    return { commands: [], current: false, problem: `${cause.message}. ${cause.hint ?? ''}` };
   }
 }
 
-/** Undefined = all may be, since installed hooks cannot be looked at. */
-async function versionsInUse(dirs: InstallDirs, record: InstallRecord): Promise<Set<string> | undefined> {
-  const entries = (await extensionEntries(dirs)) ?? [];
+/** The commands of all installed hooks. Undefined = not known, since the settings of a project cannot be read. */
+async function commandsInUse(dirs: InstallDirs, record: InstallRecord): Promise<string[] | undefined> {
+  const commands = ownCommands(await extensionHooks(dirs.home));
   for (const project of knownProjects(dirs, record)) {
-    const found = await lookAt(project);
+    const found = await lookAt(dirs, project);
     if (found.problem !== undefined && record.projects[project]) return undefined;
-    entries.push(...found.entries);
+    commands.push(...found.commands);
   }
-  const targets = entries.map(({ entry }) => parseCommand(String(entry.command))?.target);
-  if (targets.includes(undefined)) return undefined;
-  return new Set(
-    targets.flatMap((file = '') => (dirname(dirname(file)) === hooksDir(dirs) ? [basename(dirname(file))] : [])),
-  );
+  return commands;
 }
 
 /** Removes launchers that no hook runs and folders that are empty now, and writes the record while something is installed. */
 async function settle(
   dirs: InstallDirs,
   record: InstallRecord,
-  alsoInUse: ReadonlySet<string> | undefined,
+  before: string[] | undefined,
   hasFailed = false,
 ): Promise<void> {
-  const inUse = await versionsInUse(dirs, record);
-  if (inUse && alsoInUse) {
-    await removeFolders(hooksDir(dirs), (version) => inUse.has(version) || alsoInUse.has(version));
+  const now = await commandsInUse(dirs, record);
+  if (now && before) {
+    const commands = [...now, ...before];
+    await removeFolders(hooksDir(dirs), (version) => commands.some((command) => command.includes(version)));
   }
-  const isInstalled = Object.keys(record.projects).length > 0 || (await extensionEntries(dirs)) !== undefined;
+  const isInstalled = Object.keys(record.projects).length > 0 || (await extensionHooks(dirs.home)) !== undefined;
   if (!isInstalled && !hasFailed) await removeRecord(dirs.dataDir);
   await removeEmpty(record.made);
   if (isInstalled || hasFailed) await writeRecord(dirs.dataDir, record);
 }
 
 async function extensionStatus(dirs: InstallDirs): Promise<HookStatus> {
-  const entries = await extensionEntries(dirs);
-  const found = await status(dirs, 'extension', extensionDir(dirs.home), entries ?? []);
   const texts = await Promise.all(filesOfExtension(dirs).map(async ({ path, text }) => (await textOf(path)) === text));
-  return { ...found, current: texts.every(Boolean) };
+  const commands = ownCommands(await extensionHooks(dirs.home));
+  return status(dirs, 'extension', extensionDir(dirs.home), { commands, current: texts.every(Boolean) });
 }
 
 async function projectStatus(dirs: InstallDirs, project: string): Promise<HookStatus> {
-  const { entries, problem } = await lookAt(project);
-  return { ...(await status(dirs, 'project', projectFile(project), entries)), problem };
+  return status(dirs, 'project', projectFile(project), await lookAt(dirs, project));
 }
 
-async function status(dirs: InstallDirs, scope: HookScope, place: string, own: OwnEntry[]): Promise<HookStatus> {
-  const commands = own.flatMap(({ entry }) => parseCommand(String(entry.command)) ?? []);
+async function status(dirs: InstallDirs, scope: HookScope, place: string, found: Found): Promise<HookStatus> {
+  const commands = found.commands.flatMap((command) => parseCommand(command) ?? []);
   const launcher = commands[0]?.target;
-  const isOther = ({ directories }: { directories: string[] }) => !isDeepStrictEqual(directories, dirs.directories);
-  const served = (commands.find(isOther) ?? commands[0])?.directories ?? [];
-  const wanted = hookTable.map((row): OwnEntry => {
-    const entry = hookEntry(row, placeOf(dirs));
-    return row.matcher === undefined ? { event: row.event, entry } : { event: row.event, entry, matcher: row.matcher };
-  });
-  const byEvent = (a: OwnEntry, b: OwnEntry) => (a.event < b.event ? -1 : 1);
+  const served = commands.map(({ directories }) => directories);
+  const others = served.find((each) => !isDeepStrictEqual(each, dirs.directories));
   return {
     agent: gemini.name,
     scope,
     place,
-    installed: own.length > 0,
+    installed: found.commands.length > 0,
     version: launcher && basename(dirname(launcher)),
     launcher,
     launcherExists: launcher !== undefined && (await stat(launcher).catch(() => undefined)) !== undefined,
-    directories: served,
-    servesThese: isDeepStrictEqual(served, dirs.directories),
-    current: isDeepStrictEqual([...own].sort(byEvent), wanted.sort(byEvent)),
-    problem: undefined,
+    directories: others ?? served[0] ?? [],
+    servesThese: served.length > 0 && others === undefined,
+    current: found.current,
+    problem: found.problem,
   };
 }
