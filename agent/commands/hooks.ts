@@ -14,7 +14,7 @@ export interface HooksArgs {
   /** Default: the first that can be installed. */
   agent?: string | undefined;
   /** Default: extension for `install`, every place for `uninstall`. */
-  scope?: string | undefined;
+  scope?: HookScope | undefined;
   /** Folder of the scope `project`; default `dirs.projectDir`. */
   project?: string | undefined;
   json?: boolean | undefined;
@@ -69,8 +69,8 @@ export async function installedTroubles(context: CommandContext): Promise<string
 
 /** Errors: `bad_arguments`, and those of the installer. */
 export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksContext): Promise<void> {
+  const { scope } = args;
   const { installer, verify } = workstationFor(args.agent);
-  const scope = hookScope(args.scope);
   const dirs = { ...given, projectDir: resolve(args.project ?? given.projectDir) };
   switch (args.action) {
     case 'install': {
@@ -110,13 +110,6 @@ export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksC
 
 function print(args: HooksArgs, out: HooksContext['out'], value: unknown, lines: string[]): void {
   for (const line of args.json ? [JSON.stringify(value)] : lines) out(line);
-}
-
-function hookScope(value: string | undefined): HookScope | undefined {
-  if (value === undefined || value === 'extension' || value === 'project') return value;
-  throw new WaError('bad_arguments', `Unknown scope "${value}"`, {
-    hint: 'Use `--scope extension` or `--scope project`.',
-  });
 }
 
 function describe(status: HookStatus): string[] {

@@ -132,9 +132,7 @@ async function readSmall(path: string, read: typeof readBelow | typeof readLinke
 function expandBody(kind: Source['kind'], content: string, args: string): string | undefined {
   if (kind === 'toml') return expandToml(content, args);
   const body = content.replace(/^---\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '').trim();
-  if (body === '') return undefined;
-  if (body.includes('$ARGUMENTS')) return body.replaceAll('$ARGUMENTS', () => args);
-  return args === '' ? body : `${body}\n\nArguments: ${args}`;
+  return body === '' ? undefined : withArgs(body, '$ARGUMENTS', args, 'Arguments: ');
 }
 
 function expandToml(content: string, args: string): string | undefined {
@@ -145,11 +143,12 @@ function expandToml(content: string, args: string): string | undefined {
     return undefined;
   }
   if (typeof prompt !== 'string' || prompt.trim() === '') return undefined;
-  const text = prompt.includes('{{args}}')
-    ? prompt.replaceAll('{{args}}', () => args)
-    : args === ''
-      ? prompt
-      : `${prompt}\n\n${args}`;
-  if (!/[!@]\{/.test(text)) return text.trim();
-  return `${text.trim()}\n\n(wa-sync has not run what stands in !{…} and not read what stands in @{…}: run or read it with your own tools where the task needs it.)`;
+  const text = withArgs(prompt, '{{args}}', args, '').trim();
+  if (!/[!@]\{/.test(text)) return text;
+  return `${text}\n\n(wa-sync has not run what stands in !{…} and not read what stands in @{…}: run or read it with your own tools where the task needs it.)`;
+}
+
+function withArgs(body: string, mark: string, args: string, label: string): string {
+  if (body.includes(mark)) return body.replaceAll(mark, () => args);
+  return args === '' ? body : `${body}\n\n${label}${args}`;
 }

@@ -2,6 +2,7 @@
 // Source: the recorded payloads in test/fixtures/gemini-0.61.0.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import { list, object, text } from '../fields.ts';
 import { tools } from './tools.ts';
 
 /** What the CLI reports when a turn ended without one. */
@@ -18,11 +19,11 @@ export function readCall(event: string, payload: unknown): HookCall | undefined 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
   switch (event) {
     case 'SessionStart':
-      return { type: 'sessionStart', source: text(fields.source) };
+      return { type: 'sessionStart', source: text(fields.source) ?? '' };
     case 'SessionEnd':
-      return { type: 'sessionEnd', reason: text(fields.reason) };
+      return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'BeforeAgent':
-      return { type: 'turnStart', prompt: text(fields.prompt) };
+      return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
     case 'BeforeTool':
@@ -31,7 +32,7 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
-      const said = answer.trim() === '' || answer === noResponse ? undefined : answer;
+      const said = answer?.trim() === '' || answer === noResponse ? undefined : answer;
       // The time at which the CLI made the payload: between two ends of a session lies a request to the model.
       return { type: 'turnEnd', answer: said, run: text(fields.timestamp) || undefined };
     }
@@ -56,7 +57,7 @@ function gate(fields: Record<string, unknown>): TurnEvent {
 
 function readTool(fields: Record<string, unknown>) {
   const server = text(object(fields.mcp_context).server_name) || undefined;
-  return { tool: text(fields.tool_name), input: object(fields.tool_input), server };
+  return { tool: text(fields.tool_name) ?? '', input: object(fields.tool_input), server };
 }
 
 /** What the dialog at the desk asks; '' for ask_user, whose questions come with its gate. */
@@ -64,26 +65,14 @@ function dialogText(fields: Record<string, unknown>): string {
   const details = object(fields.details);
   if (details.type === 'ask_user') return '';
   const { command, fileName, serverName, toolName } = details;
-  const what =
-    text(command) ||
-    text(fileName) ||
-    (text(serverName) && `${text(serverName)}: ${text(toolName)}`) ||
-    text(fields.message);
-  return `A dialog waits at the desk: ${text(details.title) || text(fields.notification_type)}${what === '' ? '' : `\n${what}`}`;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  const ofServer = text(serverName) && `${serverName}: ${text(toolName) ?? ''}`;
+  const what = text(command) || text(fileName) || ofServer || text(fields.message);
+  const title = text(details.title) || text(fields.notification_type) || '';
+  return `A dialog waits at the desk: ${title}${what ? `\n${what}` : ''}`;
 }
 
 function requestTexts(request: unknown): string[] {
-  const { messages } = object(request);
-  const contents = (Array.isArray(messages) ? messages : []).map((message: unknown) => object(message).content);
-  return contents.filter((content) => typeof content === 'string');
+  return list(object(request).messages).flatMap((message) => text(object(message).content) ?? []);
 }
 
 const takesContext: ReadonlySet<string> = new Set(['SessionStart', 'BeforeAgent', 'AfterTool']);

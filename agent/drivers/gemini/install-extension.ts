@@ -9,7 +9,7 @@ import type { InstallDirs } from '../driver.ts';
 import { forget, removeTree, textOf, type WantedFile } from './install-files.ts';
 import { member } from './install-json-text.ts';
 import { withHooks } from './install-settings.ts';
-import { type LauncherPlace, mcpServer } from './install-table.ts';
+import { mcpServer } from './install-table.ts';
 
 const extensionName = 'wa-sync';
 
@@ -36,23 +36,20 @@ const metadataFile = (home: string) => join(extensionDir(home), '.gemini-extensi
 /** Has one folder for each version. */
 export const sourcesDir = (dataDir: string) => join(dataDir, 'gemini-extension');
 
-/** The files of the linked folder, and last the link. `program` = path of the program that the MCP server runs. */
-export function extensionFiles(
-  { home, dataDir, version }: InstallDirs,
-  place: LauncherPlace,
-  program: string,
-): WantedFile[] {
+/** The files of the linked folder, and last the link. */
+export function extensionFiles(dirs: InstallDirs): WantedFile[] {
+  const { home, dataDir, version } = dirs;
   const source = join(sourcesDir(dataDir), version);
   const manifest = {
     name: extensionName,
     version,
     description: "The mailbox between a developer's phone and this coding agent",
-    mcpServers: { [extensionName]: mcpServer(program, place.platform) },
+    mcpServers: { [extensionName]: mcpServer(dirs) },
   };
   const file = (path: string, text: string): WantedFile => ({ path, text, mode: 0o644 });
   return [
     file(join(source, 'gemini-extension.json'), `${JSON.stringify(manifest, null, 2)}\n`),
-    file(join(source, 'hooks', 'hooks.json'), withHooks(undefined, place)),
+    file(join(source, 'hooks', 'hooks.json'), withHooks(undefined, dirs)),
     file(join(source, 'skills', skillName, 'SKILL.md'), skillText),
     ...customCommands.map(({ name, description, prompt }) => {
       const toml = `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(prompt)}\n`;

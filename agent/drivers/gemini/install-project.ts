@@ -10,7 +10,7 @@ import { type RawFile, sameContent } from '../../fs/raw-file.ts';
 import type { InstallDirs } from '../driver.ts';
 import { digestOf, type InstallRecord, isEmptyObject, type ProjectRecord, writeRecord } from './install-files.ts';
 import { settingsProblem, withHooks, withoutHooks } from './install-settings.ts';
-import { type LauncherPlace, ownNamePrefix } from './install-table.ts';
+import { ownNamePrefix } from './install-table.ts';
 
 export const projectFile = (projectDir: string) => join(projectDir, '.gemini', 'settings.json');
 
@@ -20,11 +20,8 @@ const instead = 'run `wa-sync hooks install --agent gemini --scope extension`, w
  * Installs or upgrades. Writes the record before the first change, so that an interrupted installation can be removed too. Errors:
  * `settings_unreadable`, `outside_project`, `file_unusable`.
  */
-export async function installInProject(
-  { projectDir, dataDir }: InstallDirs,
-  place: LauncherPlace,
-  record: InstallRecord,
-): Promise<void> {
+export async function installInProject(dirs: InstallDirs, record: InstallRecord): Promise<void> {
+  const { projectDir, dataDir } = dirs;
   if (!(await isRealFolder(await pathBelow(projectDir)))) {
     throw new WaError('file_unusable', `${projectDir} does not exist or is not a folder`, {
       hint: 'Name the folder of an existing project.',
@@ -35,7 +32,7 @@ export async function installInProject(
   if (problem !== undefined) {
     throw new WaError('settings_unreadable', `${file} cannot be edited: ${problem}`, { hint: `R${instead.slice(1)}.` });
   }
-  const edited = withHooks(text, place);
+  const edited = withHooks(text, dirs);
   if (!(await isRealFolder(dirname(file)))) record.made.add(dirname(file));
   const before = textWithout(text, record.projects[projectDir]);
   record.projects[projectDir] = { before, written: digestOf(edited) };

@@ -2,8 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from 'jsonc-parser';
+import type { InstallDirs } from '../driver.ts';
 import { append, itemsOf, member, parsed, parseJson, remove, replace } from './install-json-text.ts';
-import { type HookEntry, hookEntry, hookGroup, hookTable, type LauncherPlace, ownNamePrefix } from './install-table.ts';
+import { hookEvents, hookGroup, ownNamePrefix } from './install-table.ts';
 
 /** Why a text cannot be edited; undefined = it can. Comments are allowed, as in Gemini CLI, and stay. */
 export function settingsProblem(text: string): string | undefined {
@@ -16,36 +17,35 @@ export function settingsProblem(text: string): string | undefined {
   if (root.type !== 'object') return 'it is not a JSON object';
   const hooks = member(root, 'hooks');
   if (hooks && hooks.type !== 'object') return '"hooks" in it is not an object';
-  const odd = hookTable.find(({ event }) => (member(hooks, event)?.type ?? 'array') !== 'array');
-  return odd && `"hooks.${odd.event}" in it is not an array`;
+  const odd = hookEvents.find((event) => (member(hooks, event)?.type ?? 'array') !== 'array');
+  return odd && `"hooks.${odd}" in it is not an array`;
 }
 
-/** The text with each row of the table exactly once and up to date. Returns an equal text when nothing has to change. */
-export function withHooks(text: string | undefined, place: LauncherPlace): string {
+/** The text with the hook of each event exactly once and up to date. Returns an equal text when nothing has to change. */
+export function withHooks(text: string | undefined, dirs: InstallDirs): string {
+  const groups = new Map(hookEvents.map((event) => [event, hookGroup(event, dirs)]));
   if (text === undefined) {
-    const hooks = Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, place)]]));
+    const hooks = Object.fromEntries([...groups].map(([event, group]) => [event, [group]]));
     return `${JSON.stringify({ hooks }, null, 2)}\n`;
   }
-  const isOfTable = ({ event, matcher }: Located) =>
-    hookTable.some((row) => row.event === event && (row.matcher === undefined || row.matcher === matcher));
+  // A matcher of the user stays where the installed group has none.
+  const isInPlace = ({ event, matcher }: Located) =>
+    groups.has(event) && [undefined, matcher].includes(groups.get(event)?.matcher);
   let edited = dropWhere(
     text,
     (own, index, all) =>
-      !isOfTable(own) || all.findIndex((each) => each.event === own.event && isOfTable(each)) !== index,
+      !isInPlace(own) || all.findIndex((each) => each.event === own.event && isInPlace(each)) !== index,
   );
-  for (const row of hookTable) {
-    const { event } = row;
+  for (const [event, group] of groups) {
     const own = locateOwn(edited).find((found) => found.event === event);
     const root = parseJson(edited);
     const hooks = member(root, 'hooks');
     const list = member(hooks, event);
-    const group = hookGroup(row, place);
-    if (own === undefined && list) edited = append(edited, list, undefined, group);
-    else if (own === undefined && hooks) edited = append(edited, hooks, event, [group]);
-    else if (own === undefined) edited = append(edited, root, 'hooks', { [event]: [group] });
-    else if (!isDeepStrictEqual(own.entry, hookEntry(row, place))) {
-      edited = replace(edited, own.node, hookEntry(row, place));
-    }
+    if (own && !isDeepStrictEqual(own.entry, group.hooks[0])) edited = replace(edited, own.node, group.hooks[0]);
+    if (own) continue;
+    if (list) edited = append(edited, list, undefined, group);
+    else if (hooks) edited = append(edited, hooks, event, [group]);
+    else edited = append(edited, root, 'hooks', { [event]: [group] });
   }
   return edited;
 }
@@ -64,7 +64,7 @@ export function ownCommands(text: string | undefined): string[] {
 interface Located {
   event: string;
   node: Node;
-  entry: Partial<HookEntry>;
+  entry: { command?: unknown };
   group: Node;
   list: Node;
   hooks: Node;
@@ -80,7 +80,7 @@ function locateOwn(text: string): Located[] {
       return itemsOf(member(group, 'hooks'), 'array').flatMap(({ value: node }) => {
         const name = member(node, 'name')?.value;
         if (!hooks || typeof name !== 'string' || !name.startsWith(ownNamePrefix)) return [];
-        return [{ event, node, entry: parsed(text, node) as Partial<HookEntry>, group, list, hooks, matcher }];
+        return [{ event, node, entry: parsed(text, node) as Located['entry'], group, list, hooks, matcher }];
       });
     }),
   );

@@ -31,15 +31,7 @@ import {
 import { itemsOf, member } from './install-json-text.ts';
 import { installInProject, projectFile, readSettings, uninstallFromProject } from './install-project.ts';
 import { ownCommands, withHooks } from './install-settings.ts';
-import {
-  clientName,
-  fallbackName,
-  type LauncherPlace,
-  launcherName,
-  ownNamePrefix,
-  parseCommand,
-  programName,
-} from './install-table.ts';
+import { clientName, fallbackName, launcherName, ownNamePrefix, parseCommand, programOf } from './install-table.ts';
 
 /** Of the installer's environment, for a daemon that a hook starts: no secret, and nothing that makes Node load something. */
 const daemonVariables = [
@@ -56,11 +48,11 @@ export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise
     const files = await launcherFiles(dirs);
     if (scope === 'extension') {
       await refuseForeignExtension(dirs.home);
-      files.push(...filesOfExtension(dirs));
+      files.push(...extensionFiles(dirs));
     }
     for (const file of files) await ensureFile(file, record.made);
     if (scope === 'extension') await removeFolders(sourcesDir(dirs.dataDir), (version) => version === dirs.version);
-    else await installInProject(dirs, placeOf(dirs), record);
+    else await installInProject(dirs, record);
   } finally {
     // A Gemini CLI that runs now still calls the launcher it was started with; that version goes with the next change.
     await settle(dirs, record, inUse);
@@ -110,20 +102,10 @@ export async function listHooks(dirs: InstallDirs): Promise<HookStatus[]> {
   ];
 }
 
-const programOf = ({ packageDir }: InstallDirs) => join(packageDir, programName);
-
-const placeOf = (dirs: InstallDirs): LauncherPlace => ({
-  dir: join(hooksDir(dirs), dirs.version),
-  platform: dirs.platform,
-  directories: dirs.directories,
-});
-
 const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, 'hooks');
 
-const filesOfExtension = (dirs: InstallDirs) => extensionFiles(dirs, placeOf(dirs), programOf(dirs));
-
 async function launcherFiles(dirs: InstallDirs): Promise<WantedFile[]> {
-  const { dir } = placeOf(dirs);
+  const dir = join(hooksDir(dirs), dirs.version);
   const copies = [launcherName, clientName, fallbackName].map(async (name) => {
     const text = await textOf(join(dirs.packageDir, name));
     if (text !== undefined) return { path: join(dir, name), text, mode: name === launcherName ? 0o755 : 0o644 };
@@ -165,7 +147,7 @@ async function lookAt(dirs: InstallDirs, project: string): Promise<Found> {
   try {
     const { text = '' } = await readSettings(project);
     const commands = ownCommands(text);
-    return { commands, current: commands.length > 0 && withHooks(text, placeOf(dirs)) === text };
+    return { commands, current: commands.length > 0 && withHooks(text, dirs) === text };
   } catch (cause) {
     if (!(cause instanceof WaError)) throw cause;
     return { commands: [], current: false, problem: `${cause.message}. ${cause.hint ?? ''}` };
@@ -202,7 +184,7 @@ async function settle(
 }
 
 async function extensionStatus(dirs: InstallDirs): Promise<HookStatus> {
-  const texts = await Promise.all(filesOfExtension(dirs).map(async ({ path, text }) => (await textOf(path)) === text));
+  const texts = await Promise.all(extensionFiles(dirs).map(async ({ path, text }) => (await textOf(path)) === text));
   const commands = ownCommands(await extensionHooks(dirs.home));
   return status(dirs, 'extension', extensionDir(dirs.home), { commands, current: texts.every(Boolean) });
 }
