@@ -1,4 +1,4 @@
-// The footprints of all coding agents, with or without a driver: the running agent must not open the gate of another one. Pure.
+// The footprints of all coding agents, with or without a driver, because the running agent must not open the gate of another. Pure.
 
 import type { Footprint } from './driver.ts';
 import { footprint as gemini } from './gemini/footprint.ts';

@@ -1,4 +1,4 @@
-// The calls of the four tools to the daemon: for which client and folder, and a second try when the daemon restarts in between.
+// The calls of the four tools to the daemon, in the name of a client and a folder; repeats a call when the daemon restarts.
 
 import { randomUUID } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
@@ -8,21 +8,17 @@ import { pidSpace, startOf } from '../process.ts';
 
 export type DaemonCalls = ReturnType<typeof createDaemonCalls>;
 
-export interface DaemonCallsOptions {
-  dirs: DaemonDirs;
-  cwd: string;
-  /** The name that the MCP client gave itself; known once it has connected. */
-  clientName(): string;
-}
-
 /** How long `send` waits for the phone's own id of the message. */
 const sendWaitMs = 10_000;
-/** A restarted daemon is back by then; a call that it had not journalled is repeated. */
+/** A restarted daemon is back within this time. */
 const restartMs = 5_000;
 const restartStepMs = 250;
 
-/** Every call raises `daemon_not_running`, `not_bound`, and what the daemon refused. */
-export function createDaemonCalls({ dirs, cwd, clientName }: DaemonCallsOptions) {
+/**
+ * `clientName`: the name that the MCP client gave itself, known once the client has connected. Every call raises
+ * `daemon_not_running`, `not_bound`, and each refusal of the daemon.
+ */
+export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () => string) {
   const connection = randomUUID();
   const from = (): PollingClient => ({
     connection,

@@ -1,6 +1,5 @@
-// Expands a slash text from the phone that names a workflow, custom command or skill of the project. Below the project, follows no
-// link out of the project; links in the home folder belong to the user. Runs nothing: `!{…}` and `@{…}` are left to the coding
-// agent, so approvals hold.
+// Expands a slash text from the phone that names a workflow, custom command or skill. Follows no link out of the project; links in
+// the home folder belong to the user. Runs nothing: the coding agent runs `!{…}` and reads `@{…}`, so approvals hold.
 
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -20,7 +19,7 @@ export interface Expansion {
 export interface WorkflowDirs {
   project: string;
   home: string;
-  /** A file of this name exists and may not be used. */
+  /** Called for a file of this name that must not be used. */
   onRefused?(why: Error): void;
 }
 

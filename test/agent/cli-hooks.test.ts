@@ -39,8 +39,8 @@ test('install without a scope installs the extension and leaves the project alon
 });
 
 test('an unknown scope is refused with the names of the known ones', async () => {
-  await expect(wa('hooks', 'install', '--scope', 'user')).rejects.toMatchObject({
+  await expect(wa('hooks', 'install', '--scope', 'everywhere')).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/'user' is invalid.*extension, project/),
+    stderr: expect.stringMatching(/'everywhere' is invalid.*user, project/),
   });
 });

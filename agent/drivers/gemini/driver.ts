@@ -10,7 +10,7 @@ const day = 24 * 60 * minute;
 
 /**
  * Each event, and how long the CLI waits for its hook. AfterModel has no hook because it runs for each streamed chunk.
- * BeforeToolSelection has none because it can express only the empty list of tools (ANY forces a call in every answer, so no turn
+ * BeforeToolSelection has none because its answer can express only the empty list of tools (ANY forces a call in every answer, so no turn
  * would end; the CLI turns VALIDATED into AUTO, and the API takes no names with AUTO); the gate refuses other tools. AfterTool waits
  * longer than any command that a policy may run after a tool.
  */

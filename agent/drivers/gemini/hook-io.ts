@@ -5,7 +5,7 @@ import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-eve
 import { list, object, text } from '../fields.ts';
 import { tools } from './tools.ts';
 
-/** What the CLI reports when a turn ended without one. */
+/** The CLI's answer of a turn that ended without an answer. */
 const noResponse = '[no response text]';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
@@ -60,7 +60,7 @@ function readTool(fields: Record<string, unknown>) {
   return { tool: text(fields.tool_name) ?? '', input: object(fields.tool_input), server };
 }
 
-/** What the dialog at the desk asks; '' for ask_user, whose questions come with its gate. */
+/** The question of the dialog at the desk; '' for ask_user, whose questions come with its gate. */
 function dialogText(fields: Record<string, unknown>): string {
   const details = object(fields.details);
   if (details.type === 'ask_user') return '';
@@ -78,19 +78,19 @@ function requestTexts(request: unknown): string[] {
 const takesContext: ReadonlySet<string> = new Set(['SessionStart', 'BeforeAgent', 'AfterTool']);
 const takesDeny: ReadonlySet<string> = new Set(['BeforeAgent', 'BeforeModel', 'BeforeTool', 'AfterTool']);
 
-/** Each event obeys other fields and ignores or misreads the rest, so only its own are written. */
+/** Each event obeys other fields and ignores or misreads the rest, so an answer has only the fields of its event. */
 export function writeAnswer(event: string, answer: TurnAnswer): object {
   const specific: Record<string, unknown> = {};
   const written: Record<string, unknown> = {};
   if (answer.notice !== undefined) written.systemMessage = answer.notice;
   if (answer.halt !== undefined) {
-    // A refusal stands beside it: whatever the host makes of the end, this tool must not run.
+    // With a refusal, because this tool must not run, whatever the host makes of the end.
     const refused =
       event === 'BeforeTool' && answer.deny !== undefined ? { decision: 'deny', reason: answer.deny } : {};
     return { ...written, ...refused, continue: false, stopReason: answer.halt };
   }
   if (answer.deny !== undefined && takesDeny.has(event)) {
-    // Beside a refusal the CLI reads no context: at the end of a tool it is part of what stands in the result's place.
+    // The CLI reads no context next to a refusal: after a tool the context goes into the text that replaces the result.
     const more =
       event === 'AfterTool' && answer.context !== undefined ? `\n\n<hook_context>${answer.context}</hook_context>` : '';
     return { ...written, decision: 'deny', reason: answer.deny + more };

@@ -61,11 +61,8 @@ export function extensionFiles(dirs: InstallDirs): WantedFile[] {
 
 /** Throws `file_unusable` when another extension has the name. */
 export async function refuseForeignExtension(home: string): Promise<void> {
-  const isFree = await lstat(extensionDir(home)).then(
-    () => false,
-    () => true,
-  );
-  if (isFree || (await linkedSource(home)) !== undefined) return;
+  const found = await lstat(extensionDir(home)).catch(() => undefined);
+  if (!found || (await linkedSource(home)) !== undefined) return;
   throw new WaError('file_unusable', `${extensionDir(home)} holds an extension that wa-sync did not install`, {
     hint: `Run \`gemini extensions uninstall ${extensionName}\`, then this command again.`,
   });

@@ -64,7 +64,7 @@ export function remove(text: string, node: Node): string {
   let head = text.slice(0, item.offset);
   let tail = text.slice(endOf(item));
   if (index < siblings.length - 1) tail = withoutComma(tail);
-  else if (before) head = head.slice(0, endOf(before)) + withoutComma(head.slice(endOf(before)));
+  else if (before) head = head.slice(0, endOf(before)) + withoutComma(head.slice(endOf(before))).replace(/[ \t]+$/, '');
   return (/^[ \t]*\r?\n/.test(tail) ? head.replace(/\r?\n[ \t]*$/, '') : head) + tail;
 }
 

@@ -1,5 +1,5 @@
-// Hooks in `<project>/.gemini/settings.json`. Owns the entries of wa-sync there and nothing else in that file. The file may come from
-// a clone: this code follows no link, waits for no pipe, and reads at most the size of a settings file.
+// Hooks in `<project>/.gemini/settings.json`. Owns only the entries of wa-sync in that file. The file may come from a clone: this
+// code follows no link, waits for no pipe, and reads at most the size of a settings file.
 
 import { dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
@@ -14,7 +14,7 @@ import { ownNamePrefix } from './install-table.ts';
 
 export const projectFile = (projectDir: string) => join(projectDir, '.gemini', 'settings.json');
 
-const instead = 'run `wa-sync hooks install --agent gemini --scope extension`, which leaves that file alone';
+const instead = 'run `wa-sync hooks install --agent gemini --scope user`, which leaves that file alone';
 
 /**
  * Installs or upgrades. Writes the record before the first change, so that an interrupted installation can be removed too. Errors:
@@ -50,7 +50,7 @@ export async function uninstallFromProject(dir: string, record: ProjectRecord | 
   if (problem !== undefined && !text.includes(ownNamePrefix)) return false;
   if (problem !== undefined) {
     throw new WaError('settings_unreadable', `${file} cannot be edited: ${problem}`, {
-      hint: `Delete the hooks named ${ownNamePrefix}* there by hand; until then they do nothing once the launcher is gone.`,
+      hint: `Delete the hooks named ${ownNamePrefix}* there by hand; without the launcher the hooks do nothing.`,
     });
   }
   const rest = textWithout(text, record);
@@ -64,7 +64,7 @@ export async function uninstallFromProject(dir: string, record: ProjectRecord | 
   return true;
 }
 
-/** The settings without wa-sync: to the byte as before the installation, unless something else has changed them since. Undefined = no file. */
+/** The settings without wa-sync: the text before the installation, unless the file has changed since. Undefined = no file. */
 function textWithout(text: string | undefined, record: ProjectRecord | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (record?.written === digestOf(text)) return record.before;

@@ -28,9 +28,11 @@ export function withHooks(text: string | undefined, dirs: InstallDirs): string {
     const hooks = Object.fromEntries([...groups].map(([event, group]) => [event, [group]]));
     return `${JSON.stringify({ hooks }, null, 2)}\n`;
   }
-  // A matcher of the user stays where the installed group has none.
-  const isInPlace = ({ event, matcher }: Located) =>
-    groups.has(event) && [undefined, matcher].includes(groups.get(event)?.matcher);
+  const isInPlace = ({ event, matcher }: Located) => {
+    const wanted = groups.get(event);
+    // A matcher of the user stays where the installed group has none.
+    return wanted !== undefined && (wanted.matcher === undefined || wanted.matcher === matcher);
+  };
   let edited = dropWhere(
     text,
     (own, index, all) =>
@@ -97,12 +99,10 @@ function dropWhere(
     const own = locateOwn(edited).findLast(isSurplus);
     if (own === undefined) return edited;
     const { event, node, group, list, hooks } = own;
-    const isAlone = (item: Node) =>
-      (item.parent?.type === 'property' ? item.parent : item).parent?.children?.length === 1;
-    let outermost = node;
-    if (isAlone(node)) outermost = group;
+    const isAlone = (item: Node) => item.parent?.children?.length === 1;
+    let outermost = isAlone(node) ? group : node;
     if (outermost === group && isAlone(group) && !member(hooksBefore, event)) outermost = list;
-    if (outermost === list && isAlone(list) && !hooksBefore) outermost = hooks;
+    if (outermost === list && hooks.children?.length === 1 && !hooksBefore) outermost = hooks;
     edited = remove(edited, outermost);
   }
 }

@@ -1,5 +1,5 @@
-// Installs, removes and lists our hooks in Gemini CLI, and keeps the launcher copies that they need. Takes every folder as an
-// argument; must leave no trace behind after an uninstall.
+// Installs, removes and lists the hooks of wa-sync in Gemini CLI, and keeps the copies of the launcher that the hooks run. Takes every
+// folder as an argument; an uninstall must leave no trace.
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -33,7 +33,7 @@ import { installInProject, projectFile, readSettings, uninstallFromProject } fro
 import { ownCommands, withHooks } from './install-settings.ts';
 import { clientName, fallbackName, launcherName, ownNamePrefix, parseCommand, programOf } from './install-table.ts';
 
-/** Of the installer's environment, for a daemon that a hook starts: no secret, and nothing that makes Node load something. */
+/** The variables that a daemon gets from a hook that starts the daemon: no secret, and no variable that makes Node load code. */
 const daemonVariables = [
   ...['HOME', 'PATH', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'GEMINI_CLI_HOME', 'WA_MAILBOX_DIR'],
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
@@ -46,18 +46,18 @@ export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise
   const inUse = await commandsInUse(dirs, record);
   try {
     const files = await launcherFiles(dirs);
-    if (scope === 'extension') {
+    if (scope === 'user') {
       await refuseForeignExtension(dirs.home);
       files.push(...extensionFiles(dirs));
     }
     for (const file of files) await ensureFile(file, record.made);
-    if (scope === 'extension') await removeFolders(sourcesDir(dirs.dataDir), (version) => version === dirs.version);
+    if (scope === 'user') await removeFolders(sourcesDir(dirs.dataDir), (version) => version === dirs.version);
     else await installInProject(dirs, record);
   } finally {
-    // A Gemini CLI that runs now still calls the launcher it was started with; that version goes with the next change.
+    // A running Gemini CLI still calls the launcher of its start; the next change removes that version.
     await settle(dirs, record, inUse);
   }
-  return scope === 'extension' ? extensionStatus(dirs) : projectStatus(dirs, dirs.projectDir);
+  return scope === 'user' ? extensionStatus(dirs) : projectStatus(dirs, dirs.projectDir);
 }
 
 /** Removes one scope, or without a scope every installation. Returns the places. Errors as `installHooks`, after the rest is done. */
@@ -73,7 +73,7 @@ export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undef
     }
   };
   if (scope !== 'project') await attempt(extensionDir(dirs.home), () => uninstallExtension(dirs));
-  const projects = scope === 'extension' ? [] : scope === 'project' ? [dirs.projectDir] : knownProjects(dirs, record);
+  const projects = scope === 'user' ? [] : scope === 'project' ? [dirs.projectDir] : knownProjects(dirs, record);
   for (const project of projects) {
     await attempt(projectFile(project), async () => {
       // Without a scope, unreadable settings of a folder where nothing was installed are not an error.
@@ -186,7 +186,7 @@ async function settle(
 async function extensionStatus(dirs: InstallDirs): Promise<HookStatus> {
   const texts = await Promise.all(extensionFiles(dirs).map(async ({ path, text }) => (await textOf(path)) === text));
   const commands = ownCommands(await extensionHooks(dirs.home));
-  return status(dirs, 'extension', extensionDir(dirs.home), { commands, current: texts.every(Boolean) });
+  return status(dirs, 'user', extensionDir(dirs.home), { commands, current: texts.every(Boolean) });
 }
 
 async function projectStatus(dirs: InstallDirs, project: string): Promise<HookStatus> {

@@ -4,28 +4,16 @@
 import type { RanTool, SessionRecord } from '../driver.ts';
 import { list, object, text } from '../fields.ts';
 
-interface SessionMessage {
-  id: string | undefined;
-  type: string;
-  text: string;
-  toolResult: boolean;
-  /** What hooks added to the results of tools. */
-  added: string[];
-  inputTokens: number | undefined;
-  totalTokens: number | undefined;
-  tools: RanTool[];
-}
-
-/** Of every Gemini model that the CLI offers. */
+/** Every Gemini model that the CLI offers has this window. */
 const contextWindowTokens = 1_048_576;
 
-/** What the CLI puts behind the summary of a compression, in the model's name. */
+/** The CLI writes this answer of the model behind the summary of a compression. */
 const thanks = 'Got it. Thanks for the additional context!';
 
 /**
  * Reads the lines as they were appended: after an API error the CLI rewrites its list (`$set`) without the prompt that failed, but
- * that prompt did go to the model. A list that is written anew repeats old messages; it says of itself only that it was compressed:
- * with `auto` the CLI's own event comes before every model request, whether anything is compressed or not.
+ * that prompt did go to the model. A rewritten list repeats old messages, so only its summary counts: with `auto` the CLI's own event
+ * comes before every model request, whether anything is compressed or not.
  */
 export function readSession(whole: string): SessionRecord {
   const lines = whole
@@ -33,7 +21,7 @@ export function readSession(whole: string): SessionRecord {
     .map(parse)
     .filter((line) => line !== undefined);
   const messages = lines.flatMap((line) => toMessage(line) ?? []);
-  const isPrompt = (message: SessionMessage) => message.type === 'user' && !message.toolResult;
+  const isPrompt = (message: (typeof messages)[number]) => message.type === 'user' && !message.toolResult;
   const after = messages.slice(messages.findLastIndex(isPrompt) + 1);
   const find = (type: string) => after.findLast((message) => message.type === type && message.text.trim() !== '')?.text;
   const inputTokens = after.findLast((message) => message.inputTokens !== undefined)?.inputTokens;
@@ -62,7 +50,7 @@ function parse(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function toMessage(value: Record<string, unknown>): SessionMessage | undefined {
+function toMessage(value: Record<string, unknown>) {
   const { id, type, content, tokens, toolCalls } = value;
   if (typeof type !== 'string') return undefined;
   const parts = (Array.isArray(content) ? content : [{ text: content }]).map(object);
@@ -72,6 +60,7 @@ function toMessage(value: Record<string, unknown>): SessionMessage | undefined {
     type,
     text: parts.flatMap((part) => text(part.text) ?? []).join(''),
     toolResult: parts.some((part) => 'functionResponse' in part),
+    /** Texts that hooks added to the results of tools. */
     added: type === 'user' ? parts.flatMap(addedToResult) : [],
     inputTokens: typeof input === 'number' ? input : undefined,
     totalTokens: typeof total === 'number' ? total : undefined,
@@ -82,7 +71,7 @@ function toMessage(value: Record<string, unknown>): SessionMessage | undefined {
 /** The output of a tool proves nothing; the text of hooks stands behind the output, in a mark of its own. */
 function addedToResult({ functionResponse }: Record<string, unknown>): string[] {
   const { output, error } = object(object(functionResponse).response);
-  // A result that a hook replaced stands there as an error.
+  // A result that a hook replaced is stored as an error.
   const said = text(output ?? error) ?? '';
   const start = said.lastIndexOf('<hook_context>');
   return start === -1 ? [] : [said.slice(start)];

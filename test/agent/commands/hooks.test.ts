@@ -22,7 +22,7 @@ describe('wa-sync hooks', () => {
     return lines;
   };
 
-  it('installs the extension by default, lists it and removes it', async () => {
+  it('installs the extension by default, lists the extension and removes the extension', async () => {
     const entry = join(place.home, '.gemini', 'extensions', 'wa-sync');
     expect(await run({ action: 'install' })).toEqual([
       `installed  ${entry}`,
@@ -30,8 +30,8 @@ describe('wa-sync hooks', () => {
     ]);
     expect(await run({ action: 'install' })).toEqual([`already installed  ${entry}`]);
     expect(await run({ action: 'list', agent: 'gemini' })).toEqual([
-      `gemini  extension  0.1.0  ${entry}`,
-      `gemini  project    not installed  ${settings()}`,
+      `gemini  user     0.1.0  ${entry}`,
+      `gemini  project  not installed  ${settings()}`,
     ]);
     expect(await run({ action: 'uninstall' })).toEqual([`removed  ${entry}`]);
     expect(await run({ action: 'uninstall' })).toEqual(['nothing was installed']);
@@ -44,7 +44,7 @@ describe('wa-sync hooks', () => {
     expect(await run({ action: 'uninstall', json: true })).toEqual([JSON.stringify({ removed: [settings()] })]);
   });
 
-  it('says in the list which command repairs what', async () => {
+  it('names in the list the command that repairs the hooks', async () => {
     await run({ action: 'install', scope: 'project' });
     await rm(join(dirs.dataDir, 'hooks', '0.1.0'), { recursive: true });
     expect((await run({ action: 'list' })).at(-1)).toContain(
@@ -89,7 +89,7 @@ describe('wa-sync hooks', () => {
     expect((await installedTroubles(context(env))).join()).toContain(`${settings()}: not what this version`);
   });
 
-  it('refuses a project for the extension, which is for all of them', async () => {
+  it('refuses a project for the scope user, which is for all projects', async () => {
     await expect(run({ action: 'install', project: dirs.projectDir })).rejects.toMatchObject({
       code: 'bad_arguments',
       hint: expect.stringContaining('hooks install --scope project --project'),

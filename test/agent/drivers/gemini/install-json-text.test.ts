@@ -54,7 +54,7 @@ describe('an edit of JSON as text', () => {
     expect(add('{"a":1/* a */}')).toBe('{"a":1,/* a */ "k": 1}');
     const numbers = '[\n  1, // one, first\n  // two, next\n  2 // two\n]';
     expect(remove(numbers, at(numbers, 0))).toBe('[\n   // one, first\n  // two, next\n  2 // two\n]');
-    expect(remove(numbers, at(numbers, 1))).toBe('[\n  1 // one, first\n  // two, next\n   // two\n]');
+    expect(remove(numbers, at(numbers, 1))).toBe('[\n  1 // one, first\n  // two, next\n // two\n]');
     const one = '[ /* none */ 1 ]';
     expect(remove(one, at(one, 0))).toBe('[ /* none */  ]');
   });
@@ -63,6 +63,8 @@ describe('an edit of JSON as text', () => {
     const text = '{\n  "a": 1,\n  "b": {\n    "c": 2\n  },\n  "d": 3\n}\n';
     expect(remove(text, at(text, 'a'))).toBe('{\n  "b": {\n    "c": 2\n  },\n  "d": 3\n}\n');
     expect(remove(text, at(text, 'b'))).toBe('{\n  "a": 1,\n  "d": 3\n}\n');
+    const line = '[1, // one\n 2]';
+    expect(remove(line, at(line, 1))).toBe('[1 // one\n]');
     expect(remove(text, at(text, 'd'))).toBe('{\n  "a": 1,\n  "b": {\n    "c": 2\n  }\n}\n');
   });
 

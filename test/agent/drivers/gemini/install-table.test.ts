@@ -44,7 +44,7 @@ describe('the installed command', () => {
     'reaches the launcher below a folder named %s, and is harmless without it',
     async (name) => {
       await moveBelow(name);
-      for (const scope of ['extension', 'project'] as const) {
+      for (const scope of ['user', 'project'] as const) {
         await installHooks(dirs, scope);
         const hooksFile =
           scope === 'project' ? settings() : join(dirs.dataDir, 'gemini-extension', '0.1.0', 'hooks', 'hooks.json');
