@@ -64,7 +64,11 @@ export function remove(text: string, node: Node): string {
   let head = text.slice(0, item.offset);
   let tail = text.slice(endOf(item));
   if (index < siblings.length - 1) tail = withoutComma(tail);
-  else if (before) head = head.slice(0, endOf(before)) + withoutComma(head.slice(endOf(before))).replace(/[ \t]+$/, '');
+  else if (before) {
+    const between = withoutComma(head.slice(endOf(before)));
+    const lastLine = between.lastIndexOf('\n') + 1;
+    head = head.slice(0, endOf(before)) + between.slice(0, lastLine) + between.slice(lastLine).trimEnd();
+  }
   return (/^[ \t]*\r?\n/.test(tail) ? head.replace(/\r?\n[ \t]*$/, '') : head) + tail;
 }
 
