@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { gitTakes, indexMark } from '../../../agent/fs/git.ts';
-import { excludeFromGit } from '../../../agent/mailbox/location.ts';
+import { excludeFromGit, gitTakes, indexMark } from '../../../agent/fs/git.ts';
 import { temporaryFolders } from '../mailbox/temporary.ts';
 
 const makeFolder = temporaryFolders();
