@@ -4,8 +4,7 @@
 import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
 import { driverOf, isGate } from '../agent/drivers/registry.ts';
-import { readMailbox } from '../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../agent/mailbox/update.ts';
+import { readMailbox, updateMailboxFile } from '../agent/mailbox/update.ts';
 import type { PathsInput } from '../agent/paths.ts';
 import { decide } from '../agent/turns/rules.ts';
 import { stopOf } from '../agent/turns/stop.ts';

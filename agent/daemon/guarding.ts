@@ -12,7 +12,7 @@ import type { Binding } from '../config.ts';
 import { verifyAll } from '../drivers/workstations.ts';
 import type { Redacted } from '../format/redact.ts';
 import { stricterMode } from '../journal/approvals.ts';
-import type { MailboxPlace } from '../mailbox/location.ts';
+import type { MailboxPlace } from '../mailbox/served.ts';
 import type { MailDeps } from './mail.ts';
 
 export interface GuardDeps extends Pick<MailDeps, 'config' | 'journal' | 'clock' | 'log'> {

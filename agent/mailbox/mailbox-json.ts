@@ -1,15 +1,14 @@
-// The JSON of the two files: parses what any program may have written, finds the entries that still stand whole in a file that is
-// truncated, doubled or torn, and serialises what wa-sync writes. Pure; never throws.
+// The JSON of the two files: parses what any program may have written, salvages the whole entries of a file that is truncated, doubled
+// or torn, and serialises what wa-sync writes. Pure; never throws.
 
 import { isoSeconds } from '../../protocol/files.ts';
 import { sha256Hex } from '../crypto.ts';
-import type { Entry, MailboxKind } from './entry.ts';
-import { mergeByIdentity } from './merge.ts';
+import { type Entry, type MailboxKind, mergeByIdentity } from './merge.ts';
 
 /** Deeper nesting than any entry has. */
 const maxDepth = 32;
 
-/** A torn file needs two or three looks at each character and few vain tries; the limits stop a text that was made to be slow. */
+/** A torn file needs two or three looks at each character and few vain tries; the limits stop a text that is slow by design. */
 const looksPerCharacter = 4;
 const minLooks = 1_000_000;
 const maxVainTries = 5_000;
@@ -19,7 +18,7 @@ const backslash = 0x5c;
 const firstPrintable = 0x20;
 
 export interface ParsedMailbox {
-  state: 'ok' | 'empty' | 'malformed';
+  state: 'missing' | 'empty' | 'ok' | 'malformed';
   /** Complete: each entry has every field that the contract fixes. One entry per identity. */
   entries: Entry[];
   /** True = the file lacks something that `entries` has, and should be written. */

@@ -1,14 +1,24 @@
-// The record of the folders that were ever served, with the mailbox folder of each. Only the daemon writes the record, next to
-// config.json, where it outlives the state directory; hooks and commands obey the record, whatever their own environment says.
+// Where the two files of a project lie: below the project, or where the record of served folders says. Only the daemon writes the
+// record, next to config.json, where it outlives the state directory; hooks and commands obey it, whatever their environment says.
 
-import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WaError } from '../../protocol/errors.ts';
+import { mailboxFolder } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { findBinding } from '../binding.ts';
 import type { Binding, Config } from '../config.ts';
 import { writeAtomic } from '../fs/atomic.ts';
+import { makeFolderBelow, pathBelow } from '../fs/below.ts';
 import { configFiles } from '../paths.ts';
-import { locateMailbox, type MailboxPlace } from './location.ts';
+
+export interface MailboxPlace {
+  dir: string;
+  inbox: string;
+  outbox: string;
+  /** True = below the project, so git must ignore it. */
+  inProject: boolean;
+}
 
 interface BoundFolder {
   /** Real path. */
@@ -30,12 +40,31 @@ interface BoundProject {
 
 export interface Served {
   binding: Binding;
-  /** Undefined = no daemon has served the project yet. Errors: those of `locateMailbox`. */
+  /** Undefined = no daemon has served the project yet. */
   place(): Promise<MailboxPlace | undefined>;
 }
 
 /** The oldest folders beyond this number are forgotten. */
 const foldersKept = 50;
+
+/** `override` = a folder in place of `mailboxFolder` of the project. Reads only: an unusable place fails when it is opened. */
+export async function locateMailbox(projectDir: string, override: string | undefined): Promise<MailboxPlace> {
+  const inProject = override === undefined;
+  const dir = await (inProject ? pathBelow(projectDir, mailboxFolder) : pathBelow(override));
+  return { dir, inbox: join(dir, 'wa_inbox.json'), outbox: join(dir, 'wa_outbox.json'), inProject };
+}
+
+/** Creates the folder before a write, but never a missing project. Errors: `outside_project`, `file_unusable`. */
+export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
+  if (place.inProject && !(await lstat(projectDir).catch(() => undefined))) throw projectGone(projectDir);
+  await makeFolderBelow(place.dir);
+}
+
+export function projectGone(projectDir: string): WaError {
+  return new WaError('file_unusable', `the project folder ${projectDir} does not exist`, {
+    hint: 'If it was moved, correct its "dir" in config.json, then run `wa-sync down` and start wa-sync again.',
+  });
+}
 
 /** The bound project of a folder or of a folder above it; undefined = not bound. Reads only. */
 export async function findServed(cwd: string, { bindings, dirs }: Config): Promise<Served | undefined> {
@@ -44,7 +73,7 @@ export async function findServed(cwd: string, { bindings, dirs }: Config): Promi
   if (!binding) return undefined;
   const place = async () => {
     const folder = await boundFolder(dirs.config, binding);
-    return folder && locateMailbox({ projectDir: binding.dir, override: folder.mailboxDir ?? undefined });
+    return folder && locateMailbox(binding.dir, folder.mailboxDir ?? undefined);
   };
   return { binding, place };
 }

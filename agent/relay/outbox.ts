@@ -11,12 +11,9 @@ import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { OutboxKey, ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { outboxKey } from '../mailbox/answer-id.ts';
-import { appendUnsent } from '../mailbox/append.ts';
 import { pruneSettled } from '../mailbox/merge.ts';
-import { isExposedFile, readMailbox } from '../mailbox/read.ts';
-import type { Signer } from '../mailbox/signing.ts';
-import { patientLockMs, updateMailboxFile } from '../mailbox/update.ts';
+import { outboxKey, type Signer } from '../mailbox/signing.ts';
+import { appendUnsent, patientLockMs, readMailbox, updateMailboxFile } from '../mailbox/update.ts';
 import { createBackoff, pause, retryAfterMs } from './backoff.ts';
 import type { RelayClient } from './client.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
@@ -179,13 +176,13 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
 
   async function takeFromFile(): Promise<void> {
     await options.admit();
-    const { state, entries, incomplete, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
+    const { state, entries, incomplete, exposed, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
     const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(keyOf(entry))) !== entry;
     const isRewritten = recogniseRewritten(entries, written, modifiedAtMs) !== entries;
-    const isAmiss = state === 'malformed' || incomplete || isRewritten || entries.some(isOver);
+    const isAmiss = state === 'malformed' || incomplete || exposed || isRewritten || entries.some(isOver);
     // What stands there then: another program may have written again since.
-    await takeEntries(isAmiss || (await isExposedFile(path)) ? await mark() : entries);
+    await takeEntries(isAmiss ? await mark() : entries);
   }
 
   async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {

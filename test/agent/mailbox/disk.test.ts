@@ -13,8 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 import { outboxEntry, temporaryFolders } from './temporary.ts';
 
@@ -120,6 +119,7 @@ describe.skipIf(disk === undefined)('a read-only disk (needs root and mount)', (
       state: 'ok',
       entries: [first],
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
     await expect(append(path, outboxEntry({ id: 'second' }))).rejects.toMatchObject({
@@ -131,6 +131,7 @@ describe.skipIf(disk === undefined)('a read-only disk (needs root and mount)', (
       state: 'ok',
       entries: [first],
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
   });
@@ -150,6 +151,7 @@ test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
       state: 'ok',
       entries: [first],
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
   },

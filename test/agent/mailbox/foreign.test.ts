@@ -4,8 +4,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mergeByIdentity } from '../../../agent/mailbox/merge.ts';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 import { outboxEntry, temporaryFolders } from './temporary.ts';
 

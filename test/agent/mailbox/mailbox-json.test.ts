@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry } from '../../../agent/mailbox/entry.ts';
 import { parseMailbox, serialiseMailbox } from '../../../agent/mailbox/mailbox-json.ts';
+import type { Entry } from '../../../agent/mailbox/merge.ts';
 import { identityOf } from '../../../protocol/files.ts';
 import { inboxEntry, outboxEntry } from './temporary.ts';
 

@@ -14,10 +14,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { newOwner, placeLock } from '../../../agent/fs/lock.ts';
-import type { Entry } from '../../../agent/mailbox/entry.ts';
-import { pruneSettled } from '../../../agent/mailbox/merge.ts';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { type FileState, updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { type Entry, pruneSettled } from '../../../agent/mailbox/merge.ts';
+import { type FileState, readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import type { InboxEntry } from '../../../protocol/files.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { inboxEntry, temporaryFolders } from './temporary.ts';
@@ -122,6 +120,7 @@ describe('an update', () => {
       state: 'ok',
       entries,
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
   });
@@ -165,7 +164,8 @@ describe('an update', () => {
 });
 
 describe('malformed content', () => {
-  const asideName = 'wa_inbox.json.corrupt-2026-02-15T15-00-00-250Z';
+  const asideOf = (ms: number) => `wa_inbox.json.corrupt-2026-02-15T15-00-00-${ms}Z`;
+  const asideName = asideOf(250);
 
   test('is kept aside byte by byte with mode 600, and its entries are in the new file', async () => {
     const path = target();
@@ -194,8 +194,8 @@ describe('malformed content', () => {
     const beside = filesBeside(path).filter((name) => name !== 'wa_inbox.json');
     expect(beside.map((name) => [name, readFileSync(join(path, '..', name), 'utf8')])).toEqual([
       [asideName, 'one'],
-      [`${asideName}-1`, 'two'],
-      [`${asideName}-2`, 'three'],
+      [asideOf(251), 'two'],
+      [asideOf(252), 'three'],
     ]);
   });
 
@@ -212,7 +212,7 @@ describe('malformed content', () => {
       await updateMailboxFile(optionsOf(path), (entries) => entries);
     }
     const gone = [1, 2, 3].map(at);
-    const kept = [...before.filter((name) => !gone.includes(name)), 'wa_inbox.json', asideName, `${asideName}-1`];
+    const kept = [...before.filter((name) => !gone.includes(name)), 'wa_inbox.json', asideName, asideOf(251)];
     expect(filesBeside(path)).toEqual(kept.sort());
   });
 
@@ -277,6 +277,7 @@ test('a reader without the lock learns the state of the file', async () => {
     state: 'missing',
     entries: [],
     incomplete: false,
+    exposed: false,
     modifiedAtMs: 0,
   });
   leave(path, '');
@@ -284,6 +285,7 @@ test('a reader without the lock learns the state of the file', async () => {
     state: 'empty',
     entries: [],
     incomplete: false,
+    exposed: true,
     modifiedAtMs: statSync(path).mtimeMs,
   });
   leave(path, `[${JSON.stringify(first)},`);
@@ -291,6 +293,7 @@ test('a reader without the lock learns the state of the file', async () => {
     state: 'malformed',
     entries: [first],
     incomplete: false,
+    exposed: true,
     modifiedAtMs: statSync(path).mtimeMs,
   });
 });
