@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { lstat, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { appendBelow, makeFolderBelow, pathBelow, readBelow } from './below.ts';
 import { readLinked } from './raw-file.ts';
@@ -37,6 +37,8 @@ const limitMs = 10_000;
 const outputBytes = 1024 * 1024;
 
 interface GitFolder {
+  /** Of the working tree. */
+  root: string;
   /** Of this working tree, with its index. */
   own: string;
   /** Of all working trees of the repository, with `info/exclude`: its real path. */
@@ -56,7 +58,7 @@ export async function gitFolderAt(dir: string): Promise<GitFolder | undefined> {
   if (!named && !info?.isDirectory()) return undefined;
   const commonName = named ? await readPointer(join(own, 'commondir')) : undefined;
   const common = resolve(own, commonName?.trim() ?? '.');
-  return (await isGitFolder(common)) ? { own, common: await pathBelow(common) } : undefined;
+  return (await isGitFolder(common)) ? { root: dir, own, common: await pathBelow(common) } : undefined;
 }
 
 async function readPointer(path: string): Promise<string | undefined> {
@@ -100,19 +102,22 @@ export async function excludeFromGit(projectDir: string): Promise<void> {
 
 /** Why git would commit what lies in `dir`; undefined = git would not, or repository or git is missing. */
 export async function gitTakes(dir: string): Promise<string | undefined> {
-  if ((await gitFolderAround(dir)) === undefined) return undefined;
-  const { root, prefix } = await existingAbove(dir);
-  const patterns = [`:(icase)${prefix}wa_*`, `:(exclude,icase)${prefix}wa_policy.json`];
+  const real = await pathBelow(dir);
+  const gitFolder = await gitFolderAround(real);
+  if (gitFolder === undefined) return undefined;
+  const { root } = gitFolder;
+  const inRoot = relative(root, real).replaceAll(sep, '/');
+  const prefix = inRoot === '' ? '' : `${inRoot}/`;
+  const literal = prefix.replace(/[*?[\\]/g, '\\$&');
+  const patterns = [`:(icase)${literal}wa_*`, `:(exclude,icase)${literal}wa_policy.json`];
   const tracked = await git(root, ['ls-files', '-z', '--', ...patterns]);
-  if (tracked.kind === 'no git') return undefined;
-  if (tracked.kind === 'failed') return tracked.reason;
-  const [first] = tracked.names;
+  if (!Array.isArray(tracked)) return tracked.reason;
+  const [first] = tracked;
   if (first !== undefined) return `${join(root, first)} is tracked`;
   const paths = mailboxNames.map((name) => `${prefix}${name}`);
   const ignored = await git(root, ['check-ignore', '-z', '--stdin'], paths.join('\0'));
-  if (ignored.kind === 'no git') return undefined;
-  if (ignored.kind === 'failed') return ignored.reason;
-  const missing = paths.find((path) => !ignored.names.includes(path));
+  if (!Array.isArray(ignored)) return ignored.reason;
+  const missing = paths.find((path) => !ignored.includes(path));
   return missing === undefined ? undefined : `${join(root, missing)} would not be ignored`;
 }
 
@@ -125,30 +130,17 @@ export async function indexMark(dir: string): Promise<{ mark: string; lock: stri
   if (gitFolder === undefined) return { mark: '', lock: undefined };
   const path = join(gitFolder.own, 'index');
   const lock = `${path}.lock`;
-  const isLocked = await stat(lock).then(
-    () => true,
-    () => false,
-  );
+  const isLocked = await stat(lock).catch(() => undefined);
   const info = await stat(path).catch(() => undefined);
   const mark = `${path}:${info ? `${info.ino}:${info.size}:${info.mtimeMs}` : ''}`;
-  return { mark, lock: isLocked ? lock : undefined };
+  return { mark, lock: isLocked && lock };
 }
 
-/** git starts in the nearest folder that exists, and gets the rest of the path as a prefix. */
-async function existingAbove(dir: string): Promise<{ root: string; prefix: string }> {
-  const isThere = await stat(dir).then(
-    (info) => info.isDirectory(),
-    () => false,
-  );
-  if (isThere || dirname(dir) === dir) return { root: dir, prefix: '' };
-  const above = await existingAbove(dirname(dir));
-  return { root: above.root, prefix: `${above.prefix}${basename(dir)}/` };
-}
-
-type Answer = { kind: 'no git' } | { kind: 'failed'; reason: string } | { kind: 'names'; names: string[] };
-
-/** Runs no program that the repository names: no shell, hook, file watcher or fetch, and no GIT_* variable counts. */
-function git(dir: string, args: string[], input = ''): Promise<Answer> {
+/**
+ * Returns the names that git prints, or why it cannot; without a reason where git or the repository is missing. Runs no program that
+ * the repository names: no shell, hook, file watcher or fetch, and no GIT_* variable counts.
+ */
+function git(dir: string, args: string[], input = ''): Promise<string[] | { reason: string | undefined }> {
   const settings = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_')),
@@ -168,11 +160,11 @@ function git(dir: string, args: string[], input = ''): Promise<Answer> {
       },
       (error, stdout, stderr) => {
         // 1 = no path is ignored.
-        if (!error || error.code === 1) return settle({ kind: 'names', names: stdout.split('\0').filter(Boolean) });
-        if (error.code === 'ENOENT' || /not a git repository/.test(stderr)) return settle({ kind: 'no git' });
+        if (!error || error.code === 1) return settle(stdout.split('\0').filter(Boolean));
+        if (error.code === 'ENOENT' || /not a git repository/.test(stderr)) return settle({ reason: undefined });
         const [line = ''] = stderr.split('\n');
         const why = error.killed ? `no answer within ${limitMs} ms` : line.slice(0, 200) || String(error.code);
-        settle({ kind: 'failed', reason: `git could not say (${why})` });
+        settle({ reason: `git could not say (${why})` });
       },
     );
     // git may end before it has read its input.

@@ -15,15 +15,6 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-export interface LockOptions {
-  timeoutMs: number;
-  /**
-   * True = held for milliseconds, so an old lock is stale whatever its owner. False = held for the life of the process: only the lock of
-   * a dead owner is stale.
-   */
-  short: boolean;
-}
-
 export interface LockOwner {
   pid: number;
   host: string;
@@ -56,12 +47,17 @@ const nonceForm = /^[0-9a-f]{16}$/;
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * `path` is what is locked; the lock is `<path>.lock`. Callers within one process get it in the order in which they asked.
- * Errors: `lock_timeout` naming the owner, `file_unusable`.
+ * `path` is what is locked; the lock is `<path>.lock`. Callers within one process get it in the order in which they asked. `short` = held
+ * for milliseconds, so an old lock is stale whatever its owner; else only the lock of a dead owner is stale. Errors: `lock_timeout`
+ * naming the owner, `file_unusable`.
  */
-export async function acquireLock(path: string, { timeoutMs, short }: LockOptions): Promise<HeldLock> {
+export async function acquireLock(
+  path: string,
+  { timeoutMs, short }: { timeoutMs: number; short: boolean },
+): Promise<HeldLock> {
   const lockPath = `${resolve(path)}.lock`;
-  const untilMs = uptimeMs() + timeoutMs;
+  // Not `performance.now()`: its first use in a process costs as much as the rest of a lock.
+  const untilSeconds = process.uptime() + timeoutMs / 1000;
   const endTurn = await takeTurn(lockPath, timeoutMs);
   try {
     while (endTurn) {
@@ -72,7 +68,7 @@ export async function acquireLock(path: string, { timeoutMs, short }: LockOption
         const owner = newOwner();
         if (await placeLock(lockPath, owner)) return held(lockPath, owner, endTurn);
       }
-      if (uptimeMs() >= untilMs) break;
+      if (process.uptime() >= untilSeconds) break;
       // The random part keeps waiting processes out of step.
       await new Promise((done) => setTimeout(done, stepMs * (0.5 + Math.random())));
     }
@@ -137,11 +133,6 @@ async function takeTurn(name: string, timeoutMs: number): Promise<(() => void) |
   if (first !== 'late') return end;
   end();
   return undefined;
-}
-
-/** Not `performance.now()`: its first use in a process costs as much as the rest of a lock. */
-function uptimeMs(): number {
-  return process.uptime() * 1000;
 }
 
 async function timedOut(path: string): Promise<WaError> {

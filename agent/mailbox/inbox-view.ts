@@ -1,56 +1,26 @@
-// What the inbox file shows of the journal, and what of the file is unread. Pure, except that an order of files remembers when each
-// wait began.
+// What the inbox file shows of the journal, and what the file says: what is unread, handed over or taken. Pure.
 
 import { type HookNote, type InboxEntry, identityOf, isoSeconds, noteOf } from '../../protocol/files.ts';
 import { messageId, projectNumber } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
+import type { ProjectRecord } from '../journal/records.ts';
 import { editsIn, type HeldMessage, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
-import type { WaitingMessage } from '../turns/view.ts';
+import { stopOf } from '../turns/stop.ts';
+import type { StopView, WaitingMessage } from '../turns/view.ts';
+import type { FileOrder } from './file-order.ts';
 import { mergeEntry, pruneSettled, selectWindow } from './merge.ts';
 
 /** A foreign rewrite this soon after wa-sync wrote an entry did not know of the entry, however late the rewrite is seen. */
 const droppedWithinMs = 5_000;
 
-/** How long later messages wait for the files of an earlier one, from the first look at that one. */
-export const waitForFilesMs = 15_000;
-
-export interface FileOrder {
-  /** Messages above this one wait for the files of an earlier one. */
-  upToSeq: number;
-  /** When some of them have waited long enough; undefined = none waits. */
-  endsAt: number | undefined;
-}
-
-/**
- * Keeps the order in which the owner spoke while the files of a message are fetched: "look at this [photo]" comes before "the second
- * one is wrong". `fetching` = the messages whose files are missing. The returned function takes the daemon's clock.
- */
-export function createFileOrder(fetching: ReadonlyMap<string, HeldMessage>): (now: number) => FileOrder {
-  const seenAt = new Map<string, number>();
-  return (now) => {
-    for (const id of seenAt.keys()) if (!fetching.has(id)) seenAt.delete(id);
-    const order: FileOrder = { upToSeq: Number.POSITIVE_INFINITY, endsAt: undefined };
-    for (const [id, { row, parked }] of fetching) {
-      // Sent before a STOP: later messages do not refer to it.
-      if (parked === 'parked') continue;
-      // A clock that was set back must not make the wait longer.
-      const since = Math.min(seenAt.get(id) ?? now, now);
-      seenAt.set(id, since);
-      const end = since + waitForFilesMs;
-      if (end <= now) continue;
-      order.upToSeq = Math.min(order.upToSeq, row.seq);
-      order.endsAt = Math.min(order.endsAt ?? end, end);
-    }
-    return order;
-  };
-}
+type HandedRecord = Extract<ProjectRecord, { t: 'handed' }>;
 
 export interface ViewOutcome {
   filed: string[];
   /** By another program. */
   taken: string[];
-  /** By a hook that worked without the daemon. `edits` as in the journal's record. */
-  handed: { id: string; edits: number; note: HookNote }[];
+  /** By a hook that worked without the daemon, as in the journal's record; one message each. */
+  handed: Pick<HandedRecord, 'ids' | 'edits' | 'tool' | 'session' | 'transcript' | 'offset'>[];
   /** Ids of controls that such a hook obeyed. */
   stopped: string[];
 }
@@ -129,13 +99,14 @@ export function showJournal(
     const note = message.phase === 'waiting' ? noteOf(entry) : undefined;
     if (!note) return false;
     const { id } = message.row;
-    outcome.handed.push({ id, edits: editsIn(project, id, (text) => text === entry.text), note });
+    const { at: offset, ...place } = note;
+    outcome.handed.push({ ids: [id], edits: [editsIn(project, id, (text) => text === entry.text)], ...place, offset });
     return true;
   }
 
   /** The waiting messages as entries, also those that the file shows, oldest first; more than the file can take are left out. */
   function waitingEntries(): InboxEntry[] {
-    const gone = new Set([...outcome.taken, ...outcome.handed.map(({ id }) => id)]);
+    const gone = new Set([...outcome.taken, ...outcome.handed.flatMap(({ ids }) => ids)]);
     const waiting: InboxEntry[] = [];
     for (const message of project.waiting.values()) {
       const { id, seq } = message.row;
@@ -211,6 +182,29 @@ export function isOurStop(project: ProjectState, { id, control }: InboxEntry): b
   if (seq === undefined || project.epoch === null) return false;
   const row = messageId(project.epoch, projectNumber(project.key), Number(seq));
   return project.known.has(row) || project.known.has(stopWordId(row));
+}
+
+/** The unread entries of other programs: the number of messages, and the first STOP. */
+export function foreignIn(
+  project: ProjectState,
+  entries: readonly InboxEntry[],
+): { unread: number; stop: StopView | undefined } {
+  const theirs = entries.filter((entry) => !entry.read && !entry.parked && !isOurs(project, entry));
+  const [stop] = theirs.flatMap((entry) => (isOurStop(project, entry) ? [] : (stopOf(entry) ?? [])));
+  return { unread: theirs.filter((entry) => !entry.control).length, stop };
+}
+
+/** Marks every STOP of another program read. */
+export function settleForeignStops(project: ProjectState, entries: readonly InboxEntry[]): InboxEntry[] {
+  return entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry));
+}
+
+/** True = the file says read of what waits by the journal: a message, or a STOP that a hook obeyed. */
+export function isBehind(project: ProjectState, { id, read, attempt = 0, control, via }: InboxEntry): boolean {
+  const message = project.waiting.get(id);
+  if (!read) return false;
+  if (message) return attempt >= message.attempt;
+  return control !== undefined && via !== undefined && openStops(project).some((stop) => stop.id === id);
 }
 
 /** True = a text of the message that no longer counts: from before an edit, or of the edit that follows as a correction. */

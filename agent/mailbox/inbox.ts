@@ -8,16 +8,17 @@ import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
+import { createFileOrder } from './file-order.ts';
 import {
   changesUnread,
-  createFileOrder,
+  foreignIn,
   inOrder,
+  isBehind,
   isOurStop,
-  isOurs,
   markRead,
   openStops,
+  settleForeignStops,
   showJournal,
   unmarkRead,
   unreadOf,
@@ -47,8 +48,8 @@ export interface InboxOptions
   onStopped(ids: readonly string[]): void;
   /** After every refresh: a message may wait now. */
   onRefreshed(): void;
-  /** A message has waited long enough for the files of an earlier one; refresh again. */
-  onWaitedEnough(): void;
+  /** The file could not be written, or a message has waited long enough for the files of an earlier one: refresh, and give what waits. */
+  lookAgain(): void;
 }
 
 export interface InboxSync {
@@ -92,9 +93,9 @@ export function createInbox(options: InboxOptions): InboxSync {
   /** The unread entries of other programs, as of the last look. */
   let foreign: { unread: number; stop: StopView | undefined } = { unread: 0, stop: undefined };
   let stopped = false;
-  let retry: NodeJS.Timeout | undefined;
-  let waited: NodeJS.Timeout | undefined;
+  let again: NodeJS.Timeout | undefined;
   const orderAt = createFileOrder(project.fetching);
+  const warn = (what: string) => (cause: Error) => log('warn', what, { project: project.key, error: cause.message });
   /** A hook waits for this write, and the watcher sees it before its end; a look meanwhile would only delay the hook. */
   let marking: Promise<unknown> = Promise.resolve();
 
@@ -106,15 +107,11 @@ export function createInbox(options: InboxOptions): InboxSync {
       await writeView();
       trouble = undefined;
     } catch (cause) {
-      const message = troubleOf(cause as Error);
-      if (message !== trouble) log('error', 'inbox not written', { project: project.key, error: message });
-      trouble = message;
-      clearTimeout(retry);
-      if (!stopped) retry = setTimeout(refresh, retryMs).unref();
+      trouble = logTrouble('error', 'inbox not written', cause as Error, trouble);
     }
-    const { endsAt } = orderAt(clock());
-    clearTimeout(waited);
-    if (endsAt !== undefined && !stopped) waited = setTimeout(options.onWaitedEnough, endsAt - clock()).unref();
+    const againAt = trouble === undefined ? orderAt(clock()).endsAt : clock() + retryMs;
+    clearTimeout(again);
+    if (againAt !== undefined && !stopped) again = setTimeout(options.lookAgain, againAt - clock()).unref();
     options.onRefreshed();
   });
 
@@ -122,11 +119,12 @@ export function createInbox(options: InboxOptions): InboxSync {
     await options.admit();
     if (project.messages.size === 0 && openStops(project).length === 0) {
       const { entries, exposed } = await readEntries();
-      if (!exposed && !entries.some((entry) => !entry.read && isOurStop(project, entry))) return look(entries);
+      foreign = foreignIn(project, entries);
+      if (!exposed && !entries.some((entry) => !entry.read && isOurStop(project, entry))) return;
     }
     await options.prepare();
     let outcome: ViewOutcome | undefined;
-    const { quarantined, entries: written } = await updateMailboxFile<InboxEntry>(
+    const { quarantined, entries: next } = await updateMailboxFile<InboxEntry>(
       { path, kind: 'inbox', now: clock, lockTimeoutMs },
       (entries, state, modifiedAtMs) => {
         const now = clock();
@@ -145,18 +143,16 @@ export function createInbox(options: InboxOptions): InboxSync {
     );
     hasLooked = true;
     unreadable = undefined;
-    look(written);
+    foreign = foreignIn(project, next);
     if (quarantined) options.onQuarantined(quarantined);
     if (outcome) await journalOutcome(outcome);
   }
 
   async function journalOutcome({ filed, taken, handed, stopped: obeyed }: ViewOutcome): Promise<void> {
-    const at = clock();
+    const inProject = { p: project.key, at: clock() };
     if (handed.length + obeyed.length > 0 && (await options.isAdmitted())) {
-      const records: ProjectRecord[] = handed.map(({ id, edits, note: { at: offset, ...place } }) => {
-        return { t: 'handed', p: project.key, at, ids: [id], edits: [edits], ...place, offset };
-      });
-      if (obeyed.length > 0) records.push({ t: 'spent', p: project.key, at, ids: obeyed });
+      const records: ProjectRecord[] = handed.map((hand) => ({ t: 'handed', ...inProject, ...hand }));
+      if (obeyed.length > 0) records.push({ t: 'spent', ...inProject, ids: obeyed });
       await journal.append(records);
       log('info', 'given by a hook alone', { project: project.key, messages: handed.length, stops: obeyed.length });
       if (obeyed.length > 0) options.onStopped(obeyed);
@@ -166,7 +162,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       await end(taken, 'taken');
     }
     // Not awaited: losing this line only means that the entry is put back once more.
-    if (filed.length > 0) journal.append([{ t: 'filed', p: project.key, at, ids: filed }]).catch(() => {});
+    if (filed.length > 0) journal.append([{ t: 'filed', ...inProject, ids: filed }]).catch(() => {});
   }
 
   async function end(ids: string[], state: 'taken' | 'expired'): Promise<void> {
@@ -176,21 +172,11 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   async function expire(): Promise<void> {
     const now = options.relayNow();
-    const expired = [...project.waiting.values()].filter(({ row }) => row.expiresAt <= now);
-    if (expired.length > 0)
-      await end(
-        expired.map(({ row }) => row.id),
-        'expired',
-      );
+    const ids = [...project.waiting.values()].flatMap(({ row }) => (row.expiresAt <= now ? row.id : []));
+    if (ids.length > 0) await end(ids, 'expired');
   }
 
-  function look(entries: readonly InboxEntry[]): void {
-    const theirs = entries.filter((entry) => !entry.read && !entry.parked && !isOurs(project, entry));
-    const stop = theirs.flatMap((entry) => (isOurStop(project, entry) ? [] : (stopOf(entry) ?? []))).at(0);
-    foreign = { unread: theirs.filter((entry) => !entry.control).length, stop };
-  }
-
-  /** With ids that stand in the file, because an entry of another program may lack them. No entries where they do not matter, or the file is in trouble. */
+  /** With ids that stand in the file: another program may omit them. No entries where they do not matter, or the file is in trouble. */
   async function readEntries(
     matter: (entries: readonly InboxEntry[]) => boolean = () => true,
   ): Promise<{ entries: readonly InboxEntry[]; exposed: boolean }> {
@@ -207,9 +193,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       }
       return file.incomplete ? { ...file, entries: (await update((entries) => entries)).entries } : file;
     } catch (cause) {
-      const message = troubleOf(cause as Error);
-      if (message !== unreadable) log('warn', 'inbox not read', { project: project.key, error: message });
-      unreadable = message;
+      unreadable = logTrouble('warn', 'inbox not read', cause as Error, unreadable);
       return none;
     }
   }
@@ -219,23 +203,18 @@ export function createInbox(options: InboxOptions): InboxSync {
     return updateMailboxFile<InboxEntry>({ path, kind: 'inbox', now: clock }, change);
   }
 
-  function warn(what: string): (cause: unknown) => void {
-    return (cause) => log('warn', what, { project: project.key, error: (cause as Error).message });
+  /** Returns the trouble with its repair, because `wa-sync status` shows only this text. Logs it once. */
+  function logTrouble(level: 'warn' | 'error', what: string, cause: Error, before: string | undefined): string {
+    const hint = cause instanceof WaError && cause.hint !== undefined ? `. ${cause.hint}` : '';
+    const text = `${cause.message}${hint}`;
+    if (text !== before) log(level, what, { project: project.key, error: text });
+    return text;
   }
 
-  /** Returns the ids of those that were read before; undefined = the file could not be written. */
-  async function mark(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
-    const marked = writeMarks(messages, via);
-    marking = marked;
-    const beaten = await marked;
-    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    void refresh();
-    return beaten;
-  }
-
-  async function writeMarks(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
+  /** Returns the ids of those that were read before; undefined = the file could not be written. Never rejects. */
+  function mark(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
     let beaten: string[] = [];
-    try {
+    const write = async () => {
       await options.prepare();
       await update((entries) => {
         const marked = markRead(entries, messages, via, clock());
@@ -243,28 +222,30 @@ export function createInbox(options: InboxOptions): InboxSync {
         return marked.next;
       });
       return beaten;
-    } catch (cause) {
+    };
+    const marked = write().catch((cause) => {
       warn('inbox not marked')(cause);
       return options.isLeftOut() ? [] : undefined;
-    }
+    });
+    marking = marked;
+    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
+    void marked.then(refresh);
+    return marked;
   }
 
   /** While `work` runs, a refresh leaves these as they are in the file. */
-  async function whileClaiming<T>(messages: readonly WaitingMessage[], work: () => Promise<T>): Promise<T> {
+  function whileClaiming<T>(messages: readonly WaitingMessage[], work: () => Promise<T>): Promise<T> {
     for (const { entry } of messages) claiming.add(entry.id);
-    try {
-      return await work();
-    } finally {
+    return work().finally(() => {
       for (const { entry } of messages) claiming.delete(entry.id);
-    }
+    });
   }
 
   return {
     refresh,
     stop() {
       stopped = true;
-      clearTimeout(retry);
-      clearTimeout(waited);
+      clearTimeout(again);
       return refresh();
     },
     trouble: () => trouble ?? unreadable,
@@ -274,8 +255,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       const { entries } = await readEntries((found) => changesUnread(project, found));
       const messages: WaitingMessage[] = [];
       for (const [at, each] of unreadOf(project, entries, order).entries()) {
-        const isExpanded = each.fromOwner && at < maxExpanded;
-        const expansion = isExpanded ? await options.expand(each.entry.text) : undefined;
+        const expansion = each.fromOwner && at < maxExpanded ? await options.expand(each.entry.text) : undefined;
         messages.push(expansion ? { ...each, expansion } : each);
       }
       const owners = messages.filter((message) => message.fromOwner).length;
@@ -287,22 +267,15 @@ export function createInbox(options: InboxOptions): InboxSync {
     foreignStop: () => foreign.stop,
     async settleForeignStops() {
       foreign = { ...foreign, stop: undefined };
-      const settle = (entry: InboxEntry) =>
-        stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry;
       await options
         .admit()
-        .then(() => update((entries) => entries.map(settle)))
+        .then(() => update((entries) => settleForeignStops(project, entries)))
         .catch(warn('stop not marked'));
     },
     async catchUp() {
-      const isBehind = ({ id, read, attempt = 0, control, via }: InboxEntry) => {
-        if (!read || claiming.has(id)) return false;
-        const message = project.waiting.get(id);
-        if (message) return attempt >= message.attempt;
-        return control !== undefined && via !== undefined && openStops(project).some((stop) => stop.id === id);
-      };
-      const { entries } = await readEntries((found) => found.some(isBehind));
-      if (entries.some(isBehind)) await refresh();
+      const isNew = (entry: InboxEntry) => !claiming.has(entry.id) && isBehind(project, entry);
+      const { entries } = await readEntries((found) => found.some(isNew));
+      if (entries.some(isNew)) await refresh();
     },
     take: (messages, note, record) =>
       whileClaiming(messages, async () => {
@@ -311,8 +284,8 @@ export function createInbox(options: InboxOptions): InboxSync {
           await record();
         } catch (cause) {
           // Where this fails, too, the note tells the next look of a hand-over without proof.
-          const isWritten = !options.isLeftOut();
-          if (isWritten) await update((entries) => unmarkRead(entries, messages)).catch(warn('inbox not unmarked'));
+          const unmark = () => update((entries) => unmarkRead(entries, messages));
+          if (!options.isLeftOut()) await unmark().catch(warn('inbox not unmarked'));
           throw cause;
         }
         return true;
@@ -323,9 +296,4 @@ export function createInbox(options: InboxOptions): InboxSync {
         return (await mark(messages, { tool: 'mcp' })) ?? messages.map(({ entry }) => entry.id);
       }),
   };
-}
-
-/** With the repair, because `wa-sync status` shows only this text. */
-function troubleOf(cause: Error): string {
-  return cause instanceof WaError && cause.hint !== undefined ? `${cause.message}. ${cause.hint}` : cause.message;
 }

@@ -26,7 +26,7 @@ describe('the text from an offset', () => {
     expect(await readFrom(path, 1_000)).toBe('new\n');
   });
 
-  test('of a file that is far too large the last whole lines are read', async () => {
+  test('of a file above the limit the last whole lines are read', async () => {
     const path = target();
     const line = `${'ü'.repeat(511)}\n`;
     writeFileSync(path, line.repeat(9 * 1024));
@@ -35,7 +35,7 @@ describe('the text from an offset', () => {
     expect(text).toBe(line.repeat(text.length / line.length));
   });
 
-  test('a file that is not there rejects', async () => {
+  test('a missing file rejects', async () => {
     await expect(readFrom(target(), 0)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
@@ -68,7 +68,7 @@ describe('the lines from an offset', () => {
     );
   });
 
-  test('only what is new is read, and a line that is being written when it is whole', async () => {
+  test('only new lines are read, and an incomplete line once it is whole', async () => {
     const path = target();
     writeFileSync(path, 'Grüße\nbeg');
     const { until } = await read(path, { from: 0 });
@@ -83,7 +83,7 @@ describe('the lines from an offset', () => {
     expect(await read(path, { from: 1_000 })).toEqual({ lines: ['new'], until: 4 });
   });
 
-  test('a line that no session has is passed over, and those around it are read', async () => {
+  test('a line above the limit is skipped, and the lines around it are read', async () => {
     const path = target();
     writeFileSync(path, `a\n${'x'.repeat(9 * 1024 * 1024)}\nb\n`);
     expect((await read(path, { from: 0 })).lines).toEqual(['a', 'b']);

@@ -52,7 +52,7 @@ describe('the place of the two files', () => {
     expect(readdirSync(project)).toEqual([]);
   });
 
-  test('is what WA_MAILBOX_DIR names instead', async () => {
+  test('is the folder that WA_MAILBOX_DIR names instead', async () => {
     const [project, other] = [folder(), folder()];
     const place = await locateMailbox(project, join(other, 'box'));
     expect(place).toEqual({
@@ -99,7 +99,7 @@ describe('the place of the two files', () => {
     await expect(updateMailboxFile(update, () => [])).rejects.toMatchObject(refused);
   });
 
-  test('may be reached by links of the user’s own: above the project, and to WA_MAILBOX_DIR', async () => {
+  test('may be reached through links of the user: above the project, and to WA_MAILBOX_DIR', async () => {
     const [real, links] = [folder(), folder()];
     symlinkSync(real, join(links, 'project'));
     const project = join(links, 'project');
@@ -121,7 +121,7 @@ describe('the place of the two files', () => {
     expect(existsSync(project)).toBe(false);
   });
 
-  test('is unusable by name when .gemini is a file', async () => {
+  test('is file_unusable when .gemini is a file, and the error names the path', async () => {
     const project = folder();
     writeFileSync(join(project, '.gemini'), '');
     const place = await locateMailbox(project, undefined);
@@ -206,7 +206,7 @@ describe('git', () => {
     ],
     ['a link to another folder', (path: string) => symlinkSync(join(path, '..', 'victim'), path)],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
-  ])('is not told in what it would not take for a repository: %s', async (_name, plant) => {
+  ])('gets no patterns in a folder that git does not accept as a repository: %s', async (_name, plant) => {
     const project = folder();
     const victim = join(project, 'victim');
     mkdirSync(join(victim, 'info'), { recursive: true });
@@ -220,7 +220,7 @@ describe('git', () => {
   test.each([
     ['info/exclude', 'bashrc'],
     ['info', 'folder'],
-  ])('is not told through a link in place of its %s', async (name, target) => {
+  ])('gets no patterns through a link in place of %s', async (name, target) => {
     const project = folder();
     git(project, 'init', '-q');
     const outside = folder();

@@ -46,7 +46,7 @@ const first = inboxEntry();
 const second = inboxEntry({ id: 'msg_e1_0_2', text: 'Run the tests' });
 
 describe('an update', () => {
-  test('makes the file with mode 600, two-space JSON, and leaves no lock and no other name', async () => {
+  test('creates the file with mode 600 and two-space JSON, and leaves neither a lock nor another file', async () => {
     const path = target();
     expect(await updateMailboxFile(optionsOf(path), append(first))).toEqual({
       entries: [first],
@@ -62,7 +62,7 @@ describe('an update', () => {
     ['empty', '', 'empty'],
     ['well-formed', JSON.stringify({ messages: [] }), 'ok'],
     ['malformed', '{"messages":[', 'malformed'],
-  ])('tells what the file was: %s', async (_name, content, expected) => {
+  ])('gets the state of the file: %s', async (_name, content, expected) => {
     const path = target();
     if (content !== undefined) leave(path, content);
     const states: FileState[] = [];
@@ -109,7 +109,7 @@ describe('an update', () => {
     );
   });
 
-  test('writes the fields that were completed, the same that a reader saw before', async () => {
+  test('writes the completed fields that a reader saw before', async () => {
     const path = target();
     leave(path, JSON.stringify({ messages: [{ text: 'hello' }] }));
     const seen = await readMailbox(path, 'inbox');
