@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { lstat, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { appendBelow, makeFolderBelow, pathBelow, readBelow } from './below.ts';
 import { readLinked } from './raw-file.ts';
@@ -37,8 +37,6 @@ const limitMs = 10_000;
 const outputBytes = 1024 * 1024;
 
 interface GitFolder {
-  /** Of the working tree. */
-  root: string;
   /** Of this working tree, with its index. */
   own: string;
   /** Of all working trees of the repository, with `info/exclude`: its real path. */
@@ -58,7 +56,7 @@ export async function gitFolderAt(dir: string): Promise<GitFolder | undefined> {
   if (!named && !info?.isDirectory()) return undefined;
   const commonName = named ? await readPointer(join(own, 'commondir')) : undefined;
   const common = resolve(own, commonName?.trim() ?? '.');
-  return (await isGitFolder(common)) ? { root: dir, own, common: await pathBelow(common) } : undefined;
+  return (await isGitFolder(common)) ? { own, common: await pathBelow(common) } : undefined;
 }
 
 async function readPointer(path: string): Promise<string | undefined> {
@@ -102,14 +100,9 @@ export async function excludeFromGit(projectDir: string): Promise<void> {
 
 /** Why git would commit what lies in `dir`; undefined = git would not, or repository or git is missing. */
 export async function gitTakes(dir: string): Promise<string | undefined> {
-  const real = await pathBelow(dir);
-  const gitFolder = await gitFolderAround(real);
-  if (gitFolder === undefined) return undefined;
-  const { root } = gitFolder;
-  const inRoot = relative(root, real).replaceAll(sep, '/');
-  const prefix = inRoot === '' ? '' : `${inRoot}/`;
-  const literal = prefix.replace(/[*?[\\]/g, '\\$&');
-  const patterns = [`:(icase)${literal}wa_*`, `:(exclude,icase)${literal}wa_policy.json`];
+  if ((await gitFolderAround(dir)) === undefined) return undefined;
+  const { root, prefix } = await existingAbove(dir);
+  const patterns = [`:(icase)${prefix}wa_*`, `:(exclude,icase)${prefix}wa_policy.json`];
   const tracked = await git(root, ['ls-files', '-z', '--', ...patterns]);
   if (!Array.isArray(tracked)) return tracked.reason;
   const [first] = tracked;
@@ -134,6 +127,14 @@ export async function indexMark(dir: string): Promise<{ mark: string; lock: stri
   const info = await stat(path).catch(() => undefined);
   const mark = `${path}:${info ? `${info.ino}:${info.size}:${info.mtimeMs}` : ''}`;
   return { mark, lock: isLocked && lock };
+}
+
+/** git starts in the nearest folder that exists, and gets the rest of the path as a prefix, which git may read as a pattern. */
+async function existingAbove(dir: string): Promise<{ root: string; prefix: string }> {
+  const info = await stat(dir).catch(() => undefined);
+  if (info?.isDirectory() || dirname(dir) === dir) return { root: dir, prefix: '' };
+  const above = await existingAbove(dirname(dir));
+  return { root: above.root, prefix: `${above.prefix}${basename(dir)}/` };
 }
 
 /**

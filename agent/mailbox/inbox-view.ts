@@ -169,7 +169,7 @@ export function openStops(project: ProjectState): InboxEntry[] {
   });
 }
 
-/** `stop_<seq>`; a STOP that was given at the desk has no seq of its own. */
+/** `stop_<seq>`, except for a STOP from the desk, which has no seq. */
 function stopEntryId({ id, seq }: { id: string; seq: number }): string {
   return id.startsWith('msg_') ? `stop_${seq}` : id;
 }

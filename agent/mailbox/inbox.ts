@@ -129,7 +129,7 @@ export function createInbox(options: InboxOptions): InboxSync {
       (entries, state, modifiedAtMs) => {
         const now = clock();
         const view = showJournal(project, entries, {
-          // Who wrote while nobody looked may have written more than once, so the first look concludes nothing from what is missing.
+          // A program may have written more than once before the first look, which therefore concludes nothing from a missing entry.
           isTelling: state === 'ok' && hasLooked,
           writtenAt: Math.min(now, modifiedAtMs),
           now,

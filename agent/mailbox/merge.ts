@@ -69,7 +69,7 @@ export function hasRoom(entries: readonly OutboxEntry[], entry: OutboxEntry): bo
 /** Reserved for the notes that one hand-over adds to the entries. */
 export const noteBytes = 8 * 1024;
 
-/** The first of `waiting` that fit into the file's window beside the unread `others`; at least one, however large. Give the oldest first. */
+/** The first of `waiting`, oldest first, that fit into the file's window with the unread `others`; at least one, however large. */
 export function selectWindow<E extends Entry>(waiting: readonly E[], others: readonly E[] = []): E[] {
   const window: E[] = [];
   const entries = fileLimits.entries - others.length;

@@ -96,14 +96,9 @@ export async function updateMailboxFile<E extends Entry = Entry>(
       const text = serialiseMailbox(entries, parsed.rest);
       refuseOversized(path, text);
       const malformed = found.state === 'malformed' ? before : undefined;
-      const { written, aside } = await replace(
-        path,
-        text,
-        before,
-        malformed && (() => keepAside(path, malformed, options.now())),
-      );
+      const aside = malformed && (await keepAside(path, malformed, options.now()));
       if (aside) rescued = { entries: parsed.entries as E[], aside };
-      if (written) {
+      if (await replace(path, text, before, aside)) {
         const quarantined = rescued && { path: rescued.aside, salvaged: rescued.entries.length };
         return { entries, changed: true, quarantined };
       }
@@ -132,20 +127,10 @@ async function forget(rescued: Rescued<Entry> | undefined): Promise<undefined> {
   if (rescued) await removeBelow(rescued.aside).catch(() => {});
 }
 
-/** `written` is false when another program wrote in between. `aside` = path of the copy that `keep` made, written or not. */
-async function replace(
-  path: string,
-  text: string,
-  before: RawFile | undefined,
-  keep: (() => Promise<string | undefined>) | undefined,
-): Promise<{ written: boolean; aside: string | undefined }> {
-  let aside: string | undefined;
+/** False = another program wrote in between. `aside` = the copy of malformed content. */
+async function replace(path: string, text: string, before: RawFile | undefined, aside?: string): Promise<boolean> {
   try {
-    const written = await writeAtomic(path, text, async () => {
-      aside = await keep?.();
-      return sameContent(await readBelow(path), before);
-    });
-    return { written, aside };
+    return await writeAtomic(path, text, async () => sameContent(await readBelow(path), before));
   } catch (cause) {
     // The malformed content is still in its place, and every further try would add a copy.
     const current = await readBelow(path).catch(() => undefined);
@@ -229,7 +214,7 @@ function refuseOversized(path: string, text: string): void {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= fileLimits.fileBytes) return;
   throw new WaError('file_unusable', `${path} would grow to ${sizeBytes} bytes of at most ${fileLimits.fileBytes}`, {
-    hint: `Remove entries that nobody needs from ${path}.`,
+    hint: `Remove entries that are no longer needed from ${path}.`,
   });
 }
 

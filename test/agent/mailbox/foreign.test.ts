@@ -26,7 +26,7 @@ async function runWriter(...args: string[]): Promise<number | null> {
 }
 
 test.skipIf(!hasJq)(
-  'eight writers beside a loop of jq and mv: the file is whole at every moment, and what the loop dropped can be put back (needs jq)',
+  'eight writers while a loop runs jq and mv: the file is whole at every moment, and what the loop dropped can be put back (needs jq)',
   async () => {
     const dir = newFolder();
     const path = join(dir, 'wa_outbox.json');

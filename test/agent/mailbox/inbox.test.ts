@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
-import type { InboxOptions, InboxSync } from '../../../agent/mailbox/inbox.ts';
 import { waitForFilesMs } from '../../../agent/mailbox/file-order.ts';
+import type { InboxOptions, InboxSync } from '../../../agent/mailbox/inbox.ts';
 import type { HookNote } from '../../../protocol/files.ts';
 import { loneInbox } from '../../helpers/inbox.ts';
 

@@ -44,7 +44,7 @@ function startForeignWriter(path: string): { stop(): Promise<void> } {
   };
 }
 
-/** On a busy machine the other writer may win every round of one update; the caller tries again then, as ours do. */
+/** On a busy machine the other writer may win every round of one update; the caller tries again then, as every caller of wa-sync does. */
 async function appendUntilWritten(options: ReturnType<typeof optionsOf>, entry: Entry): Promise<void> {
   for (;;) {
     try {
@@ -71,7 +71,7 @@ test('eight writer processes lose no update of each other and write none twice',
   expect(readdirSync(join(path, '..'))).toEqual(['wa_outbox.json']);
 });
 
-test('beside a foreign writer that never locks the file is always whole, and what it drops can be put back', async () => {
+test('while a foreign writer never locks the file, the file is always whole, and what the writer drops can be put back', async () => {
   const path = join(folder(), 'wa_outbox.json');
   const options = optionsOf(path);
   await updateMailboxFile(options, () => [outboxEntry({ id: 'theirs_0' })]);

@@ -16,7 +16,7 @@ const theirs = inboxEntry({ id: 'theirs', from: 'script' });
 const salvageable = inboxEntry({ id: 'salvageable', note: 'of another program' });
 const torn = `{"messages":[${JSON.stringify(salvageable)},{"id":"torn","te`;
 
-/** Another program acts between our read and our rename: the mutation is where a test can be that program. */
+/** Another program acts between the read and the rename: the mutation is where a test can be that program. */
 async function updateWhile(path: string, act: (round: number) => void) {
   const seen: { state: FileState; ids: string[] }[] = [];
   const result = await updateMailboxFile<InboxEntry>({ path, kind: 'inbox', now: () => now }, (entries, state) => {

@@ -28,13 +28,13 @@ const filesBeside = (path: string) => readdirSync(join(path, '..')).sort();
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const entriesIn = (path: string) => JSON.parse(readFileSync(path, 'utf8')).messages;
 
-/** As a program that knows nothing of us: another name, then `mv`. */
+/** As a program that does not know wa-sync: another name, then `mv`. */
 function foreignWrite(path: string, messages: readonly object[], mode = 0o644): void {
   writeFileSync(`${path}.tmp`, JSON.stringify({ messages }), { mode });
   renameSync(`${path}.tmp`, path);
 }
 
-/** Old enough that nobody can be in the middle of writing it. */
+/** Old enough that no program can be in the middle of writing it. */
 function leave(path: string, content: string | Uint8Array): void {
   writeFileSync(path, content, { mode: 0o644 });
   const before = Date.now() / 1000 - 60;
