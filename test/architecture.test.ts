@@ -270,7 +270,7 @@ it.each([
   ['worker/poll.ts', 'agent/log.ts'],
   ['worker/mailbox/tables/log.ts', 'worker/telegram/send.ts'],
   ['agent/paths.ts', 'undici'],
-  ['agent/turns/rules.ts', 'agent/mailbox/read.ts'],
+  ['agent/turns/rules.ts', 'agent/mailbox/update.ts'],
   ['agent/relay/pull.ts', 'agent/session/turns.ts'],
   ['agent/drivers/gemini/hook-io.ts', 'node:path'],
   ['agent/mcp/tools.ts', 'agent/journal/journal.ts'],

@@ -127,7 +127,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     onStopped,
     onQuarantined: telling.quarantined,
     onRefreshed,
-    onWaitedEnough: onFetched,
+    lookAgain: onFetched,
   });
 
   const progress = createProgress({

@@ -10,7 +10,6 @@ import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
 import { maxTextOf } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
-import { tidyMailbox } from '../mailbox/location.ts';
 import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
@@ -170,7 +169,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
-  await tidyMailbox(place, binding.dir, clock());
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();

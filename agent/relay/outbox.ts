@@ -9,12 +9,9 @@ import { createCoalesced } from '../coalesce.ts';
 import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { OutboxKey } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { outboxKey } from '../mailbox/answer-id.ts';
-import { appendUnsent } from '../mailbox/append.ts';
 import { pruneSettled } from '../mailbox/merge.ts';
-import { isExposedFile, readMailbox } from '../mailbox/read.ts';
-import type { Signer } from '../mailbox/signing.ts';
-import { patientLockMs, updateMailboxFile } from '../mailbox/update.ts';
+import { outboxKey, type Signer } from '../mailbox/signing.ts';
+import { appendUnsent, patientLockMs, readMailbox, updateMailboxFile } from '../mailbox/update.ts';
 import { pause } from './backoff.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
 import { createPosting, type PostingOptions } from './posting.ts';
@@ -121,12 +118,12 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
 
   async function takeFromFile(): Promise<void> {
     await options.admit();
-    const { state, entries, incomplete, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
+    const { state, entries, incomplete, exposed, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
     const isSettled = settled(entries, modifiedAtMs).every((entry, index) => entry === entries[index]);
-    const isAmiss = state === 'malformed' || incomplete || !isSettled;
+    const isAmiss = state === 'malformed' || incomplete || exposed || !isSettled;
     // `mark` reads the file again, as another program may have written meanwhile.
-    await takeEntries(isAmiss || (await isExposedFile(path)) ? await mark() : entries);
+    await takeEntries(isAmiss ? await mark() : entries);
   }
 
   async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
