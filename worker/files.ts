@@ -3,19 +3,18 @@
 import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { DocumentAnswer, DocumentQuery } from '../protocol/relay-api.ts';
-import { ask } from './answers.ts';
-import type { Mailbox } from './mailbox/object.ts';
+import { ask, type MailboxStub } from './bindings.ts';
 import type { DocumentRequest, DocumentStart } from './mailbox/outbound/documents.ts';
 import type { Platform } from './platform.ts';
 
 /** Raises `not_found`, `body_too_large`, and `rate_limited`, `platform_*` when the platform does not answer. */
 export async function downloadFile(
-  stub: DurableObjectStub<Mailbox>,
+  stub: MailboxStub,
   platform: Platform,
   project: number,
   id: string,
 ): Promise<Response> {
-  const file = await ask(() => stub.findFile(project, id));
+  const file = await ask(stub, 'findFile', project, id);
   const opened = await platform.openFile(file.id);
   if (opened.kind === 'failed') {
     const { code, reason, afterMs: retryAfterMs } = opened;
@@ -33,13 +32,10 @@ export async function downloadFile(
 /** A turn that comes soon is waited for here, with the document at the door. */
 const patienceMs = 5_000;
 
-async function begin(
-  stub: DurableObjectStub<Mailbox>,
-  request: DocumentRequest,
-): Promise<Exclude<DocumentStart, { kind: 'wait' }>> {
+async function begin(stub: MailboxStub, request: DocumentRequest): Promise<Exclude<DocumentStart, { kind: 'wait' }>> {
   const until = Date.now() + patienceMs;
   for (;;) {
-    const start = await ask(() => stub.beginDocument(request));
+    const start = await ask(stub, 'beginDocument', request);
     if (start.kind !== 'wait') return start;
     if (Date.now() + start.afterMs > until) {
       throw new WaError('rate_limited', start.reason, { retryAfterMs: start.afterMs });
@@ -55,7 +51,7 @@ async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
 
 /** Raises `bad_request`, `body_too_large`, and what is to be tried again. */
 export async function uploadDocument(
-  stub: DurableObjectStub<Mailbox>,
+  stub: MailboxStub,
   platform: Platform,
   request: Request,
   query: DocumentQuery,
@@ -82,5 +78,5 @@ export async function uploadDocument(
   }
   const { kind: _, ...place } = start;
   const outcome = await platform.sendDocument({ ...place, name, caption, bytes, body });
-  return { items: [await ask(() => stub.endDocument(key, outcome))] };
+  return { items: [await ask(stub, 'endDocument', key, outcome)] };
 }

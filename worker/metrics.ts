@@ -1,6 +1,6 @@
 // The metrics as Prometheus text, summed over all mailboxes. No texts, no ids.
 
-import { counterNames, sumCounts } from './mailbox/counters.ts';
+import { counterHelp, counterNames, sumCounts } from './mailbox/counters.ts';
 import type { MailboxMetrics } from './mailbox/report.ts';
 
 /** Counted in the stateless Worker, which touches no object for them; starts at 0 with each instance. */
@@ -51,23 +51,3 @@ export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCoun
 function metric(name: string, type: 'counter' | 'gauge', help: string, value: number): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`];
 }
-
-const counterHelp: Record<(typeof counterNames)[number], string> = {
-  duplicates: 'Updates that came again.',
-  unknown_edits: 'Edits of messages that are no longer in the log.',
-  polls: 'Polls.',
-  delivered: 'Rows handed out; a lost answer counts again.',
-  deliver_ms: 'Time from storing to handing out, over wa_delivered_total.',
-  calls: 'Calls of the platform.',
-  sent: 'Calls that succeeded.',
-  send_ms: 'Time from accepting to success, over wa_sent_total.',
-  rate_limited: 'Refusals because of the rate (429).',
-  retried: 'Calls to be repeated.',
-  dead: 'Calls given up.',
-  possible_duplicates: 'Calls repeated although they may have succeeded.',
-  expired: 'Messages that expired before the workstation took them.',
-  wakes: 'Starts of a mailbox object.',
-  alarms: 'Alarms.',
-  rows_read: 'Rows read in storage.',
-  rows_written: 'Rows written in storage.',
-};

@@ -5,17 +5,13 @@ import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { PollRequest } from '../protocol/relay-api.ts';
 import { jsonAnswer } from './answers.ts';
-import type { Mailbox } from './mailbox/object.ts';
+import type { MailboxStub } from './bindings.ts';
 
 /** The object answers or parks within milliseconds. */
 const firstFrameMs = 15_000;
 
 /** Raises `storage_failed` when the object cannot be reached. */
-export async function holdPoll(
-  stub: DurableObjectStub<Mailbox>,
-  request: PollRequest,
-  client: AbortSignal,
-): Promise<Response> {
+export async function holdPoll(stub: MailboxStub, request: PollRequest, client: AbortSignal): Promise<Response> {
   const socket = await openSocket(stub, request.project);
   const frames = readFrames(socket);
   socket.send(JSON.stringify(request));
@@ -32,7 +28,7 @@ export async function holdPoll(
   return heldAnswer(socket, frames, request.holdMs, body, client);
 }
 
-async function openSocket(stub: DurableObjectStub<Mailbox>, project: number): Promise<WebSocket> {
+async function openSocket(stub: MailboxStub, project: number): Promise<WebSocket> {
   try {
     const upgrade = await stub.fetch(`https://mailbox/poll?project=${project}`, { headers: { upgrade: 'websocket' } });
     if (upgrade.webSocket) {

@@ -213,13 +213,13 @@ describe('cost', () => {
       const left = async () =>
         (
           await relay.sql(
-            'SELECT (SELECT count(*) FROM log) + (SELECT count(*) FROM seen_a) + (SELECT count(*) FROM seen_b) AS n',
+            'SELECT (SELECT count(*) FROM log) + (SELECT count(*) FROM dedupe_a) + (SELECT count(*) FROM dedupe_b) AS n',
           )
         )[0]?.n;
       // The memory of updates goes in the second turn.
       for (let turn = 0; turn < 2; turn += 1) {
         await relay.sql("UPDATE meta SET value = '0' WHERE key = 'cleaned_at'");
-        await relay.sql("UPDATE meta SET value = json_set(value, '$.since', 0) WHERE key = 'seen_turn'");
+        await relay.sql("UPDATE meta SET value = json_set(value, '$.since', 0) WHERE key = 'dedupe_turn'");
         await relay.evict('close');
         const cleaned = async () =>
           (await relay.sql("SELECT value > 0 AS done FROM meta WHERE key = 'cleaned_at'"))[0]?.done;

@@ -20,15 +20,15 @@ export function noteAnswer(core: Core, messageId: string, key: string, part: num
 }
 
 /** The button that appends the message again. */
-export function retryButton(core: Core, project: number, deadLetterId: string, nowMs: number): OutboundButton[][] {
+export function retryButton(core: Core, project: number, deadLetterId: string): OutboundButton[][] {
   if (!core.platform.capabilities.buttons) return [];
-  return [[issueButton(core, project, { label: 'Retry', action: `relay:retry:${deadLetterId}` }, nowMs)]];
+  return [[issueButton(core, project, { label: 'Retry', action: `relay:retry:${deadLetterId}` })]];
 }
 
 /** For an item that answers a message whose turn has already been reported as failed. */
-export function buttonForAnswer(core: Core, replyTo: string, nowMs: number): OutboundButton[][] {
+export function buttonForAnswer(core: Core, replyTo: string): OutboundButton[][] {
   const id = parseMessageId(replyTo);
   if (id === undefined || id.epoch !== core.epoch) return [];
   const row = readRow(core.sql, id.project, id.seq);
-  return row?.state === 'failed' ? retryButton(core, id.project, replyTo, nowMs) : [];
+  return row?.state === 'failed' ? retryButton(core, id.project, replyTo) : [];
 }
