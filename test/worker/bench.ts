@@ -148,9 +148,7 @@ export function createBench(
         sockets.filter((entry) => entry.project === project && entry.waiter !== null).map((entry) => entry.socket),
     };
     return createMailbox(core, {
-      get setAt() {
-        return alarmAt;
-      },
+      setAt: () => alarmAt,
       set(atMs) {
         alarms.push({ now: clock.now, from: alarmAt, to: atMs });
         alarmAt = atMs;

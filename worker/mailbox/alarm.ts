@@ -60,7 +60,7 @@ export function planAlarm({ nowMs, setAt, guards, run, due }: AlarmState): Alarm
 /** The ways in which the object wakes itself. */
 export interface AlarmDevice {
   /** When the alarm is set to; null = not. */
-  readonly setAt: number | null;
+  setAt(): number | null;
   /** Must take effect with the writes around it. */
   set(atMs: number): void;
   /** After the current call. */
@@ -88,7 +88,7 @@ export function createRuns({ device, clock, due, tick, send }: RunParts) {
   let again = false;
 
   function apply(known: Due | null): void {
-    const plan = planAlarm({ nowMs: clock(), setAt: device.setAt, guards, run, due: known });
+    const plan = planAlarm({ nowMs: clock(), setAt: device.setAt(), guards, run, due: known });
     guards = plan.guards;
     if (plan.setTo !== null) device.set(plan.setTo);
     if (plan.timerInMs !== null) device.after(plan.timerInMs, () => void start(false));

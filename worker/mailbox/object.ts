@@ -77,7 +77,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
         this.#counters.add('rows_read', read);
         this.#counters.add('rows_written', written);
       });
-      const epoch = openStorage(sql, newEpoch);
+      const epoch = openStorage(sql, () => crypto.randomUUID().replaceAll('-', '').slice(0, 16));
       const { account, chatId } = addressOf(sql, ctx.id.name);
       const platform = platformNamed(connectAll(platformKinds, this.env), account);
       const core = {
@@ -88,7 +88,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
         counters: this.#counters,
         messageTtlMs: settings.messageTtlMs,
         clock: Date.now,
-        randomId,
+        randomId: () => crypto.randomUUID(),
         parked: (project: number) => parkedSockets(ctx, project),
       };
       return createMailbox(core, this.#alarmDevice());
@@ -109,11 +109,8 @@ export class Mailbox extends DurableObject<RelayVariables> {
   }
 
   #alarmDevice(): AlarmDevice {
-    const alarmAt = () => this.#alarmAt;
     return {
-      get setAt() {
-        return alarmAt();
-      },
+      setAt: () => this.#alarmAt,
       set: (atMs) => this.#setAlarm(atMs),
       soon: (work) => queueMicrotask(work),
       after: (ms, work) => {
@@ -146,17 +143,4 @@ function addressOf(sql: Sql, given: string | undefined): { account: string; chat
   if (address === undefined) throw new WaError('internal', `a mailbox object has the name ${name}`);
   if (stored === undefined) setMeta(sql, 'name', name);
   return address;
-}
-
-function newEpoch(): string {
-  return [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
-}
-
-/** 128 bits as base64url. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Decoded, InboundEvent } from '../platform.ts';
-import { type Content, contentEntries, contentOf, kindOf } from './content.ts';
+import { contentEntries, contentOf, kindOf } from './content.ts';
 
 const integer = v.pipe(v.number(), v.safeInteger());
 /** Up to the year 9999: what is later cannot be written as an ISO time, and would raise where one tries. */
@@ -79,13 +79,14 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
     const content = contentOf(edited_message);
     // A live location moves by edits, many a minute; where it began was said.
     if (content === null || edited_message.location !== undefined) return { ok: false, reason: 'service' };
+    const { files: _files, tooLarge: _tooLarge, ...said } = content;
     return eventOf(edited_message, {
       dedupeKey,
       project: topicOf(edited_message),
       at: (edited_message.edit_date ?? edited_message.date) * 1000,
       kind: 'edit',
       ref: String(edited_message.message_id),
-      ...saidIn(content),
+      ...said,
       ...albumOf(edited_message),
     });
   }
@@ -138,11 +139,9 @@ function decodeMessage(message: Message, dedupeKey: string, botId: number | unde
     ...base,
     kind: 'message',
     ref: String(message.message_id),
-    ...saidIn(content),
+    ...content,
     ...(quote === undefined ? {} : { quote, ...quoteFrom(message, botId) }),
     ...answerOf(message),
-    ...(content.files.length === 0 ? {} : { files: content.files }),
-    ...(content.tooLarge.length === 0 ? {} : { tooLarge: content.tooLarge }),
     ...albumOf(message),
   });
 }
@@ -165,10 +164,6 @@ function albumOf(message: Message): { album?: string } {
 function answerOf({ reply_to_message: reply, from }: Message): { answersRef?: string; userId?: string } {
   if (reply?.message_id === undefined || reply.forum_topic_created !== undefined || from === undefined) return {};
   return { answersRef: String(reply.message_id), userId: String(from.id) };
-}
-
-function saidIn({ text, markdown, forwarded }: Content): Pick<Content, 'text' | 'markdown' | 'forwarded'> {
-  return { text, ...(markdown === undefined ? {} : { markdown }), ...(forwarded === undefined ? {} : { forwarded }) };
 }
 
 /** Only for messages of this chat that were not forwarded. */
