@@ -19,8 +19,9 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   storage_failed: 503,
 };
 
-export function jsonAnswer(status: number, json: string): Response {
-  return new Response(json, {
+/** `value` = the JSON, or what becomes JSON. */
+export function jsonAnswer(status: number, value: object | string): Response {
+  return new Response(typeof value === 'string' ? value : JSON.stringify(value), {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   });
@@ -29,7 +30,7 @@ export function jsonAnswer(status: number, json: string): Response {
 export function errorAnswer(error: unknown): Response {
   const body = errorBody(asWaError(error));
   const status = statusOf[body.error.code] ?? 500;
-  const answer = jsonAnswer(status, JSON.stringify(body));
+  const answer = jsonAnswer(status, body);
   if (status === 503) answer.headers.set('retry-after', String(Math.ceil((body.error.retryAfterMs ?? 5_000) / 1000)));
   return answer;
 }

@@ -37,7 +37,7 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
     errorAnswer(new WaError('not_found', `there is no ${context.req.method} ${context.req.path}`)),
   );
 
-  app.get('/healthz', () => jsonAnswer(200, JSON.stringify({ ok: true, version })));
+  app.get('/healthz', () => jsonAnswer(200, { ok: true, version }));
 
   for (const kind of kinds) {
     app.post(
@@ -63,7 +63,7 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
   app.post('/v1/files', async (context) => {
     const query = readQuery(documentQuerySchema, context.req.query());
     const { platform, stub } = served(context, query.mailbox);
-    return json(200, await uploadDocument(stub, platform, context.req.raw, query));
+    return jsonAnswer(200, await uploadDocument(stub, platform, context.req.raw, query));
   });
 
   // From here on bodies are small.
@@ -82,7 +82,7 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
 
   app.post('/v1/outbox', async (context) => {
     const request = readBody(outboxRequestSchema, await context.req.text());
-    return json(202, await ask(served(context, request.mailbox).stub, 'post', request));
+    return jsonAnswer(202, await ask(served(context, request.mailbox).stub, 'post', request));
   });
 
   app.post('/v1/typing', async (context) => {
@@ -93,12 +93,15 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
 
   app.get('/v1/letters', async (context) => {
     const { mailbox, project } = readQuery(addressSchema, context.req.query());
-    return json(200, await ask(served(context, mailbox).stub, 'letters', project));
+    return jsonAnswer(200, await ask(served(context, mailbox).stub, 'letters', project));
   });
 
   app.post('/v1/letters/:id', async (context) => {
     const { mailbox, project, action } = readBody(letterActionSchema, await context.req.text());
-    return json(200, await ask(served(context, mailbox).stub, 'actOnLetter', project, context.req.param('id'), action));
+    return jsonAnswer(
+      200,
+      await ask(served(context, mailbox).stub, 'actOnLetter', project, context.req.param('id'), action),
+    );
   });
 
   app.get('/v1/status', async (context) => {
@@ -108,7 +111,7 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
       platforms: context.get('platforms').map(({ name, account }) => ({ name, account })),
       mailboxes: await Promise.all(everyStub(context).map((stub) => ask(stub, 'status'))),
     };
-    return json(200, answer);
+    return jsonAnswer(200, answer);
   });
 
   app.get('/v1/metrics', async (context) => {
@@ -119,10 +122,6 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
   });
 
   return app;
-}
-
-function json(status: number, value: object): Response {
-  return jsonAnswer(status, JSON.stringify(value));
 }
 
 /** Raises `unknown_mailbox`. */

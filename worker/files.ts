@@ -1,10 +1,10 @@
-// Files through the stateless Worker, as streams in both directions: the object only says which, and keeps the outcome.
+// Files through the stateless Worker, as streams in both directions: the object only names the file, and keeps the outcome.
 
 import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { DocumentAnswer, DocumentQuery } from '../protocol/relay-api.ts';
 import { ask, type MailboxStub } from './bindings.ts';
-import type { DocumentRequest, DocumentStart } from './mailbox/outbound/documents.ts';
+import type { DocumentRequest } from './mailbox/outbound/documents.ts';
 import type { Platform } from './platform.ts';
 
 /** Raises `not_found`, `body_too_large`, and `rate_limited`, `platform_*` when the platform does not answer. */
@@ -29,10 +29,10 @@ export async function downloadFile(
   });
 }
 
-/** A turn that comes soon is waited for here, with the document at the door. */
+/** The Worker waits this long for the turn of a document, whose bytes the caller holds meanwhile. */
 const patienceMs = 5_000;
 
-async function begin(stub: MailboxStub, request: DocumentRequest): Promise<Exclude<DocumentStart, { kind: 'wait' }>> {
+async function begin(stub: MailboxStub, request: DocumentRequest) {
   const until = Date.now() + patienceMs;
   for (;;) {
     const start = await ask(stub, 'beginDocument', request);
@@ -65,13 +65,10 @@ export async function uploadDocument(
   if (bytes > relayLimits.fileUpBytes) {
     throw new WaError('body_too_large', `the document of ${bytes} bytes is above ${relayLimits.fileUpBytes}`);
   }
-  let start: Exclude<DocumentStart, { kind: 'wait' }>;
-  try {
-    start = await begin(stub, { project, key, replyTo });
-  } catch (error) {
+  const start = await begin(stub, { project, key, replyTo }).catch(async (error: unknown) => {
     await drain(body);
     throw error;
-  }
+  });
   if (start.kind === 'known') {
     await drain(body);
     return { items: [start.outcome] };

@@ -13,9 +13,9 @@ const firstFrameMs = 15_000;
 /** Raises `storage_failed` when the object cannot be reached. */
 export async function holdPoll(stub: MailboxStub, request: PollRequest, client: AbortSignal): Promise<Response> {
   const socket = await openSocket(stub, request.project);
-  const frames = readFrames(socket);
+  const nextFrame = readFrames(socket);
   socket.send(JSON.stringify(request));
-  const first = await withDeadline(frames.next(), firstFrameMs);
+  const first = await withDeadline(nextFrame(), firstFrameMs);
   if (first === null) {
     closeSocket(socket);
     throw new WaError('storage_failed', 'the mailbox gave no answer');
@@ -25,7 +25,7 @@ export async function holdPoll(stub: MailboxStub, request: PollRequest, client: 
     closeSocket(socket);
     return jsonAnswer(Number(head), body);
   }
-  return heldAnswer(socket, frames, request.holdMs, body, client);
+  return heldAnswer(socket, nextFrame, request.holdMs, body, client);
 }
 
 async function openSocket(stub: MailboxStub, project: number): Promise<WebSocket> {
@@ -41,31 +41,27 @@ async function openSocket(stub: MailboxStub, project: number): Promise<WebSocket
   throw new WaError('storage_failed', 'the mailbox refused the poll');
 }
 
-interface Frames {
-  /** The next frame, or null when the socket closed first. */
-  next(): Promise<string | null>;
+/** The next frame, or null when the socket closed first. */
+type NextFrame = () => Promise<string | null>;
+
+function readFrames(socket: WebSocket): NextFrame {
+  const { readable, writable } = new TransformStream<string, string>(undefined, { highWaterMark: 2 });
+  const writer = writable.getWriter();
+  const end = (): void => void writer.close().catch(() => {});
+  socket.addEventListener('message', ({ data }) => void writer.write(String(data)).catch(() => {}));
+  socket.addEventListener('close', end);
+  socket.addEventListener('error', end);
+  const reader = readable.getReader();
+  return async () => (await reader.read()).value ?? null;
 }
 
-function readFrames(socket: WebSocket): Frames {
-  const waiting: ((frame: string | null) => void)[] = [];
-  const arrived: (string | null)[] = [];
-  const arrive = (frame: string | null): void => {
-    const take = waiting.shift();
-    if (take) take(frame);
-    else arrived.push(frame);
-  };
-  socket.addEventListener('message', ({ data }) => arrive(typeof data === 'string' ? data : null));
-  socket.addEventListener('close', () => arrive(null));
-  socket.addEventListener('error', () => arrive(null));
-  return {
-    next: () => {
-      const frame = arrived.shift();
-      return frame === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(frame);
-    },
-  };
-}
-
-function heldAnswer(socket: WebSocket, frames: Frames, holdMs: number, empty: string, client: AbortSignal): Response {
+function heldAnswer(
+  socket: WebSocket,
+  nextFrame: NextFrame,
+  holdMs: number,
+  empty: string,
+  client: AbortSignal,
+): Response {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const encoder = new TextEncoder();
@@ -79,7 +75,7 @@ function heldAnswer(socket: WebSocket, frames: Frames, holdMs: number, empty: st
   const beat = (): void => void write('\n').catch(() => {});
   beat();
   const heartbeat = setInterval(beat, relayLimits.heartbeatMs);
-  void Promise.race([withDeadline(frames.next(), holdMs), gone])
+  void Promise.race([withDeadline(nextFrame(), holdMs), gone])
     .then(async (frame) => {
       const body = frame === null ? withNow(empty) : splitFrame(frame).body;
       await write(body);

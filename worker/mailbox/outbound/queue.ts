@@ -5,7 +5,7 @@ import { relayLimits } from '../../../protocol/limits.ts';
 import { type OutboxAnswer, type OutboxItem, type OutboxRequest, outboxClasses } from '../../../protocol/relay-api.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { buttonForAnswer, noteAnswer } from '../notices/retry-button.ts';
+import { buttonForAnswer } from '../notices/retry-button.ts';
 import { issueButton } from '../tables/buttons.ts';
 import {
   dropOldest,
@@ -65,11 +65,11 @@ function addItem(core: Core, project: number, item: OutboxItem): boolean {
     setSlot(sql, project, slot.name, slot.rev, item.key, nowMs);
   }
   const asked = (item.buttons ?? []).map((row) => row.map((button) => issueButton(core, project, button, item.key)));
-  const answersPlainly = asked.length === 0 && item.replyTo !== undefined;
-  const buttons = answersPlainly ? buttonForAnswer(core, item.replyTo ?? '') : asked;
-  if (answersPlainly) noteAnswer(core, item.replyTo ?? '', item.key, item.parts.length - 1);
+  const lastPart = item.parts.length - 1;
+  const isAnswer = asked.length === 0 && item.replyTo !== undefined;
+  const buttons = isAnswer ? buttonForAnswer(core, item.replyTo ?? '', item.key, lastPart) : asked;
   item.parts.forEach((part, index) => {
-    const isLast = index === item.parts.length - 1;
+    const isLast = index === lastPart;
     insertRow(sql, {
       key: item.key,
       part: index,

@@ -1,6 +1,6 @@
 // The poll: judges ownership, takes the acknowledgement and the receipts, then answers or parks; answers parked polls on news.
 
-import { errorBody, WaError } from '../../../protocol/errors.ts';
+import { errorBody } from '../../../protocol/errors.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { PollAnswer, PollRequest } from '../../../protocol/relay-api.ts';
 import type { Core } from '../core.ts';
@@ -13,7 +13,7 @@ import { isReactionDue } from '../tables/reactions.ts';
 import type { ProjectRow } from '../tables/rows.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
 import { applyReceipts, type HandOut, handOut } from './hand-out.ts';
-import { judgePoll, presentAt } from './ownership.ts';
+import { presentAt, refusalOf, supersededError } from './ownership.ts';
 import { answerFrame, type PollSocket, parkedFrame, type Waiter } from './sockets.ts';
 
 /** `sends` is told that something waits to be sent; `durable` = more than a reaction. */
@@ -29,26 +29,14 @@ export function createPolls(core: Core, sends: (durable: boolean) => void) {
     return true;
   }
 
-  function judge(row: ProjectRow, request: PollRequest, parked: PollSocket[]): WaError | null {
-    const verdict = judgePoll(row, request.daemon, presentAt(core, row) ?? 0, core.clock());
-    if (verdict.kind === 'superseded') return supersededError();
-    if (verdict.kind === 'held') {
-      return new WaError('held_by_other_daemon', `project ${row.project} is polled by another workstation`, {
-        hint: 'stop wa-sync on the other workstation: `wa-sync down`',
-        retryAfterMs: verdict.retryAfterMs,
-      });
-    }
-    // The older poll of this daemon, or of the start that it replaces, ends now.
-    for (const socket of parked) {
+  /** The older poll of this daemon, or of the start that it replaces, ends now. */
+  function endOlder(row: ProjectRow, startedAt: number): void {
+    for (const socket of core.parked(row.project)) {
       const older = socket.waiter();
-      const replaced = older !== null && older.startedAt < request.daemon.startedAt;
-      socket.finish(
-        replaced
-          ? answerFrame(409, errorBody(supersededError()))
-          : answerFrame(200, answerOf(core, row, { rows: [], controls: [], expired: [] })),
-      );
+      const isSuperseded = older !== null && older.startedAt < startedAt;
+      const empty = answerOf(core, row, { rows: [], controls: [], expired: [] });
+      socket.finish(isSuperseded ? answerFrame(409, errorBody(supersededError())) : answerFrame(200, empty));
     }
-    return null;
   }
 
   /** Answers or parks the socket that carried the request. Raises only when the storage fails. */
@@ -58,8 +46,9 @@ export function createPolls(core: Core, sends: (durable: boolean) => void) {
     const frame = core.sql.transaction(() => {
       core.counters.add('polls');
       const before = openProject(core.sql, request.project);
-      const refused = judge(before, request, core.parked(request.project));
+      const refused = refusalOf(before, request.daemon, presentAt(core, before) ?? 0, nowMs);
       if (refused) return answerFrame(409, errorBody(refused));
+      endOlder(before, request.daemon.startedAt);
       cacheOf(core.sql).goneAt.delete(request.project);
 
       const highest = highestSeq(core.sql, before);
@@ -127,10 +116,4 @@ function phoneOf({ platform, chatId }: Core): Phone {
   const { name, capabilities } = platform;
   const messageEveryMs = Math.max(...Object.values(platform.ratesOf(chatId)).map(({ refillMs }) => refillMs));
   return { ...capabilities, platform: name, owner: platform.ownerOf(chatId), messageEveryMs };
-}
-
-function supersededError(): WaError {
-  return new WaError('superseded', 'a later start of this daemon polls this project', {
-    hint: 'keep one daemon: `wa-sync down` stops the other',
-  });
 }
