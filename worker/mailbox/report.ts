@@ -1,6 +1,5 @@
 // The status of a mailbox for daemons and the phone, and its numbers for the metrics. Reads only.
 
-import { type ReceiptState, receiptStates } from '../../protocol/receipts.ts';
 import type { MailboxStatus, ProjectStatus } from '../../protocol/relay-api.ts';
 import type { Core } from './core.ts';
 import { type Counts, sumCounts } from './counters.ts';
@@ -28,18 +27,10 @@ function projectStatus(core: Core, row: ProjectRow): ProjectStatus {
     daemonId: row.daemon_id,
     lastSeenAt: row.last_seen_at,
     cursor: row.cursor,
-    ladder: ladderOf(core, row),
+    ladder: readLadder(core.sql, row),
     oldestWaitingAt: oldestWaiting(core.sql, row)?.at ?? null,
     letters: countDeadLetters(core, row),
   };
-}
-
-/** States at zero are left out. */
-function ladderOf(core: Core, row: ProjectRow): Partial<Record<ReceiptState, number>> {
-  const counted = readLadder(core.sql, row);
-  return Object.fromEntries(
-    receiptStates.flatMap((state) => (counted.has(state) ? [[state, counted.get(state)]] : [])),
-  );
 }
 
 export interface MailboxMetrics {

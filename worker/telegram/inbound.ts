@@ -80,7 +80,7 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
     // A live location moves by edits, many a minute; where it began was said.
     if (content === null || edited_message.location !== undefined) return { ok: false, reason: 'service' };
     const { files: _files, tooLarge: _tooLarge, ...said } = content;
-    return eventOf(edited_message, {
+    return eventOf(edited_message.chat.id, edited_message.from?.id, {
       dedupeKey,
       project: topicOf(edited_message),
       at: (edited_message.edit_date ?? edited_message.date) * 1000,
@@ -91,51 +91,43 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
     });
   }
   if (callback_query) {
-    if (!callback_query.message || callback_query.data === undefined) return { ok: false, reason: 'unknown' };
-    return {
-      ok: true,
-      chatId: String(callback_query.message.chat.id),
-      userId: String(callback_query.from.id),
-      event: {
-        dedupeKey,
-        project: topicOf(callback_query.message),
-        at: nowMs,
-        kind: 'button',
-        buttonId: callback_query.data,
-        queryRef: callback_query.id,
-        userId: String(callback_query.from.id),
-      },
-    };
+    const { id, from, message: tapped, data } = callback_query;
+    if (!tapped || data === undefined) return { ok: false, reason: 'unknown' };
+    return eventOf(tapped.chat.id, from.id, {
+      dedupeKey,
+      project: topicOf(tapped),
+      at: nowMs,
+      kind: 'button',
+      buttonId: data,
+      queryRef: id,
+      userId: String(from.id),
+    });
   }
   if (stopped_message_generation) {
     const { chat, message_thread_id, draft_id } = stopped_message_generation;
-    return {
-      ok: true,
-      chatId: String(chat.id),
-      // Drafts exist in private chats only: the chat is the user.
-      userId: String(chat.id),
-      event: {
-        dedupeKey,
-        project: Math.max(0, message_thread_id ?? 0),
-        at: nowMs,
-        kind: 'message',
-        ref: `draft-${draft_id}`,
-        text: '/stop',
-      },
-    };
+    // Drafts exist in private chats only: the chat is the user.
+    return eventOf(chat.id, chat.id, {
+      dedupeKey,
+      project: Math.max(0, message_thread_id ?? 0),
+      at: nowMs,
+      kind: 'message',
+      ref: `draft-${draft_id}`,
+      text: '/stop',
+    });
   }
   return { ok: false, reason: 'unknown' };
 }
 
 function decodeMessage(message: Message, dedupeKey: string, botId: number | undefined): Decoded {
+  const { chat, from } = message;
   const base = { dedupeKey, project: topicOf(message), at: message.date * 1000 };
   if (message.migrate_to_chat_id !== undefined) {
-    return eventOf(message, { ...base, kind: 'migrated', toChatId: String(message.migrate_to_chat_id) });
+    return eventOf(chat.id, from?.id, { ...base, kind: 'migrated', toChatId: String(message.migrate_to_chat_id) });
   }
   const content = contentOf(message);
   if (content === null) return { ok: false, reason: 'service' };
   const quote = quoteOf(message);
-  return eventOf(message, {
+  return eventOf(chat.id, from?.id, {
     ...base,
     kind: 'message',
     ref: String(message.message_id),
@@ -146,9 +138,8 @@ function decodeMessage(message: Message, dedupeKey: string, botId: number | unde
   });
 }
 
-function eventOf(message: Message, event: InboundEvent): Decoded {
-  const userId = message.from === undefined ? null : String(message.from.id);
-  return { ok: true, chatId: String(message.chat.id), userId, event };
+function eventOf(chatId: number, userId: number | undefined, event: InboundEvent): Decoded {
+  return { ok: true, chatId: String(chatId), userId: userId === undefined ? null : String(userId), event };
 }
 
 /** A thread id alone is also set on plain replies in groups without topics. */

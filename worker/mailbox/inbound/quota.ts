@@ -37,13 +37,16 @@ export function refuseAsFull(core: Core, project: number): Accepted {
 }
 
 /** Appends an order for the daemon. */
-export function storeControl(core: Core, { project, at, ref }: ControlEvent, control: Control): Accepted {
+export function storeControl(
+  core: Core,
+  event: { project: number; at: number; ref: string },
+  control: Control,
+): Accepted {
+  const { project, at, ref } = event;
   if (!hasQuota(core, controlReserve)) return refuseAsFull(core, project);
   appendRow(core, project, { at, ref, kind: 'control', control });
   return stored(project);
 }
-
-type ControlEvent = { project: number; at: number; ref: string };
 
 const { floodMessagesPerMinute } = relayLimits;
 const minuteMs = 60_000;

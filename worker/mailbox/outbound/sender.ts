@@ -7,11 +7,11 @@ import type { OutboxRow, StoredCall } from '../tables/outbox.ts';
 import {
   droppedOf,
   markDead,
-  markSending,
   markSent,
   moveToSlowLane,
   readHeads,
   requeue,
+  setRow,
   setSlotRef,
   tapLane,
 } from '../tables/outbox.ts';
@@ -127,7 +127,7 @@ export function createSender(core: Core, guard: () => void) {
         sql.transaction(() => {
           if (calls === 0) guard();
           takeTokens(ratesFor(row), nowMs);
-          markSending(sql, row);
+          setRow(sql, row, { state: 'sending', attempts: row.attempts + 1 });
         });
         calls += 1;
         counters.add('calls');

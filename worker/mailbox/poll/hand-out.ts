@@ -35,11 +35,12 @@ export function handOut(core: Core, project: ProjectRow, after: number): HandOut
   if (after >= highestSeq(core.sql, project)) return { rows, controls: [], expired };
   const nowMs = core.clock();
   const before = firstHeldSeq(core.sql, project.project, nowMs);
-  const reach = { after, before, controlsSince: nowMs - controlResendMs };
+  const { project: number, cursor } = project;
+  const reach = { project: number, cursor, after, before, controlsSince: nowMs - controlResendMs };
   let bytes = 0;
   let isWhole = before === Number.MAX_SAFE_INTEGER;
   window: for (;;) {
-    const page = readPage(core.sql, project, reach, pageRows);
+    const page = readPage(core.sql, reach, pageRows);
     for (const stored of page) {
       if (isDue(project, stored, nowMs)) {
         expireRow(core, stored);
@@ -53,17 +54,16 @@ export function handOut(core: Core, project: ProjectRow, after: number): HandOut
       }
       bytes += size;
       rows.push(row);
-      if (stored.seq > project.cursor && stored.kind !== 'outcome') countDelivery(core, stored, nowMs);
+      if (stored.seq <= project.cursor || stored.kind === 'outcome') continue;
+      core.counters.add('delivered');
+      core.counters.add('deliver_ms', Math.max(0, nowMs - stored.stored_at));
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
     reach.after = last.seq;
   }
-  const all = isWhole
-    ? rows
-    : readControls(core.sql, project, { ...reach, after }, maxControls).map((row) =>
-        wireRow(core, project, row, nowMs),
-      );
+  const controls = isWhole ? [] : readControls(core.sql, { ...reach, after }, maxControls);
+  const all = isWhole ? rows : controls.map((row) => wireRow(core, project, row, nowMs));
   return { rows, controls: all.filter((row) => row.kind === 'control'), expired };
 }
 
@@ -85,11 +85,6 @@ function fileIdOf(messageId: string, index: number): string {
 
 function isDue(project: ProjectRow, row: LogRow, nowMs: number): boolean {
   return row.expires_at !== null && row.expires_at <= nowMs && row.state === null && row.seq > project.cursor;
-}
-
-function countDelivery(core: Core, stored: LogRow, nowMs: number): void {
-  core.counters.add('delivered');
-  core.counters.add('deliver_ms', Math.max(0, nowMs - stored.stored_at));
 }
 
 /** Applies what moves a row up the ladder and returns it; receipts for other storages, projects or unknown rows are dropped. */

@@ -107,56 +107,40 @@ export function countTaken(sql: Sql, { project, cursor }: Place, after: number):
   return count(sql, 'log', where, project, after, cursor);
 }
 
-/** How many messages stand at each state. */
-export function readLadder(sql: Sql, { project, cursor }: Place): Map<ReceiptState, number> {
+/** How many messages stand at each state; states at zero are left out. */
+export function readLadder(sql: Sql, { project, cursor }: Place): Partial<Record<ReceiptState, number>> {
   const counted = sql.exec<{ state: ReceiptState; count: number }>(
     `SELECT coalesce(state, iif(seq <= ?, 'delivered', 'stored')) AS state, count(*) AS count
      FROM log WHERE project = ? AND kind = 'message' GROUP BY 1`,
     cursor,
     project,
   );
-  return new Map(counted.map(({ state, count }) => [state, count]));
+  return Object.fromEntries(counted.map(({ state, count }) => [state, count]));
+}
+
+interface Reach extends Place {
+  after: number;
+  before: number;
+  /** At or below the cursor only younger controls are read. */
+  controlsSince: number;
 }
 
 /**
- * One page of the rows between `after` and `before` for a daemon: all rows above the cursor; at or below it the messages and edits that
- * were never reported as injected, and the controls stored after `controlsSince`.
+ * One page of the rows between `after` and `before` for a daemon: all rows above the cursor; at or below it the controls, and the
+ * messages and edits that were never reported as injected.
  */
-export function readPage(
-  sql: Sql,
-  { project, cursor }: Place,
-  { after, before, controlsSince }: { after: number; before: number; controlsSince: number },
-  limit: number,
-): LogRow[] {
-  return sql.exec<LogRow>(
-    `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
-     AND (seq > ? OR ((state IS NULL OR state = 'taken') AND kind <> 'outcome' AND (kind <> 'control' OR stored_at > ?)))
-     ORDER BY seq LIMIT ?`,
-    project,
-    after,
-    before,
-    cursor,
-    controlsSince,
-    limit,
-  );
+export function readPage(sql: Sql, { project, cursor, after, before, controlsSince }: Reach, limit: number): LogRow[] {
+  const query = `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
+    AND (seq > ? OR ((state IS NULL OR state = 'taken') AND kind <> 'outcome' AND (kind <> 'control' OR stored_at > ?)))
+    ORDER BY seq LIMIT ?`;
+  return sql.exec<LogRow>(query, project, after, before, cursor, controlsSince, limit);
 }
 
-/** The controls that `readPage` gives, of all pages. */
-export function readControls(
-  sql: Sql,
-  { project, cursor }: Place,
-  { after, controlsSince }: { after: number; controlsSince: number },
-  limit: number,
-): LogRow[] {
-  return sql.exec<LogRow>(
-    `SELECT * FROM log INDEXED BY log_controls WHERE project = ? AND kind = 'control' AND seq > ?
-     AND (seq > ? OR (state IS NULL AND stored_at > ?)) ORDER BY seq LIMIT ?`,
-    project,
-    after,
-    cursor,
-    controlsSince,
-    limit,
-  );
+/** The controls of all pages. */
+export function readControls(sql: Sql, { project, cursor, after, controlsSince }: Reach, limit: number): LogRow[] {
+  const query = `SELECT * FROM log INDEXED BY log_controls WHERE project = ? AND kind = 'control' AND seq > ?
+    AND (seq > ? OR (state IS NULL AND stored_at > ?)) ORDER BY seq LIMIT ?`;
+  return sql.exec<LogRow>(query, project, after, cursor, controlsSince, limit);
 }
 
 /** How many of the newest controls are compared: a person taps few buttons at once. */

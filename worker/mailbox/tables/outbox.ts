@@ -212,11 +212,7 @@ export function setSlotRef(sql: Sql, project: number, slot: string, ref: string 
   sql.exec('UPDATE slot SET ref = ? WHERE project = ? AND slot = ?', ref, project, slot);
 }
 
-export function markSending(sql: Sql, row: OutboxRow): void {
-  setRow(sql, row, { state: 'sending', attempts: row.attempts + 1 });
-}
-
-/** `awaits` = the platform will say whether it arrived: until then the call stays, for a dead letter. */
+/** `awaits` = the platform will say whether the message arrived: until then the call stays, for a dead letter. */
 export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number, awaits = false): void {
   if (isOver(sql, row)) return;
   const call = awaits && ref !== null && row.class !== progressClass ? row.call : '';
