@@ -84,7 +84,7 @@ describe('a poll through the Worker', () => {
     expect(await take(poll)).toEqual(['after the nap']);
   });
 
-  it('ends empty when the object is restarted, and the next one delivers', async () => {
+  it('ends empty when the object is restarted, and the next poll delivers', async () => {
     const poll = await hold();
     await relay.evict('close');
     expect((await poll.answer).body.rows).toEqual([]);
@@ -106,7 +106,7 @@ describe('a poll through the Worker', () => {
     expect(await take(await hold())).toEqual(['nobody there']);
   });
 
-  it('of the same daemon ends the older one empty', async () => {
+  it('of the same daemon ends the older poll empty', async () => {
     const older = await hold();
     const newer = await hold();
     expect((await older.answer).body.rows).toEqual([]);
@@ -114,7 +114,7 @@ describe('a poll through the Worker', () => {
     expect(await take(newer)).toEqual(['for the newer']);
   });
 
-  it('of another workstation is refused while one is parked', async () => {
+  it('of another workstation is refused while a poll is parked', async () => {
     const poll = await hold();
     const other = await hold({ daemon: { id: 'another-daemon', startedAt: 1 } });
     expect(other.response.status).toBe(409);
@@ -126,7 +126,7 @@ describe('a poll through the Worker', () => {
     await take(poll);
   });
 
-  it('of a later start supersedes the parked one', async () => {
+  it('of a later start supersedes the parked poll', async () => {
     const older = await hold();
     const newer = await hold({ daemon: { ...relayDaemon, startedAt: relayDaemon.startedAt + 1 } });
     expect((await older.answer).body.error?.code).toBe('superseded');

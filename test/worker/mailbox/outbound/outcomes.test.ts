@@ -32,7 +32,7 @@ describe('the outcome of a posted key', () => {
     expect(bench.poll()).toEqual({ ...answer, rows: [], cursor: 1 });
   });
 
-  it('that came while nobody polled answers the next poll at once, also after the object was evicted', async () => {
+  it('that came without a parked poll answers the next poll at once, also after the object was evicted', async () => {
     const bench = createBench();
     bench.post({ key: 'answer-1' });
     await bench.wake();

@@ -33,7 +33,7 @@ describe('the ladder of a message on the phone', () => {
     expect(reactionsOf(bench.platform.calls)).toEqual(['failed']);
   });
 
-  it('leaves out a step that was overtaken before it could be shown', async () => {
+  it('leaves out a step that was superseded before it could be shown', async () => {
     const bench = reactingBench();
     bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
     bench.say('work');
