@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
-import type { Guard } from '../approvals/guard.ts';
+import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
 import { newCompressions } from '../drivers/session-file.ts';
@@ -21,7 +21,6 @@ import type { Typesetter } from '../relay/render.ts';
 import type { Polling } from '../session/polling.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
-import { type GuardDeps, guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { servePolling } from './polling.ts';
@@ -152,7 +151,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   );
   polling = served;
 
-  const guard = await guardProject(binding, place, deps, { prepare, send: (item) => outbox.send(item) });
+  const guard = await guardProject(binding, deps, {
+    mailboxDir: place.dir,
+    prepare,
+    send: (item) => outbox.send(item),
+  });
 
   const controls = createOwnerControls({
     project,
