@@ -1,8 +1,7 @@
 // The HTML of chat bots as text with entities, for writers who chose it. As strict as the chat server: an unknown tag or a wrong
 // nesting is refused. Loads no package.
 
-import { linkUrl } from './links.ts';
-import { type Mark, newSheet, type Rendered, settle } from './sheet.ts';
+import { linkUrl, type Mark, newSheet, type Rendered, settle } from './sheet.ts';
 
 const types = new Map<string, Mark['type']>([
   ['b', 'bold'],

@@ -1,8 +1,7 @@
 // MarkdownV2, a markup of chat bots, as text with entities, for writers who chose it. As strict as the chat server: a text that breaks
 // its rules is refused. Loads no package.
 
-import { linkUrl } from './links.ts';
-import { type Mark, newSheet, type Rendered, type Sheet, settle } from './sheet.ts';
+import { linkUrl, type Mark, newSheet, type Rendered, type Sheet, settle } from './sheet.ts';
 
 /** Longer markers first: `__` is never read as two `_`. */
 const markers: readonly (readonly [string, Mark['type']])[] = [

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../../../agent/format/blocks.ts';
 import { cleanText, dropReminders } from '../../../agent/format/clean.ts';
 import { parseHtml } from '../../../agent/format/html.ts';
-import { isSelfLabelled, linkUrl, shownTarget } from '../../../agent/format/links.ts';
+import { isSelfLabelled, shownTarget } from '../../../agent/format/inline.ts';
 import { parseMarkdownV2 } from '../../../agent/format/markdown-v2.ts';
 import {
   isTooIntricate,
@@ -11,9 +12,9 @@ import {
   maxUnderlines,
 } from '../../../agent/format/parser-limits.ts';
 import { renderMarkdown } from '../../../agent/format/render.ts';
+import { linkUrl } from '../../../agent/format/sheet.ts';
 import { splitText } from '../../../agent/format/split.ts';
 import { summarize } from '../../../agent/format/summary.ts';
-import { columnsOf } from '../../../agent/format/tables.ts';
 import { growsTooFast } from '../../helpers/growth.ts';
 
 const plain = (text: string) => ({ text, entities: [] });
