@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Argument, Command, CommanderError, Help, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
@@ -20,7 +20,7 @@ function createContext(): CommandContext {
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
     loadConfig: () => {
       const config = loadConfig(world);
-      checkFile(config.file);
+      checkFile(config);
       return config;
     },
     out: (line) => process.stdout.write(`${visible(line)}\n`),
@@ -36,10 +36,6 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .description('The mailbox between your phone and the coding agent in your terminal.')
     .version(version, '-V, --version')
     .helpOption('-h, --help')
-    .configureHelp({
-      // That a switch is off without it goes without saying.
-      optionDescription: (option) => (option.isBoolean() ? option.description : describeOption(option)),
-    })
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => {} })
     .exitOverride();
@@ -47,14 +43,14 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   program
     .command('start', { isDefault: hasDefault })
     .description('run the daemon in the foreground (the default command)')
-    .option('-q, --quiet', 'do not repeat the log on stderr', false)
-    .option('--unless-down', 'end when `wa-sync down` was said since the last start; so do hooks start it', false)
+    .option('-q, --quiet', 'do not repeat the log on stderr')
+    .option('--unless-down', 'end at once after a `wa-sync down` that no start has followed; hooks start it like this')
     .action(async (options) => (await import('./commands/start.ts')).startCommand(options, context));
 
   program
     .command('status')
-    .description('what the running daemon and the relay know')
-    .option('--json', 'one JSON object', false)
+    .description('show what the running daemon and the relay know')
+    .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/status.ts')).statusCommand(options, context));
 
   program
@@ -77,7 +73,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .action((tasks?: string) => steer('sprint', tasks ?? ''));
   program
     .command('away')
-    .description('let the end of each turn wait for the phone, or not')
+    .description('hold the end of each turn for the phone, or not')
     .addArgument(new Argument('[switch]', 'on or off').choices(['on', 'off']).default('on'))
     .action((value: string) => steer('away', value));
 
@@ -93,12 +89,12 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('letters')
-    .description('messages and answers that could not be delivered')
-    .addArgument(new Argument('[action]', 'what to do with one').choices(['retry', 'drop']))
-    .argument('[id]', 'the id of the letter')
-    .option('--json', 'one JSON object', false)
+    .description('dead letters: messages and answers that could not be delivered')
+    .addArgument(new Argument('[action]', 'send a dead letter again, or forget it').choices(['retry', 'drop']))
+    .argument('[id]', 'the id of the dead letter, or its start')
+    .option('--json', 'one JSON object')
     .action(async (action, id, { json }) =>
-      (await import('./commands/letters.ts')).lettersCommand({ action, id, json }, context),
+      (await import('./commands/letters.ts')).deadLettersCommand({ action, id, json }, context),
     );
 
   program
@@ -109,14 +105,14 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   program
     .command('approvals')
     .description('what is asked on the phone before a tool runs (changed only there)')
-    .option('--json', 'one JSON object', false)
+    .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/approvals.ts')).approvalsCommand(options, context));
 
   program
     .command('audit')
     .description('verdicts, STOPs, tool calls and turns of the project here')
     .option('--since <duration>', 'only the last 90s, 30m, 2h or 3d')
-    .option('--json', 'one JSON object a line', false)
+    .option('--json', 'one JSON object a line')
     .action(async ({ since, json }) =>
       (await import('./commands/approvals.ts')).auditCommand({ since, json }, context),
     );
@@ -129,7 +125,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .option('--tool <name>', 'the tool, as the coding agent calls it (default: its shell)')
     .addOption(new Option('--agent <name>', 'which coding agent').choices(agents).default(agents[0]))
     .addOption(new Option('--mode <mode>', 'the mode to judge in').choices(['off', 'risky', 'all']).default('risky'))
-    .option('--json', 'one JSON object', false)
+    .option('--json', 'one JSON object')
     .action(async (command, options) =>
       (await import('./commands/policy.ts')).policyTestCommand({ command, ...options }, context),
     );
@@ -137,7 +133,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   program
     .command('hooks')
     .description('the hooks in a coding agent')
-    .addArgument(hooksAction())
+    .addArgument(new Argument('<action>').choices(['install', 'uninstall', 'list']))
     .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
     .addOption(
       new Option(
@@ -173,7 +169,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
         .choices(['none', 'echo', ...agents])
         .default('echo'),
     )
-    .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit', false)
+    .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit')
     .action(async (options) =>
       (await import('./commands/dev.ts')).devCommand({ ...options, project: options.project ?? context.cwd }, context),
     );
@@ -186,12 +182,10 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   return program;
 }
 
-const describeOption = (option: Option) => new Help().optionDescription(option);
-
-function hooksAction() {
-  return new Command()
-    .createArgument('<action>', 'install, uninstall or list')
-    .choices(['install', 'uninstall', 'list']);
+function usageError({ message }: CommanderError, command: Command | undefined): WaError {
+  return new WaError('bad_arguments', message.replace(/^error: /, '').replaceAll('\n', ' '), {
+    hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
+  });
 }
 
 async function main(): Promise<number> {
@@ -201,24 +195,18 @@ async function main(): Promise<number> {
   const hasDefault = named === undefined || named.startsWith('-');
   const program = createProgram(createContext(), { hasDefault });
   const command = program.commands.find((each) => each.name() === named);
-  // Whoever reads us may have read enough: `wa-sync status | grep -q polling` is no failure, and a daemon goes on.
+  // A reader may stop early, as in `wa-sync status | grep -q connected`: the command succeeds, and a daemon goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
-    // Alone, or commander shows the whole help instead of the mistake.
+    // The unknown name alone: with its arguments, commander shows the whole help instead of the mistake.
     const isUnknown = !hasDefault && !command;
     await program.parseAsync(isUnknown ? [named] : args, { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return exitCodes.ok;
-      const problem = new WaError('bad_arguments', error.message.replace(/^error: /, '').replaceAll('\n', ' '), {
-        hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
-      });
-      process.stderr.write(`${visible(describeError(problem))}\n`);
-      return exitCodes.usage;
-    }
-    process.stderr.write(`${visible(describeError(error))}\n`);
-    return exitCodeOf(error);
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    const problem = error instanceof CommanderError ? usageError(error, command) : error;
+    process.stderr.write(`${visible(describeError(problem))}\n`);
+    return exitCodeOf(problem);
   }
 }
 

@@ -18,6 +18,7 @@ import { fileLog } from '../log.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
+import { installDirs } from './hooks.ts';
 
 export interface DevOptions {
   port: string;
@@ -154,18 +155,12 @@ async function installAgent(
 ): Promise<string | undefined> {
   const workstation = workstationOf(agent);
   if (!workstation) return undefined;
-  const { home, env, platform, distDir } = context;
-  const dirs = {
-    home: workstation.homeOf(env, home),
-    dataDir: directories(context).data,
-    projectDir,
-    packageDir: distDir,
-    version,
-    platform,
-    directories: hookDirectories({ env: variables, platform, home }),
-  };
+  // Without an environment the hooks start no daemon: `dev` runs one.
+  const { env: _, ...dirs } = installDirs(context, agent);
+  const { platform, home } = context;
   try {
-    return (await workstation.installer.install(dirs, 'project')).place;
+    const directories = hookDirectories({ env: variables, platform, home });
+    return (await workstation.installer.install({ ...dirs, projectDir, directories }, 'project')).place;
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
     throw new WaError('settings_unreadable', cause.message, {
