@@ -1,4 +1,5 @@
-// The command line: names, options and help of every command; each command itself is a module of commands/.
+// The command line: names, options and help of every command, and how a failure ends the process. Each command itself is a module of
+// commands/.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,6 @@ import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile } from './config-check.ts';
 import { allDrivers } from './drivers/registry.ts';
-import { describeError, exitCodeOf, exitCodes } from './errors.ts';
 import { version } from './version.ts';
 import { visible } from './visible.ts';
 
@@ -133,7 +133,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   program
     .command('hooks')
     .description('the hooks in a coding agent')
-    .addArgument(new Argument('<action>').choices(['install', 'uninstall', 'list']))
+    .addArgument(new Argument('<action>', 'what to do with the hooks').choices(['install', 'uninstall', 'list']))
     .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
     .addOption(
       new Option(
@@ -142,7 +142,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       ).choices(['extension', 'project']),
     )
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
-    .option('--json', 'one JSON object (list)', false)
+    .option('--json', 'one JSON object (list)')
     .action(async (action, options) => {
       const { hooksCommand, installDirs } = await import('./commands/hooks.ts');
       await hooksCommand({ action, ...options }, { dirs: installDirs(context, options.agent), out: context.out });
@@ -186,6 +186,25 @@ function usageError({ message }: CommanderError, command: Command | undefined): 
   return new WaError('bad_arguments', message.replace(/^error: /, '').replaceAll('\n', ' '), {
     hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
   });
+}
+
+const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3 } as const;
+
+const usageCodes = new Set(['not_configured', 'bad_config', 'bad_arguments', 'not_bound']);
+
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof WaError)) return exitCodes.failed;
+  if (error.code === 'superseded') return exitCodes.superseded;
+  return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failed;
+}
+
+/** The message, and the command that repairs the problem. Only a bug shows a stack. */
+function describeError(error: unknown): string {
+  if (!(error instanceof WaError)) {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `wa-sync: internal error, please report it\n${stack}`;
+  }
+  return `wa-sync: ${error.message} (${error.code})${error.hint ? `\n  ${error.hint}` : ''}`;
 }
 
 async function main(): Promise<number> {

@@ -1,5 +1,6 @@
 // `wa-sync dev`: relay, daemon and phone on this machine in one command, until Ctrl+C.
 
+import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -100,20 +101,14 @@ async function untilOver(
   echo: Promise<void> | undefined,
   stopping: AbortSignal,
 ): Promise<void> {
-  const stopped = new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve(), { once: true }));
   const relayEnded = stack.relay.exited.then((code) => {
     if (stopping.aborted) return;
     throw new WaError('child_failed', `the relay process ended with code ${code}`, {
       hint: 'Start `wa-sync dev` again: every stored message is kept.',
     });
   });
-  await Promise.race([
-    stopped,
-    relayEnded,
-    stack.daemon.finished,
-    ...(poll ? [poll.finished] : []),
-    ...(echo === undefined ? [] : [echo]),
-  ]);
+  const ends = [once(stopping, 'abort'), relayEnded, stack.daemon.finished, poll?.finished, echo];
+  await Promise.race(ends.filter((end) => end !== undefined));
 }
 
 function banner(options: DevOptions, stack: Stack, projectDir: string, telegram: DevTelegram | undefined): string[] {

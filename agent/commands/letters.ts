@@ -3,12 +3,14 @@
 
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
+import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
+import { askDaemon, type DaemonDirs } from '../local-client.ts';
 import { type Address, createRelayClient } from '../relay/client.ts';
 import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
-import { heldMessages, holder } from './held.ts';
+import { holder } from './status.ts';
 
 export interface DeadLettersArgs {
   action: 'retry' | 'drop' | undefined;
@@ -56,6 +58,12 @@ export async function deadLettersCommand(
   } finally {
     await client.close();
   }
+}
+
+/** What polling agents hold of every project; empty when no daemon runs. */
+async function heldMessages(dirs: DaemonDirs): Promise<LeasedMessage[]> {
+  const status = await askDaemon(dirs, 'GET', '/status').catch(() => ({ projects: [] }));
+  return (status as { projects: { leased?: LeasedMessage[] }[] }).projects.flatMap(({ leased = [] }) => leased);
 }
 
 /** The dead letter with this id, or the only one whose id begins like that, as on the phone. */

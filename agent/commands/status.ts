@@ -16,7 +16,6 @@ import { isOver } from '../process.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
-import { holder } from './held.ts';
 import { installedTroubles } from './hooks.ts';
 
 interface ProjectLine {
@@ -96,6 +95,13 @@ async function explained(cause: unknown, { state, runtime }: Config['dirs'], cwd
     return because(`\`wa-sync dev\` runs for ${dir} (pid ${owner.pid})`, `For that one: ${variables} wa-sync status`);
   }
   return (await isDown(state)) ? because('`wa-sync down` was said, so no hook starts it') : cause;
+}
+
+/** The agent that holds the message, and the time until the message is unread again. */
+export function holder({ client, pid, untilAt }: LeasedMessage, now: number): string {
+  const minutes = Math.max(0, Math.floor((untilAt - now) / 60_000));
+  const left = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${client} (pid ${pid}), back unread in ${left}`;
 }
 
 function countedBy(values: readonly string[]): Map<string, number> {
