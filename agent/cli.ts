@@ -89,7 +89,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('letters')
-    .description('dead letters: messages and answers that could not be delivered')
+    .description('list dead letters: messages and answers that could not be delivered')
     .addArgument(new Argument('[action]', 'send a dead letter again, or forget it').choices(['retry', 'drop']))
     .argument('[id]', 'the id of the dead letter, or its start')
     .option('--json', 'one JSON object')
@@ -99,25 +99,25 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('mcp')
-    .description('MCP server on stdin and stdout, for coding agents that poll for messages')
+    .description('run an MCP server on stdin and stdout, for coding agents that poll for messages')
     .action(async () => (await import('./commands/mcp.ts')).mcpCommand(context));
 
   program
     .command('approvals')
-    .description('what is asked on the phone before a tool runs (changed only there)')
+    .description('show what the phone is asked before a tool runs (only the phone can change it)')
     .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/approvals.ts')).approvalsCommand(options, context));
 
   program
     .command('audit')
-    .description('verdicts, STOPs, tool calls and turns of the project here')
+    .description('show verdicts, STOPs, tool calls and turns of the project in this folder')
     .option('--since <duration>', 'only the last 90s, 30m, 2h or 3d')
     .option('--json', 'one JSON object a line')
     .action(async ({ since, json }) =>
       (await import('./commands/approvals.ts')).auditCommand({ since, json }, context),
     );
 
-  const policy = program.command('policy').description('what the policies and the built-in rules say to a tool call');
+  const policy = program.command('policy').description('judge a tool call by the policies and the built-in rules');
   policy
     .command('test')
     .description('the verdict on a command, the rule and the policies behind it; runs nothing')
@@ -132,7 +132,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('hooks')
-    .description('the hooks in a coding agent')
+    .description('install, remove or list the hooks in a coding agent')
     .addArgument(new Argument('<action>', 'what to do with the hooks').choices(['install', 'uninstall', 'list']))
     .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
     .addOption(
@@ -150,7 +150,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('dev')
-    .description('relay, daemon and a phone in the browser, on this machine alone')
+    .description('run relay, daemon and a phone in the browser, all on this machine')
     .option('--port <number>', 'port of the phone page (0 = any free one)', '0')
     .option('--project <dir>', 'the folder to serve (default: the current folder)')
     .addOption(
@@ -176,7 +176,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('demo')
-    .description('a scripted round trip through every part; exits 0 when each hop worked')
+    .description('run a scripted round trip through every part; exits 0 when each hop worked')
     .action(async () => (await import('./commands/demo.ts')).demoCommand(context));
 
   return program;

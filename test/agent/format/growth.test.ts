@@ -21,7 +21,7 @@ const plain = (text: string) => ({ text, entities: [] });
 
 const limits = { maxUnits: 4096 };
 
-/** What takes a text of somebody else, with the most characters that it is given here. */
+/** Every function that takes text from outside, with the largest number of characters in this test. */
 const work: Record<string, { run(text: string): unknown; chars: number }> = {
   renderMarkdown: { run: renderMarkdown, chars: 16_000 },
   isTooIntricate: { run: isTooIntricate, chars: 60_000 },
@@ -74,7 +74,7 @@ describe('the time for a text that was made to be slow grows no faster than the 
 });
 
 describe('Markdown beyond a limit', () => {
-  it('goes as plain text when quotes and items nest deeper than anybody writes', () => {
+  it('goes as plain text when quotes and items nest deeper than any author writes', () => {
     const deepest = `${'> '.repeat(maxNesting)}a`;
     expect(renderMarkdown(deepest).text).toBe('a');
     expect(renderMarkdown(`> ${deepest}`)).toEqual({ text: `> ${deepest}`, entities: [] });
