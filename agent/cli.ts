@@ -1,14 +1,14 @@
-// The command line: names, options and help of every command; each command itself is a module of commands/.
+// The command line: names, options and help of every command, and how a failure ends the process. Each command itself is a module of
+// commands/.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Argument, Command, CommanderError, Help, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile } from './config-check.ts';
 import { allDrivers } from './drivers/registry.ts';
-import { describeError, exitCodeOf, exitCodes } from './errors.ts';
 import { version } from './version.ts';
 import { visible } from './visible.ts';
 
@@ -20,7 +20,7 @@ function createContext(): CommandContext {
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
     loadConfig: () => {
       const config = loadConfig(world);
-      checkFile(config.file);
+      checkFile(config);
       return config;
     },
     out: (line) => process.stdout.write(`${visible(line)}\n`),
@@ -36,10 +36,6 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .description('The mailbox between your phone and the coding agent in your terminal.')
     .version(version, '-V, --version')
     .helpOption('-h, --help')
-    .configureHelp({
-      // That a switch is off without it goes without saying.
-      optionDescription: (option) => (option.isBoolean() ? option.description : describeOption(option)),
-    })
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => {} })
     .exitOverride();
@@ -47,14 +43,14 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   program
     .command('start', { isDefault: hasDefault })
     .description('run the daemon in the foreground (the default command)')
-    .option('-q, --quiet', 'do not repeat the log on stderr', false)
-    .option('--unless-down', 'end when `wa-sync down` was said since the last start; so do hooks start it', false)
+    .option('-q, --quiet', 'do not repeat the log on stderr')
+    .option('--unless-down', 'end at once after a `wa-sync down` that no start has followed; hooks start it like this')
     .action(async (options) => (await import('./commands/start.ts')).startCommand(options, context));
 
   program
     .command('status')
-    .description('what the running daemon and the relay know')
-    .option('--json', 'one JSON object', false)
+    .description('show what the running daemon and the relay know')
+    .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/status.ts')).statusCommand(options, context));
 
   program
@@ -77,7 +73,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .action((tasks?: string) => steer('sprint', tasks ?? ''));
   program
     .command('away')
-    .description('let the end of each turn wait for the phone, or not')
+    .description('hold the end of each turn for the phone, or not')
     .addArgument(new Argument('[switch]', 'on or off').choices(['on', 'off']).default('on'))
     .action((value: string) => steer('away', value));
 
@@ -93,35 +89,35 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('letters')
-    .description('messages and answers that could not be delivered')
-    .addArgument(new Argument('[action]', 'what to do with one').choices(['retry', 'drop']))
-    .argument('[id]', 'the id of the letter')
-    .option('--json', 'one JSON object', false)
+    .description('list dead letters: messages and answers that could not be delivered')
+    .addArgument(new Argument('[action]', 'send a dead letter again, or forget it').choices(['retry', 'drop']))
+    .argument('[id]', 'the id of the dead letter, or its start')
+    .option('--json', 'one JSON object')
     .action(async (action, id, { json }) =>
-      (await import('./commands/letters.ts')).lettersCommand({ action, id, json }, context),
+      (await import('./commands/letters.ts')).deadLettersCommand({ action, id, json }, context),
     );
 
   program
     .command('mcp')
-    .description('MCP server on stdin and stdout, for coding agents that poll for messages')
+    .description('run an MCP server on stdin and stdout, for coding agents that poll for messages')
     .action(async () => (await import('./commands/mcp.ts')).mcpCommand(context));
 
   program
     .command('approvals')
-    .description('what is asked on the phone before a tool runs (changed only there)')
-    .option('--json', 'one JSON object', false)
+    .description('show what the phone is asked before a tool runs (only the phone can change it)')
+    .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/approvals.ts')).approvalsCommand(options, context));
 
   program
     .command('audit')
-    .description('verdicts, STOPs, tool calls and turns of the project here')
+    .description('show verdicts, STOPs, tool calls and turns of the project in this folder')
     .option('--since <duration>', 'only the last 90s, 30m, 2h or 3d')
-    .option('--json', 'one JSON object a line', false)
+    .option('--json', 'one JSON object a line')
     .action(async ({ since, json }) =>
       (await import('./commands/approvals.ts')).auditCommand({ since, json }, context),
     );
 
-  const policy = program.command('policy').description('what the policies and the built-in rules say to a tool call');
+  const policy = program.command('policy').description('judge a tool call by the policies and the built-in rules');
   policy
     .command('test')
     .description('the verdict on a command, the rule and the policies behind it; runs nothing')
@@ -129,15 +125,15 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .option('--tool <name>', 'the tool, as the coding agent calls it (default: its shell)')
     .addOption(new Option('--agent <name>', 'which coding agent').choices(agents).default(agents[0]))
     .addOption(new Option('--mode <mode>', 'the mode to judge in').choices(['off', 'risky', 'all']).default('risky'))
-    .option('--json', 'one JSON object', false)
+    .option('--json', 'one JSON object')
     .action(async (command, options) =>
       (await import('./commands/policy.ts')).policyTestCommand({ command, ...options }, context),
     );
 
   program
     .command('hooks')
-    .description('the hooks in a coding agent')
-    .addArgument(hooksAction())
+    .description('install, remove or list the hooks in a coding agent')
+    .addArgument(new Argument('<action>', 'what to do with the hooks').choices(['install', 'uninstall', 'list']))
     .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
     .addOption(
       new Option(
@@ -146,7 +142,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       ).choices(['user', 'project']),
     )
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
-    .option('--json', 'one JSON object (list)', false)
+    .option('--json', 'one JSON object (list)')
     .action(async (action, options) => {
       const { hooksCommand, installDirs } = await import('./commands/hooks.ts');
       await hooksCommand({ action, ...options }, { dirs: installDirs(context, options.agent), out: context.out });
@@ -154,7 +150,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('dev')
-    .description('relay, daemon and a phone in the browser, on this machine alone')
+    .description('run relay, daemon and a phone in the browser, all on this machine')
     .option('--port <number>', 'port of the phone page (0 = any free one)', '0')
     .option('--project <dir>', 'the folder to serve (default: the current folder)')
     .addOption(
@@ -173,25 +169,42 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
         .choices(['none', 'echo', ...agents])
         .default('echo'),
     )
-    .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit', false)
+    .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit')
     .action(async (options) =>
       (await import('./commands/dev.ts')).devCommand({ ...options, project: options.project ?? context.cwd }, context),
     );
 
   program
     .command('demo')
-    .description('a scripted round trip through every part; exits 0 when each hop worked')
+    .description('run a scripted round trip through every part; exits 0 when each hop worked')
     .action(async () => (await import('./commands/demo.ts')).demoCommand(context));
 
   return program;
 }
 
-const describeOption = (option: Option) => new Help().optionDescription(option);
+function usageError({ message }: CommanderError, command: Command | undefined): WaError {
+  return new WaError('bad_arguments', message.replace(/^error: /, '').replaceAll('\n', ' '), {
+    hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
+  });
+}
 
-function hooksAction() {
-  return new Command()
-    .createArgument('<action>', 'install, uninstall or list')
-    .choices(['install', 'uninstall', 'list']);
+const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3 } as const;
+
+const usageCodes = new Set(['not_configured', 'bad_config', 'bad_arguments', 'not_bound']);
+
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof WaError)) return exitCodes.failed;
+  if (error.code === 'superseded') return exitCodes.superseded;
+  return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failed;
+}
+
+/** The message, and the command that repairs the problem. Only a bug shows a stack. */
+function describeError(error: unknown): string {
+  if (!(error instanceof WaError)) {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return `wa-sync: internal error, please report it\n${stack}`;
+  }
+  return `wa-sync: ${error.message} (${error.code})${error.hint ? `\n  ${error.hint}` : ''}`;
 }
 
 async function main(): Promise<number> {
@@ -201,24 +214,18 @@ async function main(): Promise<number> {
   const hasDefault = named === undefined || named.startsWith('-');
   const program = createProgram(createContext(), { hasDefault });
   const command = program.commands.find((each) => each.name() === named);
-  // Whoever reads us may have read enough: `wa-sync status | grep -q polling` is no failure, and a daemon goes on.
+  // A reader may stop early, as in `wa-sync status | grep -q connected`: the command succeeds, and a daemon goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   try {
-    // Alone, or commander shows the whole help instead of the mistake.
+    // The unknown name alone: with its arguments, commander shows the whole help instead of the mistake.
     const isUnknown = !hasDefault && !command;
     await program.parseAsync(isUnknown ? [named] : args, { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return exitCodes.ok;
-      const problem = new WaError('bad_arguments', error.message.replace(/^error: /, '').replaceAll('\n', ' '), {
-        hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
-      });
-      process.stderr.write(`${visible(describeError(problem))}\n`);
-      return exitCodes.usage;
-    }
-    process.stderr.write(`${visible(describeError(error))}\n`);
-    return exitCodeOf(error);
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    const problem = error instanceof CommanderError ? usageError(error, command) : error;
+    process.stderr.write(`${visible(describeError(problem))}\n`);
+    return exitCodeOf(problem);
   }
 }
 

@@ -22,37 +22,46 @@ const known: Keys = {
   sprintText: true,
 };
 
+function wrong(file: string, what: string, hint: string): WaError {
+  return new WaError('bad_config', `${file}: ${what}`, { hint });
+}
+
 /** For a file that `loadConfig` could read. Errors: `bad_config` naming file and key. */
-export function checkFile(file: string): void {
-  let content: unknown;
+export function checkFile({ file, bindings }: Config): void {
+  let content: { bindings?: { dir: string; mailbox: string }[] };
   try {
     content = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch {
     return;
   }
   checkKeys(content, known, '', file);
-  const { bindings = [] } = content as { bindings?: Raw[] };
-  for (const [index, binding] of bindings.entries()) checkBinding(binding, `bindings[${index}]`, file);
-  const complete = bindings.map(({ dir, mailbox, project = 0 }) => ({ dir, mailbox, project }));
-  refuseDoubles(complete, file);
+  for (const [index, { dir, mailbox }] of (content.bindings ?? []).entries()) {
+    const refuse = (name: string, expected: string, found: string) => {
+      const key = `"bindings[${index}].${name}"`;
+      throw wrong(file, `${key} must be ${expected}, found "${found}"`, `Correct ${key} in ${file}.`);
+    };
+    // A relative path has no base: the daemon and each hook start in different folders.
+    if (!isAbsolute(dir)) refuse('dir', 'an absolute path', dir);
+    if (!/^-?\d+$/.test(mailbox)) refuse('mailbox', 'a chat id, a number in quotes', mailbox);
+  }
+  refuseDoubles(bindings, file);
 }
 
 /** Two bindings of one chat or folder would take each other's messages. Errors: `bad_config` naming both. */
 export function refuseDoubles(bindings: readonly Binding[], file: string): void {
   for (const [index, { dir, mailbox, project }] of bindings.entries()) {
-    const twice = (what: string, other: number, hint: string) =>
-      new WaError('bad_config', `${file}: "bindings[${other}]" and "bindings[${index}]" ${what}`, { hint });
-    const sameFolder = bindings.slice(0, index).findIndex((each) => realFolder(each.dir) === realFolder(dir));
-    if (sameFolder !== -1) {
-      throw twice(`bind one folder, ${realFolder(dir)}`, sameFolder, `Remove one of them from ${file}.`);
+    for (const [before, other] of bindings.slice(0, index).entries()) {
+      const both = `"bindings[${before}]" and "bindings[${index}]"`;
+      const hint = `Remove one of them from ${file}`;
+      if (realFolder(other.dir) === realFolder(dir))
+        throw wrong(file, `${both} bind one folder, ${realFolder(dir)}`, `${hint}.`);
+      if (other.mailbox === mailbox && other.project === project)
+        throw wrong(
+          file,
+          `${both} bind chat ${mailbox}, project ${project} to two folders, ${other.dir} and ${dir}`,
+          `${hint}, or give each its own chat, or its own topic of a group as "project".`,
+        );
     }
-    const sameChat = bindings.slice(0, index).findIndex((each) => each.mailbox === mailbox && each.project === project);
-    if (sameChat === -1) continue;
-    throw twice(
-      `bind chat ${mailbox}, project ${project} to two folders, ${bindings[sameChat]?.dir} and ${dir}`,
-      sameChat,
-      `Remove one of them from ${file}, or give each its own chat, or its own topic of a group as "project".`,
-    );
   }
 }
 
@@ -64,40 +73,18 @@ function realFolder(dir: string): string {
   }
 }
 
-interface Raw {
-  dir: string;
-  mailbox: string;
-  project?: number;
-}
-
-function checkBinding({ dir, mailbox }: Raw, key: string, file: string): void {
-  const wrong = (name: 'dir' | 'mailbox', expected: string, seen: string) =>
-    new WaError('bad_config', `${file}: "${key}.${name}" must be ${expected}, found "${seen}"`, {
-      hint: `Correct "${key}.${name}" in ${file}.`,
-    });
-  // A relative path has no base: the daemon and each hook start in different folders.
-  if (!isAbsolute(dir)) throw wrong('dir', 'an absolute path', dir);
-  if (!/^-?\d+$/.test(mailbox)) throw wrong('mailbox', 'a chat id, a number in quotes', mailbox);
-}
-
 /** Problems with which the daemon can start, a line each. A missing folder may lie on a disk that is not mounted yet. */
 export async function configWarnings({ file, bindings, relay }: Config, platform: NodeJS.Platform): Promise<string[]> {
   const warnings: string[] = [];
-  const mode = await stat(file).then(
-    (info) => info.mode & 0o777,
-    () => 0,
-  );
+  const mode = ((await stat(file).catch(() => undefined))?.mode ?? 0) & 0o777;
   if (relay?.from === 'config' && platform !== 'win32' && (mode & 0o077) !== 0) {
     warnings.push(
       `${file} holds a token and has mode ${mode.toString(8)}: other users can read it. Run: chmod 600 "${file}"`,
     );
   }
   for (const { dir } of bindings) {
-    const isFolder = await stat(dir).then(
-      (info) => info.isDirectory(),
-      () => false,
-    );
-    if (!isFolder)
+    const found = await stat(dir).catch(() => undefined);
+    if (!found?.isDirectory())
       warnings.push(
         `${dir} is not a folder: its messages wait until the folder exists. Correct "bindings" in ${file}.`,
       );
@@ -115,9 +102,8 @@ function checkKeys(value: unknown, keys: Keys, path: string, file: string): void
     const here = path === '' ? key : `${path}.${key}`;
     const expected = Object.hasOwn(keys, key) ? keys[key] : undefined;
     if (expected === undefined) {
-      throw new WaError('bad_config', `${file}: "${here}" is not a known key`, {
-        hint: `Correct or remove it. Known keys: ${Object.keys(keys).join(', ')}.`,
-      });
+      const hint = `Correct or remove it. Known keys: ${Object.keys(keys).join(', ')}.`;
+      throw wrong(file, `"${here}" is not a known key`, hint);
     }
     if (expected !== true) checkKeys(inner, expected, here, file);
   }

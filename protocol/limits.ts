@@ -28,7 +28,7 @@ export const relayLimits = {
   /** Terminal messages, and controls below the cursor. */
   logKeptMs: 24 * 3_600_000,
   albumGatherMs: 1_000,
-  /** A waiting message and no poll for this long: the phone is told, once per outage. */
+  /** When a message waits and no poll has arrived for this long, the phone is notified, once per outage. */
   offlineAfterMs: 90_000,
   /** The largest file that a bot may download, and upload. */
   fileDownBytes: 20 * 1024 * 1024,

@@ -1,6 +1,6 @@
-// Where a text has lines, for whoever marks each of them or needs the text as one. Pure.
+// The lines of a text: each of them, or all of them as one. Pure.
 
-/** Whatever some reader takes for the end of a line. */
+/** Every character that some reader takes for the end of a line. */
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
 
 export function splitLines(text: string): string[] {

@@ -1,6 +1,6 @@
-// A sprint as data: what the journal keeps of it, and how one can end. Pure; the rules are in agent/turns/sprint.ts.
+// A sprint as data: what the journal keeps of a sprint, and how a sprint can end. Pure; the rules are in agent/turns/sprint.ts.
 
-/** Why a sprint ended. `goal`: the agent says that nothing is left. `stopped`, `aborted`: the owner, or Esc at the desk. */
+/** Why a sprint ended. `goal`: the agent says that nothing is left. `stopped`, `aborted`: the owner, or Esc at the terminal. */
 export type SprintEnd =
   | 'goal'
   | 'maxTasks'
@@ -24,13 +24,13 @@ export interface Sprint {
   /** Epoch milliseconds, local clock. */
   startedAt: number;
   untilAt?: number;
-  /** What the turn at hand is: a task, one that the phone or the desk started in between, the closing report, or none of these yet. */
+  /** The kind of the current turn: a task, a turn that the phone or the terminal started in between, the closing report, or none yet. */
   turn: 'none' | 'task' | 'message' | 'final';
   /** Task turns in a row without a tool call. */
   idleTurns: number;
   /** Digest of the last task's answer. */
   lastAnswer?: string;
-  /** The phone was told that the context window is nearly full. */
+  /** The phone was notified that the context window is nearly full. */
   warned?: true;
   /** Set with the closing report: why it is the last turn. */
   ending?: SprintEnd;

@@ -23,7 +23,7 @@ const fallbackRooms = [
   /^protocol\/(?!relay-api)[\w-]+\.ts$/,
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
-  /^agent\/format\/(summary|redact|redaction-rule|secrets|personal)\.ts$/,
+  /^agent\/format\/summary\.ts$/,
   /^agent\/drivers\/(fields|registry)\.ts$/,
   /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
-import { redactionPatterns } from '../agent/format/redact.ts';
+import { builtInRules } from '../agent/format/secrets.ts';
 
 const root = join(import.meta.dirname, '..');
 /** `agent/dev` beside the phone's page is the test bench of a developer, which nobody else writes to. */
@@ -42,7 +42,7 @@ function expressionsOf(): Expression[] {
       visit(source);
     }
   }
-  for (const { kind, pattern } of redactionPatterns) add(`redaction of ${kind}`, pattern);
+  for (const { kind, pattern } of Object.values(builtInRules).flat()) add(`redaction of ${kind}`, pattern);
   return [...found.values()];
 }
 

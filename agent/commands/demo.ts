@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
-import type { ReceiptState } from '../../protocol/receipts.ts';
 import { type EchoAgent, startEchoAgent } from '../dev/echo-agent.ts';
 import { type Stack, startStack } from '../dev/stack.ts';
 import { fileLog } from '../log.ts';
@@ -49,7 +48,9 @@ export async function demoCommand(context: CommandContext): Promise<void> {
     const agent = await startEchoAgent({ launcher, projectDir, workDir: join(base, 'agent'), env: stack.env });
     await roundTrip(stack, agent, projectDir, hop);
   } catch (cause) {
-    for (const line of await lastLogLines(join(base, 'demo.log'))) context.note(line);
+    // Ids, sizes and codes only: what a person needs to report a demo that failed.
+    const logged = await readFile(join(base, 'demo.log'), 'utf8').catch(() => '');
+    for (const line of logged.trim().split('\n').slice(-15)) context.note(line);
     throw cause;
   } finally {
     await stack?.stop();
@@ -93,7 +94,10 @@ async function roundTrip(
   );
   hop('wa_outbox.json: sent');
 
-  await until(outbox, 'the relay knows that the message is answered', async () => (await ladder(stack)).answered === 1);
+  await until(outbox, 'the relay knows that the message is answered', async () => {
+    const { mailboxes } = await stack.relayClient.status();
+    return mailboxes[0]?.projects.find(({ project }) => project === 0)?.ladder.answered === 1;
+  });
   hop('the relay knows: stored, delivered, injected (proved in the session file), answered');
 }
 
@@ -104,17 +108,6 @@ async function givenInTurn(agent: EchoAgent): Promise<void> {
     if (turn.answer === answer) return;
   }
   throw failed('the hook gives the text to the coding agent');
-}
-
-async function ladder(stack: Stack): Promise<Partial<Record<ReceiptState, number>>> {
-  const { mailboxes } = await stack.relayClient.status();
-  return mailboxes[0]?.projects.find((project) => project.project === 0)?.ladder ?? {};
-}
-
-/** Ids, sizes and codes only: what a person needs to report a demo that failed. */
-async function lastLogLines(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text.trim().split('\n').slice(-15);
 }
 
 function failed(what: string): WaError {

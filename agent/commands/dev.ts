@@ -1,5 +1,6 @@
 // `wa-sync dev`: relay, daemon and phone on this machine in one command, until Ctrl+C.
 
+import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { fileLog } from '../log.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
+import { installDirs } from './hooks.ts';
 
 export interface DevOptions {
   port: string;
@@ -99,20 +101,14 @@ async function untilOver(
   echo: Promise<void> | undefined,
   stopping: AbortSignal,
 ): Promise<void> {
-  const stopped = new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve(), { once: true }));
   const relayEnded = stack.relay.exited.then((code) => {
     if (stopping.aborted) return;
     throw new WaError('child_failed', `the relay process ended with code ${code}`, {
       hint: 'Start `wa-sync dev` again: every stored message is kept.',
     });
   });
-  await Promise.race([
-    stopped,
-    relayEnded,
-    stack.daemon.finished,
-    ...(poll ? [poll.finished] : []),
-    ...(echo === undefined ? [] : [echo]),
-  ]);
+  const ends = [once(stopping, 'abort'), relayEnded, stack.daemon.finished, poll?.finished, echo];
+  await Promise.race(ends.filter((end) => end !== undefined));
 }
 
 function banner(options: DevOptions, stack: Stack, projectDir: string, telegram: DevTelegram | undefined): string[] {
@@ -154,18 +150,12 @@ async function installAgent(
 ): Promise<string | undefined> {
   const workstation = workstationOf(agent);
   if (!workstation) return undefined;
-  const { home, env, platform, distDir } = context;
-  const dirs = {
-    home: workstation.homeOf(env, home),
-    dataDir: directories(context).data,
-    projectDir,
-    packageDir: distDir,
-    version,
-    platform,
-    directories: hookDirectories({ env: variables, platform, home }),
-  };
+  // Without an environment the hooks start no daemon: `dev` runs one.
+  const { env: _, ...dirs } = installDirs(context, agent);
+  const { platform, home } = context;
   try {
-    return (await workstation.installer.install(dirs, 'project')).place;
+    const directories = hookDirectories({ env: variables, platform, home });
+    return (await workstation.installer.install({ ...dirs, projectDir, directories }, 'project')).place;
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
     throw new WaError('settings_unreadable', cause.message, {

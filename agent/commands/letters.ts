@@ -1,28 +1,33 @@
-// `wa-sync letters [retry|drop ID]`: messages that could not be delivered, in both directions, and what to do about them; and the
+// `wa-sync letters [retry|drop ID]`: the dead letters, which are messages that could not be delivered in either direction, and the
 // messages that polling agents hold without an acknowledgement.
 
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
+import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { Letter } from '../../protocol/relay-api.ts';
-import type { Config } from '../config.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
+import { askDaemon, type DaemonDirs } from '../local-client.ts';
 import { type Address, createRelayClient } from '../relay/client.ts';
 import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
-import { heldMessages, holder } from './held.ts';
+import { holder } from './status.ts';
 
-export interface LettersArgs {
+export interface DeadLettersArgs {
   action: 'retry' | 'drop' | undefined;
+  /** The id of a dead letter, or its start. */
   id: string | undefined;
-  json: boolean;
+  json: boolean | undefined;
 }
 
+type DeadLetter = Letter & Address;
+
 /** Errors: `not_configured`, `bad_arguments`, `not_found` for an unknown id, and those of the relay. */
-export async function lettersCommand({ action, id, json }: LettersArgs, context: CommandContext): Promise<void> {
+export async function deadLettersCommand(
+  { action, id, json }: DeadLettersArgs,
+  context: CommandContext,
+): Promise<void> {
   if (action !== undefined && id === undefined) {
-    throw new WaError('bad_arguments', `${action} needs the id of a letter`, {
-      hint: 'See the ids with `wa-sync letters`.',
-    });
+    throw new WaError('bad_arguments', `${action} needs the id of a dead letter`, { hint: whereIdsAre });
   }
   const config = context.loadConfig();
   if (!config.relay) {
@@ -32,61 +37,54 @@ export async function lettersCommand({ action, id, json }: LettersArgs, context:
   }
   const client = createRelayClient(config.relay);
   try {
-    const found: (Letter & Address)[] = [];
-    for (const address of await addresses(config, context.cwd, client)) {
-      const { letters } = await client.letters(address);
-      found.push(...letters.map((letter) => ({ ...letter, ...address })));
+    const deadLetters: DeadLetter[] = [];
+    for (const { mailbox, project } of (await resolveBindings(config, context.cwd, client)).bindings) {
+      const { letters } = await client.letters({ mailbox, project });
+      deadLetters.push(...letters.map((letter) => ({ ...letter, mailbox, project })));
     }
     if (action) {
-      const { mailbox, project, ...letter } = findLetter(found, id ?? '');
-      await client.actOnLetter(letter.id, { mailbox, project, action });
-      context.out(action === 'retry' ? `${letter.id} is on its way again` : `${letter.id} is dropped`);
+      const { mailbox, project, id: found } = findDeadLetter(deadLetters, id ?? '');
+      await client.actOnLetter(found, { mailbox, project, action });
+      context.out(action === 'retry' ? `${found} is on its way again` : `${found} is dropped`);
       return;
     }
     const held = await heldMessages(config.dirs);
-    if (json) return context.out(visibleJson({ letters: found, held }));
+    if (json) return context.out(visibleJson({ letters: deadLetters, held }));
     const now = Date.now();
-    for (const each of held)
-      context.out(
-        `${each.id}  ${isoSeconds(each.at)}  held by ${visibleLine(holder(each, now))}\n    ${visibleLine(each.preview)}`,
-      );
-    for (const line of found.length === 0 ? nothing : [...found.flatMap(describe), ...whatToDo]) context.out(line);
+    const heldLines = held.flatMap((each) => lines(each, `held by ${holder(each, now)}`));
+    const deadLines = deadLetters.flatMap((each) => lines(each, undeliverable(each)));
+    for (const line of [...heldLines, ...(deadLines.length > 0 ? [...deadLines, whatToDo] : [nothing])])
+      context.out(line);
   } finally {
     await client.close();
   }
 }
 
-/** The letter with this id, or the only letter whose id begins like that, as on the phone. */
-function findLetter(letters: readonly (Letter & Address)[], typed: string): Letter & Address {
-  const matches = letters.filter((letter) => typed !== '' && letter.id.startsWith(typed));
-  const letter = matches.find(({ id }) => id === typed) ?? (matches.length === 1 ? matches[0] : undefined);
-  if (letter) return letter;
-  const found = matches.length > 1 ? `${matches.length} letters have` : 'no letter has';
-  throw new WaError('not_found', `${found} an id that begins with ${typed}`, {
-    hint: 'See the ids with `wa-sync letters`.',
-  });
+/** What polling agents hold of every project; empty when no daemon runs. */
+async function heldMessages(dirs: DaemonDirs): Promise<LeasedMessage[]> {
+  const status = await askDaemon(dirs, 'GET', '/status').catch(() => ({ projects: [] }));
+  return (status as { projects: { leased?: LeasedMessage[] }[] }).projects.flatMap(({ leased = [] }) => leased);
 }
 
-async function addresses(
-  config: Config,
-  cwd: string,
-  client: Parameters<typeof resolveBindings>[2],
-): Promise<Address[]> {
-  const { bindings } = await resolveBindings(config, cwd, client);
-  return bindings.map(({ mailbox, project }) => ({ mailbox, project }));
+/** The dead letter with this id, or the only one whose id begins like that, as on the phone. */
+function findDeadLetter(deadLetters: readonly DeadLetter[], typed: string): DeadLetter {
+  const matches = deadLetters.filter(({ id }) => typed !== '' && id.startsWith(typed));
+  const found = matches.find(({ id }) => id === typed) ?? (matches.length === 1 ? matches[0] : undefined);
+  if (found) return found;
+  const count = matches.length > 1 ? `${matches.length} dead letters have` : 'no dead letter has';
+  throw new WaError('not_found', `${count} an id that begins with ${typed}`, { hint: whereIdsAre });
 }
 
-const nothing = ['no letters: everything was delivered or is on its way'];
-const whatToDo = [
-  'Send one again with `wa-sync letters retry ID`, or forget it with `wa-sync letters drop ID`; the start of an ID is enough.',
-];
+const whereIdsAre = 'See the ids with `wa-sync letters`.';
+const nothing = 'no dead letters: everything was delivered or is on its way';
+const whatToDo =
+  'Send one again with `wa-sync letters retry ID`, or forget it with `wa-sync letters drop ID`; the start of an ID is enough.';
 
-function describe(letter: Letter): string[] {
-  const direction = letter.direction === 'in' ? 'from the phone' : 'to the phone';
-  const { error } = letter;
-  const reason = error ? `: ${error.reason}${error.code === letter.state ? '' : ` (${error.code})`}` : '';
-  return [
-    `${letter.id}  ${isoSeconds(letter.at)}  ${direction}, ${letter.state}${visibleLine(reason)}`,
-    `    ${visibleLine(letter.preview)}`,
-  ];
+function lines({ id, at, preview }: { id: string; at: number; preview: string }, state: string): string[] {
+  return [`${id}  ${isoSeconds(at)}  ${visibleLine(state)}`, `    ${visibleLine(preview)}`];
+}
+
+function undeliverable({ direction, state, error }: Letter): string {
+  const reason = error ? `: ${error.reason}${error.code === state ? '' : ` (${error.code})`}` : '';
+  return `${direction === 'in' ? 'from the phone' : 'to the phone'}, ${state}${reason}`;
 }

@@ -16,7 +16,7 @@ import { installedTroubles } from './hooks.ts';
 
 /** Errors: `not_configured`, `superseded`, those of `resolveBindings` and `startDaemon`. */
 export async function startCommand(
-  options: { quiet: boolean; unlessDown: boolean },
+  options: { quiet?: boolean; unlessDown?: boolean },
   context: CommandContext,
 ): Promise<void> {
   const config = context.loadConfig();
@@ -26,9 +26,12 @@ export async function startCommand(
       hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (docs/relay.md).',
     });
   }
-  for (const warning of await configWarnings(config, context.platform)) context.note(`wa-sync: ${warning}`);
-  for (const trouble of await installedTroubles(context)) context.note(`wa-sync: hooks ${trouble}`);
-  for (const warning of secretsInReach(context.env, process.stdin.isTTY === true)) context.note(`wa-sync: ${warning}`);
+  const warnings = [
+    ...(await configWarnings(config, context.platform)),
+    ...(await installedTroubles(context)).map((trouble) => `hooks ${trouble}`),
+    ...secretsInReach(context.env, process.stdin.isTTY === true),
+  ];
+  for (const warning of warnings) context.note(`wa-sync: ${warning}`);
   if (!options.unlessDown) await forgetDown(state);
   else if (await isDown(state)) return;
   const clock = Date.now;
@@ -54,13 +57,13 @@ export async function startCommand(
     });
     const stop = () => void daemon.stop();
     for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
-    // Who presses Ctrl+C wants none.
+    // Ctrl+C means that no daemon is wanted.
     process.once('SIGINT', () => void noteDown(state).then(stop, stop));
-    // Said while this one started, with no daemon there to hear it.
+    // A `wa-sync down` during the start found no daemon that could hear it.
     if (options.unlessDown && (await isDown(state))) stop();
     context.out(`wa-sync ${version} is running, pid ${process.pid}; stop it with Ctrl+C or \`wa-sync down\``);
     if ((await daemon.finished) === 'superseded') {
-      // Or the next hook would take the chat back, and so on.
+      // Without the note the next hook would take the chat back, and so on.
       await noteDown(state);
       throw new WaError('superseded', 'another start of this daemon took over the relay connection', {
         hint: 'Only one daemon can serve a chat: stop the other one with `wa-sync down` on its machine.',

@@ -16,7 +16,6 @@ import { isOver } from '../process.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
-import { holder } from './held.ts';
 import { installedTroubles } from './hooks.ts';
 
 interface ProjectLine {
@@ -52,7 +51,7 @@ interface DaemonStatus {
 export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
   const daemon = (await askDaemon(config.dirs, 'GET', '/status').catch(async (cause) => {
-    throw await besideDev(cause, config.dirs, context.cwd);
+    throw await explained(cause, config.dirs, context.cwd);
   })) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {
@@ -82,29 +81,27 @@ export async function statusCommand(options: { json: boolean }, context: Command
   }
 }
 
-/** `wa-sync dev` keeps its own directories: beside it, starting a daemon is the wrong advice. */
-async function besideDev(cause: unknown, dirs: Config['dirs'], cwd: string): Promise<unknown> {
+/** Adds to `daemon_not_running` what explains it: a `wa-sync dev` of this folder, which keeps its own directories, or `wa-sync down`. */
+async function explained(cause: unknown, { state, runtime }: Config['dirs'], cwd: string): Promise<unknown> {
   if (!(cause instanceof WaError) || cause.code !== 'daemon_not_running') return cause;
-  for (let dir = await realpath(cwd).catch(() => cwd); ; dir = dirname(dir)) {
-    const { baseDir, runtimeDir, lock } = devPlace(dirs, dir);
+  const because = (why: string, hint = cause.hint) =>
+    new WaError(cause.code, `${cause.message}; ${why}`, { ...(hint === undefined ? {} : { hint }), cause });
+  let dir = await realpath(cwd).catch(() => cwd);
+  for (let above = ''; above !== dir; [above, dir] = [dir, dirname(dir)]) {
+    const { baseDir, runtimeDir, lock } = devPlace({ state, runtime }, dir);
     const owner = await readLockOwner(lock);
-    if (owner && !isOver(owner)) {
-      const variables = variablesText(devVariables(baseDir, runtimeDir));
-      return new WaError(cause.code, `${cause.message}; \`wa-sync dev\` runs for ${dir} (pid ${owner.pid})`, {
-        hint: `For that one: ${variables} wa-sync status`,
-        cause,
-      });
-    }
-    if (dir === dirname(dir)) return afterDown(cause, dirs.state);
+    if (!owner || isOver(owner)) continue;
+    const variables = variablesText(devVariables(baseDir, runtimeDir));
+    return because(`\`wa-sync dev\` runs for ${dir} (pid ${owner.pid})`, `For that one: ${variables} wa-sync status`);
   }
+  return (await isDown(state)) ? because('`wa-sync down` was said, so no hook starts it') : cause;
 }
 
-async function afterDown(cause: WaError, state: string): Promise<WaError> {
-  if (!(await isDown(state))) return cause;
-  return new WaError(cause.code, `${cause.message}; \`wa-sync down\` was said, so no hook starts it`, {
-    ...(cause.hint === undefined ? {} : { hint: cause.hint }),
-    cause,
-  });
+/** The agent that holds the message, and the time until the message is unread again. */
+export function holder({ client, pid, untilAt }: LeasedMessage, now: number): string {
+  const minutes = Math.max(0, Math.floor((untilAt - now) / 60_000));
+  const left = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${client} (pid ${pid}), back unread in ${left}`;
 }
 
 function countedBy(values: readonly string[]): Map<string, number> {
@@ -138,14 +135,14 @@ function ladder(relay: StatusAnswer | WaError | undefined, { mailbox, project }:
     const count = found?.ladder[state];
     return count === undefined ? [] : [`${count} ${state}`];
   });
-  const letters = found?.letters ? `; ${found.letters} in \`wa-sync letters\`` : '';
-  return states.length > 0 ? `${states.join(', ')}${letters}` : 'none in the last 24 hours';
+  const deadLetters = found?.letters ? `; ${found.letters} in \`wa-sync letters\`` : '';
+  return states.length > 0 ? `${states.join(', ')}${deadLetters}` : 'none in the last 24 hours';
 }
 
 /** Errors: `daemon_not_running`, `daemon_busy`. */
 export async function downCommand(context: CommandContext): Promise<void> {
   const { dirs } = context.loadConfig();
-  // Also where none answers: it may be about to start, and no hook starts one from now on.
+  // Before the daemon answers: one may be about to start, and from now on hooks start none.
   await noteDown(dirs.state);
   await askDaemon(dirs, 'POST', '/down');
   context.out('the daemon is stopping; hooks go on with the files alone, and start none until `wa-sync start`');

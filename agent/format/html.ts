@@ -1,8 +1,7 @@
 // The HTML of chat bots as text with entities, for writers who chose it. As strict as the chat server: an unknown tag or a wrong
 // nesting is refused. Loads no package.
 
-import { linkUrl } from './links.ts';
-import { type Mark, newSheet, type Rendered, settle } from './sheet.ts';
+import { linkUrl, type Mark, newSheet, type Rendered, settle } from './sheet.ts';
 
 const types = new Map<string, Mark['type']>([
   ['b', 'bold'],
@@ -38,52 +37,46 @@ export function parseHtml(source: string): Rendered | undefined {
   const open: Open[] = [];
   for (let at = 0; at < source.length; at = piece.lastIndex) {
     piece.lastIndex = at;
-    const match = piece.exec(source);
-    if (!match) return undefined;
-    const [text, slash, tag, rest = ''] = match;
-    if (tag === undefined) {
-      sheet.text += decode(text);
-      continue;
-    }
-    const name = tag.toLowerCase();
-    if (slash) {
+    const [text, slash, tag, rest = ''] = piece.exec(source) ?? [];
+    const name = tag?.toLowerCase();
+    if (text === undefined) return undefined;
+    if (name === undefined) sheet.text += decode(text);
+    else if (slash) {
       const top = open.pop();
       if (top?.name !== name) return undefined;
-      const mark = markOf(top, sheet.text, open.at(-1));
-      if (mark) sheet.marks.push(mark);
-      continue;
+      sheet.marks.push(...marksOf(top, sheet.text, open.at(-1)));
+    } else {
+      const attributes = attributesOf(rest);
+      if (!types.has(name) || (name === 'span' && attributes.get('class') !== 'tg-spoiler')) return undefined;
+      open.push({ name, attributes, start: sheet.text.length });
     }
-    const attributes = attributesOf(rest);
-    if (!types.has(name) || (name === 'span' && attributes.get('class') !== 'tg-spoiler')) return undefined;
-    open.push({ name, attributes, start: sheet.text.length });
   }
   return open.length > 0 ? undefined : settle(sheet);
 }
 
-/** Undefined = nothing to mark: an unsafe link, or code that only names the language of the `pre` around it. */
-function markOf({ name, attributes, start }: Open, text: string, outer: Open | undefined): Mark | undefined {
+/** Empty for an unsafe link, and for code that only names the language of the `pre` around it. */
+function marksOf({ name, attributes, start }: Open, text: string, outer: Open | undefined): Mark[] {
   const type = types.get(name) as Mark['type'];
   const range = { start, end: text.length };
   if (type === 'text_link') {
     const url = linkUrl(attributes.get('href') ?? text.slice(start));
-    return url === null ? undefined : { ...range, type, url };
+    return url === null ? [] : [{ ...range, type, url }];
   }
   if (type === 'code' && outer?.name === 'pre') {
-    const language = /^language-(.+)$/.exec(attributes.get('class') ?? '')?.[1];
+    const [, language] = /^language-(.+)$/.exec(attributes.get('class') ?? '') ?? [];
     if (language) outer.attributes.set('language', language);
-    return undefined;
+    return [];
   }
-  const language = type === 'pre' ? attributes.get('language') : undefined;
-  if (type === 'blockquote' && attributes.has('expandable')) return { ...range, type: 'expandable_blockquote' };
-  return { ...range, type, ...(language ? { language } : {}) };
+  const language = type === 'pre' && attributes.get('language');
+  if (language) return [{ ...range, type, language }];
+  const isExpandable = type === 'blockquote' && attributes.has('expandable');
+  return [{ ...range, type: isExpandable ? 'expandable_blockquote' : type }];
 }
 
 function attributesOf(source: string): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const [, name = '', ...values] of source.matchAll(attribute)) {
-    found.set(name.toLowerCase(), decode(values.find((value) => value !== undefined) ?? ''));
-  }
-  return found;
+  return new Map(
+    Array.from(source.matchAll(attribute), ([, name = '', ...values]) => [name.toLowerCase(), decode(values.join(''))]),
+  );
 }
 
 function decode(source: string): string {

@@ -1,11 +1,9 @@
 // Phrasing content (text, emphasis, code, links, images, footnote marks) onto a sheet.
 // Must never write a line break that the source does not have.
 
-import type { Definition, FootnoteDefinition, Nodes, PhrasingContent } from 'mdast';
+import type { Definition, Emphasis, FootnoteDefinition, Nodes, PhrasingContent, Strong } from 'mdast';
 import { cleanText } from './clean.ts';
-import { isSelfLabelled, linkUrl, shownTarget } from './links.ts';
-import type { Sheet } from './sheet.ts';
-import { marked, newSheet, write } from './sheet.ts';
+import { linkUrl, marked, newSheet, type Sheet, write } from './sheet.ts';
 
 export interface Page {
   source: string;
@@ -15,7 +13,12 @@ export interface Page {
 }
 
 export function writeInline(page: Page, nodes: readonly PhrasingContent[]): void {
-  for (const node of nodes) writeNode(page, node);
+  for (const node of nodes) {
+    const writer = writers[node.type] as ((page: Page, node: PhrasingContent) => void) | undefined;
+    // A content type of another extension: keep the source.
+    if (writer) writer(page, node);
+    else writeText(page.sheet, sourceOf(page, node));
+  }
 }
 
 /** Writes on a separate sheet, from which a table learns the width of a cell. */
@@ -41,59 +44,33 @@ function writeText(sheet: Sheet, text: string): void {
   write(sheet, cleanText(text).replaceAll('\t', ' '));
 }
 
-function writeNode(page: Page, node: PhrasingContent): void {
+type Writers = { [T in PhrasingContent['type']]?: (page: Page, node: Extract<PhrasingContent, { type: T }>) => void };
+
+const writers: Writers = {
+  text: ({ sheet }, { value }) => writeText(sheet, value),
+  html: ({ sheet }, { value }) => writeText(sheet, /^<br\s*\/?>$/i.test(value) ? '\n' : value),
+  inlineCode: ({ sheet }, { value }) => writeCode(sheet, value),
+  break: ({ sheet }) => write(sheet, '\n'),
+  strong: (page, node) => writeEmphasis(page, node, 'bold'),
+  emphasis: (page, node) => writeEmphasis(page, node, 'italic'),
+  delete: (page, { children }) => marked(page.sheet, { type: 'strikethrough' }, () => writeInline(page, children)),
+  link: (page, { url, children }) => writeLink(page, url, () => writeInline(page, children)),
+  linkReference: (page, node) => writeLink(page, targetOf(page, node), () => writeInline(page, node.children)),
+  image: (page, { url, alt }) => writeImage(page, url, alt),
+  imageReference: (page, node) => writeImage(page, targetOf(page, node), node.alt),
+  footnoteReference: ({ sheet }, { label, identifier }) => writeText(sheet, `[${label ?? identifier}]`),
+};
+
+function writeEmphasis(page: Page, node: Strong | Emphasis, type: 'bold' | 'italic'): void {
   const { sheet } = page;
-  switch (node.type) {
-    case 'text':
-      writeText(sheet, node.value);
-      return;
-    case 'html':
-      writeText(sheet, /^<br\s*\/?>$/i.test(node.value) ? '\n' : node.value);
-      return;
-    case 'inlineCode':
-      writeCode(sheet, node.value);
-      return;
-    case 'break':
-      write(sheet, '\n');
-      return;
-    case 'strong':
-    case 'emphasis': {
-      const literal = literalMarker(page.source, node);
-      if (literal === null) {
-        const type = node.type === 'strong' ? 'bold' : 'italic';
-        marked(sheet, { type }, () => writeInline(page, node.children));
-        return;
-      }
-      write(sheet, literal);
-      writeInline(page, node.children);
-      write(sheet, literal);
-      return;
-    }
-    case 'delete':
-      marked(sheet, { type: 'strikethrough' }, () => writeInline(page, node.children));
-      return;
-    case 'link':
-      writeLink(page, node.url, () => writeInline(page, node.children));
-      return;
-    case 'linkReference':
-      writeLink(page, targetOf(page, node.identifier), () => writeInline(page, node.children));
-      return;
-    case 'image':
-      writeLink(page, node.url, () => writeText(sheet, imageLabel(node.alt, node.url)));
-      return;
-    case 'imageReference': {
-      const url = targetOf(page, node.identifier);
-      writeLink(page, url, () => writeText(sheet, imageLabel(node.alt, url)));
-      return;
-    }
-    case 'footnoteReference':
-      writeText(sheet, `[${node.label ?? node.identifier}]`);
-      return;
-    default:
-      // A content type of another extension: keep the source.
-      writeText(sheet, sourceOf(page.source, node));
-      return;
+  const literal = literalMarker(page, node);
+  if (literal === null) {
+    marked(sheet, { type }, () => writeInline(page, node.children));
+    return;
   }
+  write(sheet, literal);
+  writeInline(page, node.children);
+  write(sheet, literal);
 }
 
 function writeLink(page: Page, target: string, label: () => void): void {
@@ -118,29 +95,39 @@ function writeLink(page: Page, target: string, label: () => void): void {
   write(sheet, ')');
 }
 
-function targetOf(page: Page, identifier: string): string {
-  return page.definitions.get(identifier)?.url ?? '';
+/** The text for a target that cannot be a link; null when the label already shows the target or the target is empty. */
+export function shownTarget(target: string, label: string): string | null {
+  const bare = target.replace(/^(?:mailto|tel):/i, '');
+  if (bare === '' || bare.startsWith('#') || bare === label.trim() || target === label.trim()) return null;
+  return bare;
 }
 
-function imageLabel(alt: string | null | undefined, url: string): string {
-  if (alt !== null && alt !== undefined && alt.trim() !== '') return alt;
-  const name = url.split(/[?#]/, 1)[0]?.split('/').pop() ?? '';
-  return name === '' ? 'image' : name;
+/** True when the chat client makes the link by itself. */
+export function isSelfLabelled(target: string, label: string): boolean {
+  return target === label || target === `http://${label}` || target === `mailto:${label}`;
+}
+
+function targetOf({ definitions }: Page, { identifier }: { identifier: string }): string {
+  return definitions.get(identifier)?.url ?? '';
+}
+
+/** A link whose label is the description of the image, else the name of its file. */
+function writeImage(page: Page, url: string, alt: string | null | undefined): void {
+  const file = url.split(/[?#]/, 1)[0]?.split('/').pop();
+  writeLink(page, url, () => writeText(page.sheet, alt?.trim() ? alt : file || 'image'));
 }
 
 /**
  * Coding agents write names and globs without escaping them. `__init__` is a name, not a strong "init", and a star right
  * after a letter, digit or slash (`src/*.ts`, `2*3*4`) is a star. Null = the author means emphasis.
  */
-function literalMarker(source: string, node: Nodes & { type: 'strong' | 'emphasis' }): string | null {
-  const start = node.position?.start.offset;
-  if (start === undefined) return null;
-  const written = sourceOf(source, node);
+function literalMarker(page: Page, node: Strong | Emphasis): string | null {
+  const written = sourceOf(page, node);
   if (node.type === 'strong') return /^__[A-Za-z0-9_]+__$/.test(written) ? '__' : null;
-  return written.startsWith('*') && /[A-Za-z0-9/]/.test(source.charAt(start - 1)) ? '*' : null;
+  const before = page.source.charAt((node.position?.start.offset ?? 0) - 1);
+  return written.startsWith('*') && /[A-Za-z0-9/]/.test(before) ? '*' : null;
 }
 
-function sourceOf(source: string, node: Nodes): string {
-  const { start, end } = node.position ?? {};
-  return source.slice(start?.offset ?? 0, end?.offset ?? 0);
+export function sourceOf({ source }: Page, { position }: Nodes): string {
+  return source.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
 }

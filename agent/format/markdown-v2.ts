@@ -1,126 +1,86 @@
 // MarkdownV2, a markup of chat bots, as text with entities, for writers who chose it. As strict as the chat server: a text that breaks
-// its rules is refused. Loads no package.
+// the rules of the markup is refused. Loads no package.
 
-import { linkUrl } from './links.ts';
-import { type Mark, newSheet, type Rendered, type Sheet, settle } from './sheet.ts';
+import { linkUrl, type Mark, newSheet, type Rendered, type Sheet, settle } from './sheet.ts';
 
-/** Longer markers first: `__` is never read as two `_`. */
-const markers: readonly (readonly [string, Mark['type']])[] = [
-  ['```', 'pre'],
-  ['__', 'underline'],
-  ['||', 'spoiler'],
-  ['`', 'code'],
-  ['*', 'bold'],
-  ['_', 'italic'],
-  ['~', 'strikethrough'],
-  ['[', 'text_link'],
-];
-const reserved = new Set('_*[]()~`>#+-=|{}.!');
+/**
+ * One piece of the source: an escaped character, the beginning of a line in a quote, code as a whole, a mark (`__` is never two `_`),
+ * the end of a link, or text. A backslash before anything but ASCII is text.
+ */
+const piece =
+  /\\(?<escaped>[\t\n -~])|(?<![^\n])(?<quote>(?:\*\*)?>)|(?<fence>```|`(?!``))(?<code>(?:\\[\t\n -~]|[^`\\]|\\(?![\t\n -~]))*)\k<fence>|(?<mark>__|\|\||[*_~[])|\]\((?<target>(?:[^)\\]|\\.)*)\)|(?<plain>[^_*[\]()~`>#+=|{}.!\\\n-]+|\n|\\)/sy;
 
-interface Open {
-  marker: string;
-  type: Mark['type'];
-  start: number;
-  language?: string;
-}
+const types: Record<string, Mark['type']> = {
+  __: 'underline',
+  '||': 'spoiler',
+  '*': 'bold',
+  _: 'italic',
+  '~': 'strikethrough',
+  '[': 'text_link',
+};
 
 interface Reader {
-  readonly source: string;
-  at: number;
   readonly sheet: Sheet;
-  readonly open: Open[];
-  quote: { start: number; expandable: boolean } | undefined;
+  readonly open: { mark: string; start: number }[];
+  quote: { type: Mark['type']; start: number } | undefined;
 }
 
 /** Undefined = the text breaks the rules: an unescaped reserved character, or a mark that never ends. */
 export function parseMarkdownV2(source: string): Rendered | undefined {
-  const reader: Reader = { source, at: 0, sheet: newSheet(), open: [], quote: undefined };
-  while (reader.at < source.length) if (!step(reader)) return undefined;
-  if (reader.open.length > 0) return undefined;
+  const reader: Reader = { sheet: newSheet(), open: [], quote: undefined };
+  for (let at = 0; at < source.length; at = piece.lastIndex) {
+    piece.lastIndex = at;
+    const { escaped, ...found } = piece.exec(source)?.groups ?? {};
+    if (escaped !== undefined) {
+      reader.sheet.text += escaped;
+      continue;
+    }
+    const isLineStart = at === 0 || source[at - 1] === '\n';
+    if (isLineStart && found.quote !== '>') endQuote(reader);
+    const after = source[at + 2];
+    if (!read(reader, found, after === undefined || after === '\n')) return undefined;
+  }
   endQuote(reader);
-  return settle(reader.sheet);
+  return reader.open.length > 0 ? undefined : settle(reader.sheet);
 }
 
-/** Reads one character or mark; false = the text breaks the rules. */
-function step(reader: Reader): boolean {
-  const { source, at } = reader;
-  const top = reader.open.at(-1);
-  const next = source.charCodeAt(at + 1);
-  if (source[at] === '\\' && next >= 1 && next <= 126) return take(reader, source.charAt(at + 1), 2);
-  if (top?.type === 'code' || top?.type === 'pre') {
-    if (source.startsWith(top.marker, at)) return end(reader, top);
-    return source[at] !== '`' && take(reader, source.charAt(at), 1);
-  }
-  if (at === 0 || source[at - 1] === '\n') {
-    if (startQuote(reader)) return true;
-    endQuote(reader);
-  }
-  if (reader.quote && !isOpen(reader, '||') && /^\|\|(\n|$)/.test(source.slice(at, at + 3))) {
-    reader.quote.expandable = true;
-    reader.at += 2;
-    return true;
-  }
-  if (top?.marker === '[' && source[at] === ']') return endLink(reader, top);
-  const marker = markers.find(([each]) => source.startsWith(each, at));
-  if (marker)
-    return top && top.marker === marker[0] && top.type !== 'text_link' ? end(reader, top) : begin(reader, ...marker);
-  return !reserved.has(source.charAt(at)) && take(reader, source.charAt(at), 1);
-}
-
-function isOpen({ open }: Reader, marker: string): boolean {
-  return open.some((each) => each.marker === marker);
-}
-
-function begin(reader: Reader, marker: string, type: Mark['type']): boolean {
-  if (isOpen(reader, marker)) return false;
-  reader.at += marker.length;
-  const open: Open = { marker, type, start: reader.sheet.text.length };
-  if (type === 'pre') {
-    const language = /^([^\s`]*)\n/.exec(reader.source.slice(reader.at, reader.at + 80));
-    if (language?.[1]) open.language = language[1];
-    reader.at += language?.[0].length ?? 0;
-  }
-  reader.open.push(open);
+/** False = the text breaks the rules. `isLast`: a mark of two characters would end the line. */
+function read(reader: Reader, found: Record<string, string | undefined>, isLast: boolean): boolean {
+  const { quote, fence, code = '', mark, target, plain } = found;
+  const { sheet, open } = reader;
+  const start = sheet.text.length;
+  if (plain !== undefined) sheet.text += plain;
+  else if (quote !== undefined) reader.quote ??= { type: 'blockquote', start };
+  else if (fence !== undefined) writeCode(sheet, fence, code);
+  else if (target !== undefined) {
+    const link = open.pop();
+    if (link?.mark !== '[') return false;
+    const url = linkUrl(target.replace(/\\(.)/gs, '$1'));
+    if (url !== null) sheet.marks.push({ type: 'text_link', url, start: link.start, end: start });
+  } else if (mark === undefined) return false;
+  else if (mark === '||' && reader.quote && isLast && !isOpen(reader, mark))
+    reader.quote.type = 'expandable_blockquote';
+  else if (mark !== '[' && open.at(-1)?.mark === mark) {
+    sheet.marks.push({ type: types[mark] as Mark['type'], start: open.pop()?.start ?? 0, end: start });
+  } else if (isOpen(reader, mark)) return false;
+  else open.push({ mark, start });
   return true;
 }
 
-function end(reader: Reader, { marker, type, start, language }: Open): boolean {
-  reader.open.pop();
-  reader.at += marker.length;
-  reader.sheet.marks.push({ type, start, end: reader.sheet.text.length, ...(language ? { language } : {}) });
-  return true;
+function isOpen({ open }: Reader, mark: string): boolean {
+  return open.some((each) => each.mark === mark);
 }
 
-function endLink(reader: Reader, { start }: Open): boolean {
-  const target = /^\]\(((?:[^)\\]|\\.)*)\)/s.exec(reader.source.slice(reader.at));
-  if (!target) return false;
-  reader.open.pop();
-  reader.at += target[0].length;
-  const url = linkUrl((target[1] ?? '').replace(/\\(.)/gs, '$1'));
-  if (url !== null) reader.sheet.marks.push({ type: 'text_link', start, end: reader.sheet.text.length, url });
-  return true;
+function writeCode(sheet: Sheet, fence: string, code: string): void {
+  const start = sheet.text.length;
+  const [line = '', language = ''] = fence === '`' ? [] : (/^([^\s`]*)\n/.exec(code.slice(0, 80)) ?? []);
+  sheet.text += code.slice(line.length).replace(/\\([\t\n -~])/g, '$1');
+  const type = fence === '`' ? 'code' : 'pre';
+  sheet.marks.push({ type, start, end: sheet.text.length, ...(language ? { language } : {}) });
 }
 
-/** `>` begins or continues a quote; `**>` begins another quote right after the first. */
-function startQuote(reader: Reader): boolean {
-  const fresh = reader.source.startsWith('**>', reader.at);
-  if (!fresh && reader.source[reader.at] !== '>') return false;
-  if (fresh) endQuote(reader);
-  reader.quote ??= { start: reader.sheet.text.length, expandable: false };
-  reader.at += fresh ? 3 : 1;
-  return true;
-}
-
+/** `**>` begins another quote right after the first. */
 function endQuote(reader: Reader): void {
-  if (!reader.quote) return;
-  const { start, expandable } = reader.quote;
-  const type = expandable ? 'expandable_blockquote' : 'blockquote';
-  reader.sheet.marks.push({ type, start, end: reader.sheet.text.length });
+  if (reader.quote) reader.sheet.marks.push({ ...reader.quote, end: reader.sheet.text.length });
   reader.quote = undefined;
-}
-
-function take(reader: Reader, char: string, units: number): boolean {
-  reader.sheet.text += char;
-  reader.at += units;
-  return true;
 }

@@ -1,17 +1,15 @@
 // Replaces secrets by `[redacted:kind]` in everything that leaves the workstation: the one place that decides what is hidden.
-// Must never put a found value into an error, a count or a log. Loads no package: the hook fallback bundles it.
+// Must never put a found value into an error, a count or a log.
 
 import { WaError } from '../../protocol/errors.ts';
-import { cards, ibans, ssns } from './personal.ts';
-import { plainParts } from './redaction-code.ts';
-import { type Found, findAll, patternRule, type Rule, type Span } from './redaction-rule.ts';
-import { secrets } from './secrets.ts';
+import { type Found, findAll, patternRule, type Rule } from './redaction-rule.ts';
+import { builtInRules } from './secrets.ts';
 
 export interface RedactionOptions {
   /** Tokens of wa-sync: hidden everywhere, also percent-encoded. Values shorter than 8 units are ignored. */
   own: readonly string[];
-  kinds: { secrets: boolean; cards: boolean; iban: boolean; ssn: boolean };
-  /** From the owner's config. The owner answers for their speed. */
+  kinds: Readonly<Record<keyof typeof builtInRules, boolean>>;
+  /** From the owner's config. The owner answers for their speed: a long text that takes too long stays here. */
   patterns: readonly OwnPattern[];
 }
 
@@ -37,30 +35,21 @@ export interface Redacted {
 export type Redactor = (text: string, as?: 'code') => Redacted;
 
 const minOwnUnits = 8;
-const markPattern = /\[redacted:[a-z0-9-]{1,32}(?:, \d{1,8} characters?)?\]/g;
+/** Splits a text into what is looked at and, in between, the marks. */
+const marks = /(\[redacted:[a-z0-9-]{1,32}(?:, \d{1,8} characters?)?\])/;
 /** A new mark ends the word before it, so a second pass may find more. */
 const maxLooks = 3;
 
-/** Every built-in pattern. */
-export const redactionPatterns: readonly { kind: string; pattern: RegExp }[] = [...secrets, cards, ibans, ssns].flatMap(
-  ({ kind, patterns }) => patterns.map((pattern) => ({ kind, pattern })),
-);
-
 /** Errors: `bad_config` for the first pattern that cannot be used. */
 export function createRedactor({ own, kinds, patterns }: RedactionOptions): Redactor {
-  const rules = [
-    exactRule(own),
-    ...(kinds.secrets ? secrets : []),
-    ...(kinds.cards ? [cards] : []),
-    ...(kinds.iban ? [ibans] : []),
-    ...(kinds.ssn ? [ssns] : []),
-    ...patterns.map(ownRule),
-  ];
+  const kindsOn = (Object.keys(builtInRules) as (keyof typeof builtInRules)[]).filter((kind) => kinds[kind]);
+  const rules = [...ownTokenRules(own), ...kindsOn.flatMap((kind) => builtInRules[kind]), ...patterns.map(ownRule)];
   return (text, as) => {
     const look: Look = { rules, as, counts: {} };
     let current = text;
     for (let looks = 0; looks < maxLooks; looks++) {
-      const next = redactOnce(look, current);
+      const pieces = current.split(marks);
+      const next = pieces.map((piece, i) => (i % 2 === 0 ? redactBetween(look, piece) : piece)).join('');
       if (next === current) break;
       current = next;
     }
@@ -74,24 +63,11 @@ interface Look {
   counts: Record<string, number>;
 }
 
-function redactOnce(look: Look, text: string): string {
-  let result = '';
-  let from = 0;
-  for (const mark of text.matchAll(markPattern)) {
-    result += redactBetween(look, text.slice(from, mark.index)) + mark[0];
-    from = mark.index + mark[0].length;
-  }
-  return result + redactBetween(look, text.slice(from));
-}
-
 /** Overlapping finds become one mark, named after the first rule in the table among the finds that begin first. */
 function redactBetween({ rules, as, counts }: Look, text: string): string {
   if (text === '') return '';
   let found = findAll(rules, text);
-  if (as === 'code') {
-    const parts = ({ kind }: Found, spans: Span[]) => spans.map((span) => ({ ...span, kind }));
-    found = found.flatMap((each) => parts(each, plainParts(text, each))).sort((a, b) => a.start - b.start);
-  }
+  if (as === 'code') found = found.flatMap((each) => plainParts(text, each)).sort((a, b) => a.start - b.start);
   let result = '';
   let from = 0;
   for (let i = 0; i < found.length; ) {
@@ -113,22 +89,12 @@ function markOf(kind: string, units: number, as: 'code' | undefined): string {
   return `[redacted:${kind}, ${units} character${units === 1 ? '' : 's'}]`;
 }
 
-function exactRule(values: readonly string[]): Rule {
-  const wanted = new Set(
-    values.filter((value) => value.length >= minOwnUnits).flatMap((value) => [value, encodeURIComponent(value)]),
+/** A rule for each value, because two values may overlap. */
+function ownTokenRules(values: readonly string[]): Rule[] {
+  const wanted = values.filter((value) => value.length >= minOwnUnits);
+  return [...new Set(wanted.flatMap((value) => [value, encodeURIComponent(value)]))].map((value) =>
+    patternRule('own-token', new RegExp(value.replace(/[^A-Za-z0-9_]/g, '\\$&'), 'dg')),
   );
-  return {
-    kind: 'own-token',
-    patterns: [],
-    find: (text) =>
-      [...wanted].flatMap((value) => {
-        const spans: Span[] = [];
-        for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + value.length)) {
-          spans.push({ start: at, end: at + value.length });
-        }
-        return spans;
-      }),
-  };
 }
 
 function ownRule({ name, source, flags = '' }: OwnPattern): Rule {
@@ -142,27 +108,42 @@ function ownRule({ name, source, flags = '' }: OwnPattern): Rule {
   }
   if (!/^[imsu]*$/.test(flags)) throw bad(`${name} has the flags ${JSON.stringify(flags)}; possible: i, m, s and u.`);
   try {
-    const rule = patternRule(name, new RegExp(source, `dg${flags}`));
-    return { ...rule, find: (text) => inPieces(text, rule.find) };
+    return patternRule(name, new RegExp(source, `dg${flags}`));
   } catch (cause) {
     throw bad(`${name} is not a valid regular expression: ${cause instanceof Error ? cause.message : cause}`, cause);
   }
 }
 
-const pieceUnits = 64 * 1024;
-/** The most that a find may take, so that each find lies whole in one piece. */
-const overlapUnits = 16 * 1024;
+const plain = /[A-Za-z0-9+/=_.-]+/g;
+/** Characters after which a shell may interpret a secret as something else. */
+const active = /[\s$`(){};&|<>"'\\]/;
 
-/** A pattern of the owner may be slower than linear, so it never sees a whole file. */
-function inPieces(text: string, find: (piece: string) => Span[]): Span[] {
-  const all: Span[] = [];
-  for (let from = 0; ; from += pieceUnits - overlapUnits) {
-    const isLast = from + pieceUnits >= text.length;
-    // A find at a cut, or in the overlap, is judged in the piece that shows its surroundings.
-    const isHere = ({ start }: Span) => (from === 0 || start > 0) && (isLast || start <= pieceUnits - overlapUnits);
-    for (const span of find(text.slice(from, from + pieceUnits)).filter(isHere)) {
-      all.push({ start: from + span.start, end: from + span.end });
-    }
-    if (isLast) return all;
-  }
+/** What may be hidden in a text that is about to run: plain characters of one word, up to the first active character. */
+function plainParts(text: string, found: Found): Found[] {
+  if (found.kind === 'private-key') return keyLines(text, found);
+  const [word = ''] = text.slice(found.start, found.end).split(active, 1);
+  return [...word.matchAll(plain)].map(({ index, 0: { length } }) => {
+    const start = found.start + index;
+    return { ...found, start, end: start + length };
+  });
+}
+
+/** Shorter lines stay visible, because the name of a program looks like them. */
+const keyLine = /[A-Za-z0-9+/]{32,}={0,2}/g;
+
+/** The lines of nothing but base64, as a machine writes it. */
+function keyLines(text: string, found: Found): Found[] {
+  const { start, end } = found;
+  return [...text.slice(start, end).matchAll(keyLine)].flatMap(({ index, 0: line }) => {
+    // An escaped newline in a string on one line.
+    const isEscape = text[start + index - 1] === '\\' && /^[nr]/.test(line);
+    const from = start + index + (isEscape ? 1 : 0);
+    const to = start + index + line.length;
+    const before = text.slice(Math.max(start, from - 12), from);
+    const after = text.slice(to, Math.min(end, to + 12));
+    const isLine =
+      (isEscape || /(?:[\r\n]|-----)[ \t"'>|+,]*$/.test(before)) && /^[ \t"',+]*(?:$|[\r\n\\-])/.test(after);
+    const isMixed = /[A-Z]/.test(line) && /[a-z]/.test(line) && /\d/.test(line);
+    return isLine && isMixed ? [{ ...found, start: from, end: to }] : [];
+  });
 }

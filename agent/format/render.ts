@@ -7,11 +7,9 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { writeBlocks, writeFootnotes } from './blocks.ts';
 import { cleanText, dropReminders } from './clean.ts';
-import type { Page } from './inline.ts';
-import { withoutTabs } from './inline.ts';
+import { type Page, withoutTabs } from './inline.ts';
 import { boundedInline, isTooIntricate } from './parser-limits.ts';
-import type { Rendered } from './sheet.ts';
-import { newSheet, settle } from './sheet.ts';
+import { newSheet, type Rendered, settle } from './sheet.ts';
 
 /**
  * Any text to text and entities, both valid for the chat server at once or after `splitText`; '' when nothing is visible.
@@ -19,12 +17,13 @@ import { newSheet, settle } from './sheet.ts';
  */
 export function renderMarkdown(markdown: string): Rendered {
   const source = dropReminders(cleanText(markdown));
-  if (isTooIntricate(source)) return settle({ ...newSheet(), text: withoutTabs(source) });
+  const asPlainText = () => settle({ ...newSheet(), text: withoutTabs(source) });
+  if (isTooIntricate(source)) return asPlainText();
   try {
     return renderTree(source);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return settle({ ...newSheet(), text: withoutTabs(source) });
+    if (error instanceof RangeError) return asPlainText();
+    throw error;
   }
 }
 

@@ -1,8 +1,7 @@
-// The table of secrets by their form. A form here must begin with a literal or at the edge of a word, have no quantifier
-// inside a quantifier, and must never match a git hash, a UUID or a plain name.
+// The table of what redaction knows by its form: secrets, and numbers of people. The form of a secret must begin with a literal or at
+// the edge of a word, have no quantifier inside a quantifier, and never match a git hash, a UUID or a plain name.
 
-import type { Rule, Span } from './redaction-rule.ts';
-import { patternRule } from './redaction-rule.ts';
+import { patternRule, type Rule, ruleOf, type Span } from './redaction-rule.ts';
 
 // The edge of a word; an escaped newline (`\\n`) or a percent code before the word does not belong to the word.
 const edge = '(?:(?<![A-Za-z0-9_-])|(?<=\\\\[nrt])|(?<=%[0-9A-F]{2}))';
@@ -21,12 +20,9 @@ function exact(kind: string, source: string): Rule {
 const secretNames =
   'passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|credentials?|auth[_-]?key';
 
-const keyBegin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
-const keyEnd = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
-
 /** In order of precedence for two finds that begin at the same place. */
-export const secrets: readonly Rule[] = [
-  { kind: 'private-key', find: findPrivateKeys, patterns: [keyBegin, keyEnd] },
+const secrets: readonly Rule[] = [
+  ruleOf('private-key', /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g, privateKey),
   exact('bot-token', '(?:bot)?(?<secret>\\d{6,12}:[A-Za-z0-9_-]{33,40})(?![A-Za-z0-9_-])'),
   exact('github-token', '(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{30,255})'),
   exact('gitlab-token', '(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|ffct)|GR1348941)-?[A-Za-z0-9_-]{20,255}'),
@@ -132,30 +128,61 @@ function bitsPerCharacter(value: string): number {
   return bits;
 }
 
+const maxKeyUnits = 64 * 1024;
+
 /** From BEGIN to END; when END is missing (the text was cut), the lines after BEGIN that look like a key. */
-function findPrivateKeys(text: string): Span[] {
-  const maxUnits = 64 * 1024;
-  const end = new RegExp(keyEnd);
+function privateKey(text: string, { index: start, 0: begin }: RegExpExecArray): Span {
+  const from = start + begin.length;
+  const edges = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+  edges.lastIndex = from;
+  // Looks no further than the next BEGIN, so that all keys together take one pass.
+  const [edge, which] = edges.exec(text) ?? [];
+  if (edge && which === 'END' && edges.lastIndex - from <= maxKeyUnits) return { start, end: edges.lastIndex };
   const keyLine =
     /(?:\s|\\[rn]|[>|"'+,]){0,12}(?:[A-Za-z0-9+/]{16,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): ?[^\n]{0,200}|[A-Za-z0-9+/]{1,15}={0,2}(?=\s*$))/y;
-  const spans: Span[] = [];
-  let nextEnd: Span | null = { start: -1, end: -1 };
-  for (const begin of text.matchAll(keyBegin)) {
-    const from = begin.index + begin[0].length;
-    if (from <= (spans.at(-1)?.end ?? 0)) continue;
-    if (nextEnd !== null && nextEnd.start < from) {
-      end.lastIndex = from;
-      const found = end.exec(text);
-      nextEnd = found === null ? null : { start: found.index, end: found.index + found[0].length };
-    }
-    if (nextEnd !== null && nextEnd.end - from <= maxUnits) {
-      spans.push({ start: begin.index, end: nextEnd.end });
-      continue;
-    }
-    let to = from;
-    keyLine.lastIndex = from;
-    while (keyLine.test(text)) to = keyLine.lastIndex;
-    spans.push({ start: begin.index, end: to });
+  let end = from;
+  keyLine.lastIndex = from;
+  while (keyLine.test(text)) end = keyLine.lastIndex;
+  return { start, end };
+}
+
+/** The rules of each kind that a config can name. A number of a person whose checksum is wrong stays visible. */
+export const builtInRules: Record<'secrets' | 'cards' | 'iban' | 'ssn', readonly Rule[]> = {
+  secrets,
+  // 13 to 19 digits of a known card network, single or grouped by blanks or dashes, right by Luhn.
+  cards: [
+    patternRule('card', /(?<![\d.-])\d(?:[ -]?\d){12,18}(?!\d)/dg, (value) => isCardNumber(value.replace(/\D/g, ''))),
+  ],
+  // In one piece or in groups, right by mod 97.
+  iban: [ruleOf('iban', /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])/g, ibanIn)],
+  // With two equal separators; without them it is any number.
+  ssn: [patternRule('ssn', /(?<![\d-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?![\d-])/dg)],
+};
+
+function isCardNumber(digits: string): boolean {
+  const network =
+    /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
+  if (!network.test(digits)) return false;
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits[digits.length - 1 - i]);
+    const doubled = i % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
   }
-  return spans;
+  return sum % 10 === 0;
+}
+
+/** Words in capitals may follow the number. */
+function ibanIn(_text: string, { index: start, 0: candidate }: RegExpExecArray): Span | undefined {
+  for (let length = candidate.length; length >= 15; length--) {
+    const isGroupEnd = length === candidate.length || candidate[length] === ' ';
+    if (isGroupEnd && mod97(candidate.slice(0, length).replaceAll(' ', '')) === 1n)
+      return { start, end: start + length };
+  }
+  return undefined;
+}
+
+function mod97(iban: string): bigint {
+  const digits = Array.from(iban.slice(4) + iban.slice(0, 4), (character) => Number.parseInt(character, 36));
+  return BigInt(digits.join('')) % 97n;
 }

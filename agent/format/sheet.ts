@@ -1,4 +1,4 @@
-// The growing text with its marks, and the step that turns marks into entities the chat server accepts.
+// The growing text with its marks, and the step that turns marks into entities that the chat server accepts.
 // Must never let an entity through that is empty, overlaps code, or nests in its own kind.
 
 import type { TextEntity } from '../../protocol/relay-api.ts';
@@ -9,7 +9,13 @@ export interface Rendered {
   entities: TextEntity[];
 }
 
-export type Mark = Omit<TextEntity, 'offset' | 'length'> & { start: number; end: number };
+/** Of a text, in UTF-16 units. */
+export interface Range {
+  start: number;
+  end: number;
+}
+
+export type Mark = Omit<TextEntity, 'offset' | 'length'> & Range;
 
 export interface Sheet {
   text: string;
@@ -44,33 +50,40 @@ export function writePre(sheet: Sheet, text: string, language = ''): void {
 }
 
 /** Marks the text that `body` writes. */
-export function marked(sheet: Sheet, mark: Omit<Mark, 'start' | 'end'>, body: () => void): void {
+export function marked(sheet: Sheet, mark: Omit<Mark, keyof Range>, body: () => void): void {
   const start = sheet.text.length;
   body();
   sheet.marks.push({ ...mark, start, end: sheet.text.length });
 }
 
 /** Trims the text and settles the marks into valid entities. Text without a visible character becomes ''. */
-export function settle(sheet: Sheet): Rendered {
-  const { text } = sheet;
-  const whole = trimRange(text, 0, text.length);
+export function settle({ text, marks }: Sheet): Rendered {
   if (!isVisible(text)) return { text: '', entities: [] };
-  const isCode = (mark: Mark) => mark.type === 'code' || mark.type === 'pre';
-  const code = sheet.marks.filter(isCode).sort((a, b) => a.start - b.start);
-  const pieces = [
-    ...code,
-    ...joinSameKind(sheet.marks.filter((mark) => !isCode(mark))).flatMap((mark) => cutAround(mark, code)),
-  ];
-  const entities = pieces.flatMap((mark): TextEntity[] => {
-    const clipped = { start: Math.max(mark.start, whole.start), end: Math.min(mark.end, whole.end) };
-    const range = trimRange(text, clipped.start, clipped.end);
-    if (range.end <= range.start) return [];
-    // Indentation inside code has a meaning, so code keeps it; code of nothing but space was dropped above.
-    const { start, end } = isCode(mark) ? clipped : range;
-    const { start: _, end: __, ...rest } = mark;
-    return [{ ...rest, offset: start - whole.start, length: end - start }];
+  const code = marks.filter(isCode).sort((a, b) => a.start - b.start);
+  const others = joinSameKind(marks.filter((mark) => !isCode(mark)));
+  const entities = [...code, ...cutAround(others, code)].map(({ start, end, ...rest }) => ({
+    ...rest,
+    offset: start,
+    length: end - start,
+  }));
+  return partOf(text, entities, trimRange(text, 0, text.length));
+}
+
+/** The part of the text in the range, with the entities cut to the range and without white space at their edges. */
+export function partOf(text: string, entities: readonly TextEntity[], range: Range): Rendered {
+  const inside = entities.flatMap(({ offset, length, ...rest }): TextEntity[] => {
+    const clipped = { start: Math.max(offset, range.start), end: Math.min(offset + length, range.end) };
+    const visible = trimRange(text, clipped.start, clipped.end);
+    if (visible.end <= visible.start) return [];
+    // Indentation inside code has a meaning, so code keeps its white space.
+    const { start, end } = isCode(rest) ? clipped : visible;
+    return [{ ...rest, offset: start - range.start, length: end - start }];
   });
-  return { text: text.slice(whole.start, whole.end), entities: entities.sort(byPlace) };
+  return { text: text.slice(range.start, range.end), entities: inside.sort(byPlace) };
+}
+
+function isCode({ type }: Pick<TextEntity, 'type'>): boolean {
+  return type === 'code' || type === 'pre';
 }
 
 /** Outer entities before the ones inside them. */
@@ -79,7 +92,7 @@ export function byPlace(a: TextEntity, b: TextEntity): number {
 }
 
 /** The part of [start, end) without white space at its edges; end <= start for nothing but white space. */
-export function trimRange(text: string, start: number, end: number): { start: number; end: number } {
+export function trimRange(text: string, start: number, end: number): Range {
   let from = start;
   let to = end;
   while (from < to && isSpace(text, from)) from++;
@@ -114,27 +127,36 @@ function joinSameKind(marks: Mark[]): Mark[] {
   return joined;
 }
 
-/** `code` is sorted and free of overlaps. */
-function cutAround(mark: Mark, code: Mark[]): Mark[] {
-  const pieces: Mark[] = [];
-  let start = mark.start;
-  for (let i = firstEndingAfter(code, mark.start); i < code.length; i++) {
-    const hole = code[i] as Mark;
-    if (hole.start >= mark.end) break;
-    if (hole.start > start) pieces.push({ ...mark, start, end: hole.start });
-    start = Math.max(start, hole.end);
-  }
-  if (start < mark.end) pieces.push({ ...mark, start });
-  return pieces;
+/** The pieces of the marks outside code. Both lists are sorted by start, and code does not overlap. */
+function cutAround(marks: readonly Mark[], code: readonly Mark[]): Mark[] {
+  let next = 0;
+  return marks.flatMap((mark) => {
+    while (next < code.length && (code[next] as Mark).end <= mark.start) next++;
+    const pieces: Mark[] = [];
+    let { start } = mark;
+    for (let i = next; i < code.length; i++) {
+      const hole = code[i] as Mark;
+      if (hole.start >= mark.end) break;
+      if (hole.start > start) pieces.push({ ...mark, start, end: hole.start });
+      start = Math.max(start, hole.end);
+    }
+    return start < mark.end ? [...pieces, { ...mark, start }] : pieces;
+  });
 }
 
-function firstEndingAfter(code: Mark[], offset: number): number {
-  let low = 0;
-  let high = code.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((code[middle] as Mark).end > offset) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+const maxUrlUnits = 2048;
+
+/**
+ * The URL for a `text_link` entity: http or https, a host with a dot or an IPv6 address, no credentials; else null, because the
+ * chat server refuses the whole message for one wrong URL.
+ */
+export function linkUrl(target: string): string | null {
+  const url = URL.canParse(target) ? new URL(target) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return null;
+  if (url.username !== '' || url.password !== '') return null;
+  if (!/^(?:[a-z0-9_-]+\.)+[a-z0-9_-]+$/.test(url.hostname) && !url.hostname.startsWith('[')) return null;
+  // The parser repairs blanks and backslashes and the server does not, so the server gets the repaired form of such a target.
+  const asWritten = /^https?:\/\/[!-[\]-~]+$/i.test(target) && target.slice(0, -1).includes(url.host);
+  const chosen = asWritten ? target : url.href;
+  return chosen.length <= maxUrlUnits ? chosen : null;
 }

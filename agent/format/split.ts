@@ -5,8 +5,7 @@
 // and at cuts; every character that is not white space has the entities in its part that it has in the text.
 
 import type { TextEntity, TextPart } from '../../protocol/relay-api.ts';
-import type { Rendered } from './sheet.ts';
-import { byPlace, isSpace, trimRange } from './sheet.ts';
+import { byPlace, isSpace, partOf, type Range, type Rendered, trimRange } from './sheet.ts';
 
 export interface SplitLimits {
   /** UTF-16 units of one part, its number included; at least 32. */
@@ -15,47 +14,41 @@ export interface SplitLimits {
   maxEntities?: number;
 }
 
-interface Range {
-  start: number;
-  end: number;
-}
-
 /** No part for text without a visible character; one part without a number; else parts that begin with a line "(1/3)". */
 export function splitText(rendered: Rendered, { maxUnits, maxEntities = 100 }: SplitLimits): TextPart[] {
   const { text } = rendered;
   const entities = [...rendered.entities].sort(byPlace);
   const whole = trimRange(text, 0, text.length);
   if (whole.end === whole.start) return [];
-  if (whole.end - whole.start <= maxUnits && entities.length <= maxEntities) return [partOf(text, entities, whole, '')];
+  if (whole.end - whole.start <= maxUnits && entities.length <= maxEntities) return [partOf(text, entities, whole)];
   // The room that the number takes depends on the count of parts.
   for (let digits = 1; ; digits++) {
-    const ranges = cut(text, entities, whole, maxUnits - numberOf(0, 0).length - 2 * (digits - 1), maxEntities);
-    if (String(ranges.length).length > digits) continue;
-    const reader = readAhead(entities, 2 * maxEntities);
-    return ranges.map((range, i) =>
-      partOf(text, reader(range.start, range.end), range, numberOf(i + 1, ranges.length)),
-    );
+    const parts = cut(text, entities, whole, maxUnits - '(0/0)\n'.length - 2 * (digits - 1), maxEntities);
+    if (String(parts.length).length <= digits)
+      return parts.map((part, i) => withFirstLine(`(${i + 1}/${parts.length})\n`, part));
   }
 }
 
-// A separate first line, which also keeps the server from trimming the indentation of cut code.
-function numberOf(index: number, count: number): string {
-  return `(${index}/${count})\n`;
+/** A separate line also keeps the server from trimming the indentation of cut code. */
+function withFirstLine(line: string, { text, entities }: TextPart): TextPart {
+  return { text: line + text, entities: entities.map((each) => ({ ...each, offset: each.offset + line.length })) };
 }
 
-function cut(text: string, entities: TextEntity[], whole: Range, maxUnits: number, maxEntities: number): Range[] {
-  const ranges: Range[] = [];
+function cut(text: string, entities: TextEntity[], whole: Range, maxUnits: number, maxEntities: number): TextPart[] {
+  const parts: TextPart[] = [];
   const reader = readAhead(entities, 2 * maxEntities);
   let start = whole.start;
   while (start < whole.end) {
     const end = Math.min(start + maxUnits, whole.end);
-    const limit = windowEnd(reader(start, end), start, end, maxEntities);
+    const inWindow = reader(start, end);
+    const tooMany = inWindow.slice(maxEntities).find(({ offset }) => offset > start);
+    const limit = tooMany?.offset ?? end;
     const at = limit === whole.end ? limit : cutPoint(text, start, limit);
     const visible = trimRange(text, start, at);
-    if (visible.end > start) ranges.push({ start, end: visible.end });
+    if (visible.end > start) parts.push(partOf(text, inWindow, { start, end: visible.end }));
     start = nextStart(text, at, whole.end);
   }
-  return ranges;
+  return parts;
 }
 
 /**
@@ -74,18 +67,6 @@ function readAhead(entities: readonly TextEntity[], most: number): (start: numbe
     }
     return lasting.filter(({ offset }) => offset < end);
   };
-}
-
-/** The start of the first entity beyond `maxEntities`, or `end`. */
-function windowEnd(entities: TextEntity[], start: number, end: number, maxEntities: number): number {
-  let count = 0;
-  for (const entity of entities) {
-    if (entity.offset >= end) break;
-    if (entity.offset + entity.length <= start) continue;
-    count++;
-    if (count > maxEntities && entity.offset > start) return entity.offset;
-  }
-  return end;
 }
 
 /** In the last half of the window: an empty line, else a newline, else a space; else between two characters. */
@@ -118,20 +99,4 @@ function nextStart(text: string, at: number, end: number): number {
     if (text[start - 1] === '\n') lineStart = start;
   }
   return lineStart > at ? lineStart : start;
-}
-
-function partOf(text: string, entities: TextEntity[], range: Range, number: string): TextPart {
-  const shift = number.length - range.start;
-  const inside: TextEntity[] = [];
-  for (const entity of entities) {
-    if (entity.offset >= range.end) break;
-    const start = Math.max(entity.offset, range.start);
-    const end = Math.min(entity.offset + entity.length, range.end);
-    const visible = trimRange(text, start, end);
-    if (visible.end <= visible.start) continue;
-    const isCode = entity.type === 'pre' || entity.type === 'code';
-    const kept = isCode ? { start, end } : visible;
-    inside.push({ ...entity, offset: kept.start + shift, length: kept.end - kept.start });
-  }
-  return { text: number + text.slice(range.start, range.end), entities: inside.sort(byPlace) };
 }

@@ -2,14 +2,11 @@
 // Loads no package: the hook fallback bundles it.
 
 interface Block {
-  /**
-   * `nested`: code inside a list item. `unsure`: the rest of a text whose fences only a whole Markdown parser could pair (in
-   * quotes, or left by a line with less indent); none of it may be kept.
-   */
-  kind: 'prose' | 'fence' | 'nested' | 'unsure';
   text: string;
-  /** Lines of code between the fences. */
-  codeLines: number;
+  /** Code: the count of its lines. */
+  codeLines?: number;
+  /** Code in a list item, which is never kept as it is. */
+  isNested?: boolean;
 }
 
 const mark = '…';
@@ -29,32 +26,27 @@ export function summarize(text: string, maxChars: number): string {
   let room = maxChars - gap.length - mark.length;
   const blocks = blocksOf(trimmed);
   for (const block of blocks) {
-    const before = kept.length === 0 ? 0 : gap.length;
-    const whole = fitting(block, room - before, maxChars);
-    if (whole !== null) {
-      kept.push(whole);
-      room -= before + whole.length;
-      continue;
-    }
-    const piece = block.kind === 'prose' ? cutProse(block.text, room - before) : '';
+    if (kept.length > 0) room -= gap.length;
+    const whole = fitting(block, room, maxChars);
+    const piece = whole ?? (block.codeLines === undefined ? cutProse(block.text, room) : '');
     if (piece !== '') kept.push(piece);
-    break;
+    if (whole === null) break;
+    room -= whole.length;
   }
   // A heading without its section says nothing.
   while (kept.length > 1 && /^#{1,6} [^\n]*$/.test(kept.at(-1) ?? '')) kept.pop();
-  if (kept.length === 0) return blocks[0]?.kind === 'prose' ? hardCut(blocks[0].text, maxChars) : mark;
+  if (kept.length === 0) return blocks[0]?.codeLines === undefined ? hardCut(blocks[0]?.text ?? '', maxChars) : mark;
   // The mark would become part of a closing fence or of a table row.
   const needsOwnLine = /(?:^|\n)[ \t]*(?:`{3}|~{3}|\|)[^\n]*$/.test(kept.at(-1) ?? '');
   return kept.join(gap) + (needsOwnLine ? gap : ' ') + mark;
 }
 
 /** The block, or the length of code that is too long; null when neither fits. */
-function fitting(block: Block, room: number, maxChars: number): string | null {
-  if (block.kind === 'unsure') return null;
-  if (block.kind === 'prose') return block.text.length <= room ? block.text : null;
+function fitting({ text, codeLines, isNested }: Block, room: number, maxChars: number): string | null {
   // Words come first on a phone: code may take half at most.
-  if (block.kind === 'fence' && block.text.length <= Math.min(room, maxChars / 2)) return block.text;
-  const named = `[code, ${block.codeLines} ${block.codeLines === 1 ? 'line' : 'lines'}]`;
+  const most = codeLines === undefined ? room : Math.min(room, maxChars / 2);
+  if (!isNested && text.length <= most) return text;
+  const named = codeLines === undefined ? text : `[code, ${codeLines} ${codeLines === 1 ? 'line' : 'lines'}]`;
   return named.length <= room ? named : null;
 }
 
@@ -64,47 +56,41 @@ interface Fence {
   column: number;
 }
 
-/** Paragraphs and fenced code; an unclosed fence runs to the end. */
+/**
+ * Paragraphs and fenced code; an unclosed fence runs to the end. Ends before fences that only a whole Markdown parser could pair: in
+ * quotes, or left by a line with less indent.
+ */
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   let fence: Fence | null = null;
-  const flush = (kind: Block['kind'], codeLines = 0) => {
+  const flush = (code: Omit<Block, 'text'> = {}) => {
     const joined = lines.join('\n').trimEnd();
-    if (joined.trim() !== '') blocks.push({ kind, text: joined, codeLines });
+    if (joined.trim() !== '') blocks.push({ text: joined, ...code });
     lines = [];
   };
-  const codeKind = ({ column }: Fence) => (column === 0 ? 'fence' : 'nested');
+  const codeOf = ({ column }: Fence, codeLines: number) => ({ codeLines, isNested: column > 0 });
   for (const line of text.split(/\r?\n/)) {
     if (fence !== null) {
-      const indent = line.length - line.trimStart().length;
-      const leaves = indent < fence.column && line.trim() !== '';
-      if (!leaves) {
-        lines.push(line);
-        if (!closes(line.slice(fence.column), fence)) continue;
-        flush(codeKind(fence), lines.length - 2);
-        fence = null;
-        continue;
-      }
-    }
-    const opened: Fence | 'unsure' | null = fence === null ? openedBy(line) : 'unsure';
-    if (opened === 'unsure') {
-      flush(fence === null ? 'prose' : 'unsure');
+      if (line.trim() !== '' && line.length - line.trimStart().length < fence.column) return blocks;
       lines.push(line);
-      flush('unsure');
-      return blocks;
+      if (!closes(line.slice(fence.column), fence)) continue;
+      flush(codeOf(fence, lines.length - 2));
+      fence = null;
+      continue;
     }
-    if (opened !== null || line.trim() === '') flush('prose');
-    if (opened !== null) fence = opened;
+    const opened = openedBy(line);
+    if (opened !== null || line.trim() === '') flush();
+    if (opened === 'unsure') return blocks;
+    fence = opened;
     if (line.trim() !== '') lines.push(line);
   }
-  if (fence === null) {
-    flush('prose');
-  } else {
+  if (fence === null) flush();
+  else {
+    const code = codeOf(fence, lines.length - 1);
     // Close the fence, so that a short one stays valid Markdown.
-    const codeLines = lines.length - 1;
     lines.push(fence.marker);
-    flush(codeKind(fence), codeLines);
+    flush(code);
   }
   return blocks;
 }

@@ -24,7 +24,7 @@ describe('nothing is lost and the error names the repair', () => {
     await scene.arrives('to the first');
   });
 
-  it('when a second session of the agent is open: the first one gets the message, and its answer is told', async () => {
+  it('when a second session of the agent is open: the first one gets the message, and its answer reaches the phone', async () => {
     await scene.ws.start();
     const [first, second] = [await scene.newAgent('first'), await scene.newAgent('second')];
     await first.hook('SessionStart', { source: 'startup' });
@@ -36,7 +36,7 @@ describe('nothing is lost and the error names the repair', () => {
     expect(phone()).toEqual(['Mine.']);
   });
 
-  it('when the installed hook script is removed: the agent runs as if there were none', async () => {
+  it('when the installed hook script is removed: the agent runs as without hooks', async () => {
     const { ws } = scene;
     await ws.start();
     await scene.arrives('keep me');

@@ -102,7 +102,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /not an https address/,
       hint: /wrangler deploy/,
     },
-    'nobody answers at the relay address': {
+    'no program answers at the relay address': {
       env: () => ({ WA_RELAY_URL: 'http://127.0.0.1:9' }),
       code: 1,
       error: 'relay_unreachable',
@@ -130,14 +130,14 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /"bindings\[0\]\.dir" must be a text, found a number/,
       hint: /Correct "bindings\[0\]\.dir"/,
     },
-    'config.json has a key that nobody knows': {
+    'config.json has an unknown key': {
       prepare: () => config('{"relays":{}}'),
       code: 2,
       error: 'bad_config',
       says: /config\.json: "relays" is not a known key/,
       hint: /Known keys: relay, bindings/,
     },
-    'config.json has a key that nobody knows inside another': {
+    'config.json has an unknown key inside another': {
       prepare: () => config('{"bindings":[{"dir":"/p","mailbox":"1","chat":"2"}]}'),
       code: 2,
       error: 'bad_config',
@@ -258,7 +258,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /a sprint has 1 to 50 tasks, not 0/,
       hint: /wa-sync sprint 3/,
     },
-    'a sprint has fewer than none': {
+    'a sprint has a negative count of tasks': {
       args: ['sprint', '-1'],
       code: 2,
       error: 'bad_arguments',
@@ -272,7 +272,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /1 to 50 tasks, not abc/,
       hint: /\/sprint on the phone/,
     },
-    'audit is asked since no time': {
+    'audit is asked since a word that is not a duration': {
       args: ['audit', '--since', 'yesterday'],
       code: 2,
       error: 'bad_arguments',
@@ -286,7 +286,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /is not in a folder that is bound to a chat/,
       hint: /"bindings" in .*config\.json/,
     },
-    'letters knows no relay': {
+    'letters is asked without a relay': {
       args: ['letters'],
       env: () => ({ WA_RELAY_URL: '', WA_AGENT_TOKEN: '' }),
       code: 2,
@@ -329,7 +329,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       says: /--jsno.*Did you mean --json/,
       hint: /wa-sync status --help/,
     },
-    'dev is given a folder that is none': {
+    'dev is given a folder that does not exist': {
       args: ['dev', '--project', '/nowhere/at/all'],
       code: 2,
       error: 'bad_arguments',

@@ -42,7 +42,7 @@ describe('wa-sync dev', () => {
     const said = new RegExp(`already runs for this folder: .*process ${first.pid} .*\\(daemon_running\\)\n`);
     expect(second.stderr).toMatch(said);
     expect(await config()).toBe(before);
-    // Beside it, another daemon is not what is wanted.
+    // In this folder `wa-sync status` points to the daemon of `dev`.
     const beside = await start(['status']).exited;
     expect(beside.stderr).toContain(`\`wa-sync dev\` runs for ${project} (pid ${first.pid}) (daemon_not_running)`);
     expect(beside.stderr).toMatch(
@@ -85,7 +85,7 @@ describe('wa-sync dev', () => {
 
   const bot = { TELEGRAM_BOT_TOKEN: '100000001:made-up', TELEGRAM_CHAT_ID: '1000001' };
 
-  it('with webhook prints what somebody needs to deliver an update, and it is delivered so', async () => {
+  it('with webhook prints the address and the header for updates, and takes an update that has both', async () => {
     const running = start(['dev', '--agent', 'none', '--telegram', 'webhook', '--port', '0'], {
       ...bot,
       TELEGRAM_API_ROOT: 'http://127.0.0.1:9',
@@ -107,19 +107,19 @@ describe('wa-sync dev', () => {
 
   it.each<[string, Record<string, string>, RegExp, RegExp]>([
     [
-      'a group without those who may speak',
+      'a group without TELEGRAM_USER_IDS',
       { ...bot, TELEGRAM_CHAT_ID: '-1001' },
       /TELEGRAM_USER_IDS is not set, but TELEGRAM_CHAT_ID names a group/,
       /Set TELEGRAM_USER_IDS to the ids/,
     ],
     [
-      'a token that is none',
+      'a malformed token',
       { ...bot, TELEGRAM_BOT_TOKEN: 'my-bot' },
       /TELEGRAM_BOT_TOKEN is not of the form/,
       /Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave/,
     ],
-    ['a chat that is none', { ...bot, TELEGRAM_CHAT_ID: '@me' }, /TELEGRAM_CHAT_ID is not/, /Set TELEGRAM_CHAT_ID to/],
-    ['a user that is none', { ...bot, TELEGRAM_USER_IDS: 'me' }, /TELEGRAM_USER_IDS is not/, /Set TELEGRAM_USER_IDS/],
+    ['a malformed chat id', { ...bot, TELEGRAM_CHAT_ID: '@me' }, /TELEGRAM_CHAT_ID is not/, /Set TELEGRAM_CHAT_ID to/],
+    ['a malformed user id', { ...bot, TELEGRAM_USER_IDS: 'me' }, /TELEGRAM_USER_IDS is not/, /Set TELEGRAM_USER_IDS/],
   ])('refuses %s at the start, by name and with the repair', async (_, env, says, hint) => {
     for (const how of ['poll', 'webhook']) {
       const { code, stdout, stderr } = await start(['dev', '--agent', 'none', '--telegram', how], env).exited;

@@ -12,38 +12,41 @@ eachTest(
   { chats: 2 },
 );
 
-const letters = (...args: string[]) => ws.run('letters', ...args).exited;
+const deadLetters = (...args: string[]) => ws.run('letters', ...args).exited;
 
-it('letters lists what Telegram refused with its reason, and sends it again by the start of its id', async () => {
+it('`wa-sync letters` lists what Telegram refused with the reason, and sends a dead letter again by the start of its id', async () => {
   await ws.start();
-  expect(await letters()).toMatchObject({ code: 0, stdout: 'no letters: everything was delivered or is on its way\n' });
+  expect(await deadLetters()).toMatchObject({
+    code: 0,
+    stdout: 'no dead letters: everything was delivered or is on its way\n',
+  });
 
   const refusal = { ok: false, error_code: 400, description: 'Bad Request: message text is empty' };
   far.sim.failNext({ method: 'sendMessage', status: 400, body: refusal });
   await ws.run('send', 'refused once').exited;
-  const shown = await until('it is a letter', async () => {
-    const { stdout } = await letters();
-    return !stdout.startsWith('no letters') && stdout;
+  const shown = await until('it is a dead letter', async () => {
+    const { stdout } = await deadLetters();
+    return !stdout.startsWith('no dead letters') && stdout;
   });
   expect(shown).toMatch(
     /^[0-9a-f]{64} {2}\S+Z {2}to the phone, dead: Bad Request: message text is empty \(rejected\)\n {4}refused once\n.*`wa-sync letters retry ID`.*\n$/,
   );
 
-  expect(await letters('retry', 'nobody')).toMatchObject({ code: 1, stdout: '' });
+  expect(await deadLetters('retry', 'nobody')).toMatchObject({ code: 1, stdout: '' });
   const id = shown.slice(0, 64);
-  expect(await letters('retry', id.slice(0, 8))).toMatchObject({ code: 0, stdout: `${id} is on its way again\n` });
+  expect(await deadLetters('retry', id.slice(0, 8))).toMatchObject({ code: 0, stdout: `${id} is on its way again\n` });
   await until('it is on the phone', () => ws.chat.fromBot().some(({ text }) => text === 'refused once'));
-  expect((await letters()).stdout).toContain('no letters');
+  expect((await deadLetters()).stdout).toContain('no dead letters');
 });
 
-it('letters shows what words of others would hide or obey, on the one line that is theirs', async () => {
+it('`wa-sync letters` makes control characters in the words of Telegram visible, and keeps these words on one line', async () => {
   await ws.start();
   const refusal = { ok: false, error_code: 400, description: 'Bad Request: \u001b[2Jno\u202e' };
   far.sim.failNext({ method: 'sendMessage', status: 400, body: refusal });
   await ws.run('send', 'refused').exited;
-  const shown = await until('it is a letter', async () => {
-    const { stdout } = await letters();
-    return !stdout.startsWith('no letters') && stdout;
+  const shown = await until('it is a dead letter', async () => {
+    const { stdout } = await deadLetters();
+    return !stdout.startsWith('no dead letters') && stdout;
   });
   expect(shown).toContain('⟨U+001B⟩[2Jno⟨U+202E⟩');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.

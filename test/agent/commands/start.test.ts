@@ -30,7 +30,7 @@ describe('a secret of the bot in the environment of the daemon', () => {
     expect(stderr).not.toContain('made-up');
   });
 
-  it('is warned of with the token of the relay at a terminal, and with nothing where there is none', () => {
+  it('brings a warning about the token of the relay at a terminal, and without a terminal no warning', () => {
     const token = { WA_RELAY_URL: 'https://relay.example', WA_AGENT_TOKEN: 'a'.repeat(43) };
     expect(secretsInReach(token, true)).toEqual([expect.stringContaining('unset WA_RELAY_URL WA_AGENT_TOKEN')]);
     expect(secretsInReach(token, false)).toEqual([]);

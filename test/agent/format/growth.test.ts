@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../../../agent/format/blocks.ts';
 import { cleanText, dropReminders } from '../../../agent/format/clean.ts';
 import { parseHtml } from '../../../agent/format/html.ts';
-import { isSelfLabelled, linkUrl, shownTarget } from '../../../agent/format/links.ts';
+import { isSelfLabelled, shownTarget } from '../../../agent/format/inline.ts';
 import { parseMarkdownV2 } from '../../../agent/format/markdown-v2.ts';
 import {
   isTooIntricate,
@@ -11,16 +12,16 @@ import {
   maxUnderlines,
 } from '../../../agent/format/parser-limits.ts';
 import { renderMarkdown } from '../../../agent/format/render.ts';
+import { linkUrl } from '../../../agent/format/sheet.ts';
 import { splitText } from '../../../agent/format/split.ts';
 import { summarize } from '../../../agent/format/summary.ts';
-import { columnsOf } from '../../../agent/format/tables.ts';
 import { growsTooFast } from '../../helpers/growth.ts';
 
 const plain = (text: string) => ({ text, entities: [] });
 
 const limits = { maxUnits: 4096 };
 
-/** What takes a text of somebody else, with the most characters that it is given here. */
+/** Every function that takes text from outside, with the largest number of characters in this test. */
 const work: Record<string, { run(text: string): unknown; chars: number }> = {
   renderMarkdown: { run: renderMarkdown, chars: 16_000 },
   isTooIntricate: { run: isTooIntricate, chars: 60_000 },
@@ -73,7 +74,7 @@ describe('the time for a text that was made to be slow grows no faster than the 
 });
 
 describe('Markdown beyond a limit', () => {
-  it('goes as plain text when quotes and items nest deeper than anybody writes', () => {
+  it('goes as plain text when quotes and items nest deeper than any author writes', () => {
     const deepest = `${'> '.repeat(maxNesting)}a`;
     expect(renderMarkdown(deepest).text).toBe('a');
     expect(renderMarkdown(`> ${deepest}`)).toEqual({ text: `> ${deepest}`, entities: [] });

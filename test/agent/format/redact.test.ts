@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RedactionOptions } from '../../../agent/format/redact.ts';
-import { createRedactor, redactionPatterns } from '../../../agent/format/redact.ts';
+import { createRedactor } from '../../../agent/format/redact.ts';
+import { builtInRules } from '../../../agent/format/secrets.ts';
 
 const options = (more: Partial<RedactionOptions> = {}): RedactionOptions => ({
   own: [],
@@ -31,6 +32,11 @@ const hidden: [title: string, text: string, expected: string][] = [
     'a cut private key, but not the prose after it',
     `${begin}\n${body}\n\nNow it works.`,
     '[redacted:private-key]\n\nNow it works.',
+  ],
+  [
+    'a cut private key and the whole one after it',
+    `${begin}\n${random(64)}\nNext: ${begin}\n${body}\n-----END RSA PRIVATE KEY-----`,
+    '[redacted:private-key]\nNext: [redacted:private-key]',
   ],
   [
     'a private key inside JSON',
@@ -142,7 +148,7 @@ describe('redaction', () => {
     expect(redact(text).counts).toEqual({ 'github-token': 2, 'url-password': 1 });
   });
 
-  it('hides our own tokens wherever they stand, also percent-encoded', () => {
+  it('hides the tokens of wa-sync wherever they stand, also percent-encoded', () => {
     expect(everything('xown/secret+1234y own%2Fsecret%2B1234')).toEqual({
       text: 'x[redacted:own-token]y [redacted:own-token]',
       counts: { 'own-token': 2 },
@@ -312,17 +318,18 @@ describe('the work of redaction', () => {
     }
   });
 
-  it('cuts no secret in half where a pattern of the owner is tried piece by piece', () => {
+  it('finds what the owner names at any place of a long text', () => {
     const customer = createRedactor(options({ patterns: [{ name: 'customer', source: 'cust-\\d{1,2000}' }] }));
-    for (const at of [0, 49_000, 49_152, 64_000, 65_530, 65_536, 98_000, 98_304, 114_688, 150_000]) {
+    for (const at of [0, 49_152, 65_530, 65_536, 150_000]) {
       const text = `${'x'.repeat(at)}cust-${'1'.repeat(1_000)}${'y'.repeat(70_000)}`;
       expect(customer(text).text).toBe(`${'x'.repeat(at)}[redacted:customer]${'y'.repeat(70_000)}`);
     }
   });
 
   it('names each pattern that is built in, and none of them repeats a repetition without a bound', () => {
-    expect(redactionPatterns.length).toBeGreaterThan(25);
+    const rules = Object.values(builtInRules).flat();
+    expect(rules.length).toBeGreaterThan(25);
     const nested = /[+*]\)[+*]|[+*]\)\{\d+,\}/;
-    expect(redactionPatterns.filter(({ pattern }) => nested.test(pattern.source))).toEqual([]);
+    expect(rules.filter(({ pattern }) => nested.test(pattern.source))).toEqual([]);
   });
 });
