@@ -76,11 +76,6 @@ export interface SendResult {
   error?: string;
 }
 
-/** POST /mcp/ack */
-export interface AckCall extends PollingCall {
-  ids: string[];
-}
-
 export interface AckResult {
   /** Done: the phone shows them as answered. */
   acked: string[];
@@ -88,11 +83,6 @@ export interface AckResult {
   unanswered: string[];
   /** Not held by this connection: unknown, given back, or held by another connection. */
   notHeld: string[];
-}
-
-/** POST /mcp/release: the client did not take the poll's result; without `ids` everything it holds. */
-export interface ReleaseCall extends PollingCall {
-  ids?: string[];
 }
 
 /** A message that a polling agent holds, as `/status` shows it. */

@@ -17,7 +17,7 @@ export const fallbackName = 'wa-hook-fallback.cjs';
 export const programOf = ({ packageDir }: InstallDirs) => join(packageDir, 'wa-sync.js');
 
 /** The folder that holds the launcher's files of one version. */
-export function launcherDir({ dataDir, version, platform }: InstallDirs): string {
+function launcherDir({ dataDir, version, platform }: InstallDirs): string {
   return (platform === 'win32' ? win32 : posix).join(dataDir, 'hooks', version);
 }
 
