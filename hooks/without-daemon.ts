@@ -50,7 +50,6 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
         boundAlive: true,
         waiting: messages,
         further: 0,
-        carried: [],
         turnRuns: false,
         degraded: true,
         offered: undefined,

@@ -14,17 +14,25 @@ import type { Held } from './holding.ts';
 import type { Runtime, Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
 import { type SprintRecord, sprintLead } from './sprint-record.ts';
-import { isBusy, toStoredTurn } from './state.ts';
+import { placeIn, type TurnState, toStoredTurn } from './state.ts';
 import { currentStop } from './steering.ts';
 import type { HookHost } from './types.ts';
 
 export interface Ending {
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  endOfTurn(end: TurnEnd, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
+  endOfTurn(end: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
   /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
-  endOpenTurn(at: TurnPlace, how: { why?: string; lagMs?: number; answer?: string | undefined }): Promise<void>;
+  endOpenTurn(how: OpenEnd): Promise<void>;
   /** `late` = what the STOP was meant for had ended by itself. */
-  spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void>;
+  spendStop(how: 'late' | { beforeTool: string }): Promise<void>;
+}
+
+export interface OpenEnd {
+  why?: string;
+  lagMs?: number;
+  answer?: string | undefined;
+  /** Where in the session file, if that is known. */
+  until?: number;
 }
 
 type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
@@ -46,20 +54,14 @@ interface HowItEnded {
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
-export function createEnding(
-  { options, state, viewOf, nonce, keepTurn }: Runtime,
-  { settlement, sprints, held }: EndingParts,
-): Ending {
+export function createEnding(runtime: Runtime, { settlement, sprints, held }: EndingParts): Ending {
+  const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
-  async function endOfTurn(
-    { answer, run }: TurnEnd,
-    at: TurnPlace,
-    call: HookCall,
-    host: HookHost,
-  ): Promise<TurnAnswer | Held> {
-    const { place } = state;
+  async function endOfTurn({ answer, run }: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+    const place = placeIn(runtime.state);
+    const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
     const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
@@ -75,7 +77,7 @@ export function createEnding(
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
     if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
-    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - state.startedAt));
+    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - runtime.state.startedAt));
     if (after.next && (await held.give(after.next, call, host))) {
       return { next: after.next.text, notice: after.next.notice };
     }
@@ -84,11 +86,10 @@ export function createEnding(
     return {};
   }
 
-  async function endOpenTurn(
-    at: TurnPlace,
-    { why, lagMs = settleMs, answer }: { why?: string; lagMs?: number; answer?: string | undefined },
-  ): Promise<void> {
-    const { place } = state;
+  async function endOpenTurn({ why, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
+    const place = placeIn(runtime.state);
+    if (!place) return;
+    const at = until === undefined ? place : { ...place, until };
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled) await tellCompressions(place);
@@ -117,10 +118,9 @@ export function createEnding(
     const { outcome, error, lastId, replyTo, returned, receipts } = settled;
     // Without an event the end is named by what the model said last.
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
-    const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
-    state.told = undefined;
+    const id = ofEvent ?? toldOf(settled.before) ?? answerId(tool, transcript ?? '', run);
     const at = until ?? (await sizeOf(transcript));
-    if (transcript !== undefined) state.toldTo = { transcript, at };
+    if (transcript !== undefined) dispatch({ type: 'toldUpTo', transcript, at });
     // Cancelled at the desk, without a message of the phone in it: the owner sits there.
     if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
@@ -133,8 +133,8 @@ export function createEnding(
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
-    const via = { tool, session: state.bound?.id ?? '', transcript: transcript ?? null, at };
-    const turn = toStoredTurn(state);
+    const via = { tool, session: runtime.state.bound?.id ?? '', transcript: transcript ?? null, at };
+    const turn = toStoredTurn(runtime.state);
     const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
     const tell = () => options.report({ ...answer, receipts });
     const unsettled = await (settled.unsettled
@@ -143,17 +143,17 @@ export function createEnding(
           () => settled.unsettled,
         )
       : settlement.keep(settled, tell));
-    if (unsettled) state.told = id;
+    if (unsettled) dispatch({ type: 'endTold', id });
     return unsettled;
   }
 
-  async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {
+  async function spendStop(how: 'late' | { beforeTool: string }): Promise<void> {
     if (how === 'late') {
       await sprints.end('stopped');
       await stopsSpent(lateText);
       return;
     }
-    if (isBusy(state)) await endOpenTurn(at, { why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
+    await endOpenTurn({ why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
     await keepTurn();
@@ -174,6 +174,10 @@ export function createEnding(
   }
 
   return { endOfTurn, endOpenTurn, spendStop };
+}
+
+function toldOf({ turn }: TurnState): string | undefined {
+  return turn.phase === 'idle' ? undefined : turn.told;
 }
 
 /** What has just failed to reach the model is not tried again at once: the reason is still there. */

@@ -16,7 +16,8 @@ export type HandOver = (
   host: HookHost,
 ) => Promise<boolean>;
 
-export function createHandOver({ options, state, keepTurn }: Runtime): HandOver {
+export function createHandOver(runtime: Runtime): HandOver {
+  const { options, dispatch, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
@@ -32,16 +33,16 @@ export function createHandOver({ options, state, keepTurn }: Runtime): HandOver 
     const isTaken = await inbox.take(messages, { tool, session, transcript, at: offset }, async () => {
       const at = clock();
       const edits = ids.map((id) => editsIn(project, id, (text) => text === given.get(id)));
-      const records: ProjectRecord[] = [{ t: 'turn', p, at, turn: toStoredTurn(state) }];
+      const records: ProjectRecord[] = [{ t: 'turn', p, at, turn: toStoredTurn(runtime.state) }];
       if (ids.length > 0) records.push({ t: 'handed', p, at, ids, edits, tool, session, transcript, offset });
       await journal.append(records);
     });
     if (!isTaken) return false;
-    state.carried = [...state.carried, ...ids];
+    dispatch({ type: 'given', ids, place: { tool, transcript: transcript ?? undefined, offset } });
     if (host.isGone()) {
       // Nobody reads the answer: unread again. What the journal cannot take now ends with the turn.
       if (ids.length > 0) await journal.append([{ t: 'returned', p, at: clock(), ids }]);
-      state.carried = state.carried.filter((id) => !ids.includes(id));
+      dispatch({ type: 'takenBack', ids });
       await inbox.refresh();
       return false;
     }

@@ -32,7 +32,8 @@ export interface HeldTurnParts {
   later(work: () => Promise<void>): void;
 }
 
-export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runtime, parts: HeldTurnParts): HeldTurn {
+export function createHeldTurn(runtime: Runtime, parts: HeldTurnParts): HeldTurn {
+  const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, inbox, clock, log } = options;
   const { holding, hand } = parts;
   const p = project.key;
@@ -40,16 +41,12 @@ export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runt
   async function give({ text, messages }: Continuation, call: HookCall, host: HookHost): Promise<boolean> {
     if (host.isGone()) return false;
     const { session, transcript } = call;
-    state.place = { tool: host.tool, transcript, offset: await sizeOf(transcript) };
-    state.offered = { text, at: clock() };
-    if (!(await hand(messages, session, state.place, host))) {
-      state.offered = undefined;
-      state.place = undefined;
-      return false;
-    }
-    state.continuations += 1;
-    state.fromPhone = true;
-    return true;
+    const place = { tool: host.tool, transcript, offset: await sizeOf(transcript) };
+    const before = runtime.state;
+    dispatch({ type: 'offered', text, place, at: clock() });
+    const isGiven = await hand(messages, session, place, host);
+    if (!isGiven) dispatch({ type: 'reopened', before });
+    return isGiven;
   }
 
   async function hold(call: HookCall, host: HookHost): Promise<Held> {
@@ -69,11 +66,12 @@ export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runt
 
   /** Nothing runs, in a person's terminal that lives. */
   function isIdle(): boolean {
-    return !isBusy(state) && state.interactive === true && state.bound?.pid !== undefined;
+    const { bound, interactive } = runtime.state;
+    return !isBusy(runtime.state) && interactive === true && bound?.pid !== undefined;
   }
 
   async function rouse(): Promise<boolean> {
-    const { agent, bound } = state;
+    const { agent, bound } = runtime.state;
     if (!options.nudge || bound?.pid === undefined || agent === undefined || !isIdle()) return false;
     const typed = await options.nudge(bound.pid, agent).catch(() => false);
     log('info', 'terminal nudged', { project: p, typed });

@@ -8,13 +8,15 @@ import { isBusy } from './state.ts';
 /** So long a message has waited at an idle agent. */
 const patienceMs = 5_000;
 
-export function createPickUp({ options, state }: Runtime, isHeld: () => boolean): () => Promise<void> {
+export function createPickUp(runtime: Runtime, isHeld: () => boolean): () => Promise<void> {
+  const { options } = runtime;
   const { project, clock } = options;
   let waitsSince: number | undefined;
   /** Of this stretch, which begins with its last turn, the phone knows. */
   let toldOf: number | undefined;
 
   return async () => {
+    const { state } = runtime;
     const id = oldest();
     if (id === undefined || isBusy(state) || isHeld() || options.isPolled()) {
       waitsSince = undefined;

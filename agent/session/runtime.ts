@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { driverOf } from '../drivers/registry.ts';
 import type { TurnView, WaitingMessage } from '../turns/view.ts';
-import { restoreState, type TurnState, toStoredTurn } from './state.ts';
+import { next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
 import { currentStop } from './steering.ts';
 import type { TurnsOptions } from './types.ts';
 
@@ -16,7 +16,10 @@ export const noneWaiting: Waiting = { messages: [], further: 0 };
 
 export interface Runtime {
   readonly options: TurnsOptions;
+  /** As it is at the moment of the call: it is never kept across an `await`. */
   readonly state: TurnState;
+  /** The only way to change the state. */
+  dispatch(event: StateEvent): void;
   viewOf(waiting: Waiting): TurnView;
   /** Unpredictable; one per hand-over. */
   nonce(): string;
@@ -26,22 +29,21 @@ export interface Runtime {
 
 export function createRuntime(options: TurnsOptions): Runtime {
   const { project, journal, inbox, clock, log } = options;
-  const state = restoreState(project, clock());
+  let state = restoreState(project, clock());
   let keeping = 0;
 
   function viewOf({ messages, further }: Waiting): TurnView {
-    const { bound } = state;
+    const { bound, turn, chain } = state;
     return {
       now: clock(),
       bound,
       boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
       waiting: messages,
       further,
-      carried: state.carried,
-      turnRuns: state.turnRuns,
+      turnRuns: turn.phase === 'running',
       degraded: false,
-      offered: state.offered?.text,
-      continuations: state.continuations,
+      offered: turn.phase === 'offered' ? turn.text : undefined,
+      continuations: chain.length,
       maxContinuations: state.agent === undefined ? undefined : driverOf(state.agent)?.maxContinuations,
       stop: currentStop(project, inbox.foreignStop()),
       sprint: project.sprint,
@@ -49,7 +51,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       hold: {
         policy: options.holdPolicy,
         away: project.settings.get('away') ?? false,
-        fromPhone: state.fromPhone,
+        fromPhone: chain.fromPhone,
         interactive: state.interactive ?? false,
       },
       answeredAt: state.answeredAt,
@@ -68,7 +70,12 @@ export function createRuntime(options: TurnsOptions): Runtime {
 
   return {
     options,
-    state,
+    get state() {
+      return state;
+    },
+    dispatch(event) {
+      state = next(state, event);
+    },
     viewOf,
     nonce: () => randomBytes(4).toString('hex'),
     keepTurn,

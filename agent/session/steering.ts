@@ -6,12 +6,12 @@ import { type HeldMessage, type ProjectState, stopWordId } from '../journal/stat
 import { readOrder } from '../turns/sprint.ts';
 import type { StopView } from '../turns/view.ts';
 import type { Holding } from './holding.ts';
-import { isBusy, type TurnState } from './state.ts';
-import type { Steering, TurnsOptions } from './types.ts';
+import type { Runtime } from './runtime.ts';
+import { isBusy } from './state.ts';
+import type { Steering } from './types.ts';
 
 export interface SteeringParts {
-  options: TurnsOptions;
-  state: TurnState;
+  runtime: Pick<Runtime, 'options' | 'state'>;
   holding: Holding;
   /** Ends the sprint and tells the phone why. */
   endSprint(end: SprintEnd): Promise<void>;
@@ -38,7 +38,8 @@ export function currentStop(project: ProjectState, foreign: StopView | undefined
 }
 
 export function createSteering(parts: SteeringParts): Steering {
-  const { options, state, holding } = parts;
+  const { runtime, holding } = parts;
+  const { options } = runtime;
   const { project, journal, inbox, clock } = options;
   const p = project.key;
 
@@ -87,7 +88,7 @@ export function createSteering(parts: SteeringParts): Steering {
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.
       if (hadSprint) await parts.endSprint(type === 'abort' ? 'aborted' : 'stopped');
-      if (isBusy(state)) {
+      if (isBusy(runtime.state)) {
         const what =
           type === 'abort'
             ? 'Abort requested: the next tool call is refused and the turn ends.'
@@ -116,7 +117,7 @@ export function createSteering(parts: SteeringParts): Steering {
         parts.deliver();
         return `${what}: it starts now.`;
       }
-      if (isBusy(state)) return `${what}: it starts when the running turn ends.`;
+      if (isBusy(runtime.state)) return `${what}: it starts when the running turn ends.`;
       if (await parts.rouse())
         return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
       return `${what}: the agent is idle at the desk and ${wokenText()}; it starts after the next turn there.`;
@@ -134,7 +135,7 @@ export function createSteering(parts: SteeringParts): Steering {
       if (options.holdPolicy === 'never')
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
       if (holding.current()) return 'Away is on: the agent waits for your messages now.';
-      if (isBusy(state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
+      if (isBusy(runtime.state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
       if (await parts.rouse())
         return 'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.';
       return `Away is on. The idle terminal ${wokenText()}: it takes effect after the next turn at the desk (type /wa:away there before you leave).`;
@@ -144,7 +145,7 @@ export function createSteering(parts: SteeringParts): Steering {
       await journal.append([{ t: 'later', p, at: clock(), id }]);
       void inbox.refresh();
       parts.wake();
-      return isBusy(state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
+      return isBusy(runtime.state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
     },
     async unpark() {
       const released = await release();
@@ -164,7 +165,7 @@ export function createSteering(parts: SteeringParts): Steering {
     },
     async looked() {
       if (!inbox.foreignStop()) return;
-      if (isBusy(state)) return;
+      if (isBusy(runtime.state)) return;
       await park(Number.POSITIVE_INFINITY);
       if (project.sprint) await parts.endSprint('stopped');
       await inbox.settleForeignStops();

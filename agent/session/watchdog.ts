@@ -1,7 +1,6 @@
 // What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took,
 // a message that nobody picks up. Called by the daemon's clock, in the queue of the events.
 
-import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Holding } from './holding.ts';
@@ -31,15 +30,19 @@ export function createWatchdog(
   runtime: Runtime,
   { holding, held, settlement, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
-  const { options, state, keepTurn } = runtime;
+  const { options, dispatch, keepTurn } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
   const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
 
+  /** Of the turn that began then, the phone knows. */
+  let silentTurn: number | undefined;
+
   async function tellSilence(): Promise<void> {
-    if (!state.turnRuns || state.silenceTold || clock() - state.lastEventAt < silentAfterMs) return;
-    state.silenceTold = true;
-    await options.tell(`silent_${state.lastEventAt.toString(36)}`, silenceText);
+    const { turn, startedAt, lastEventAt } = runtime.state;
+    if (turn.phase !== 'running' || silentTurn === startedAt || clock() - lastEventAt < silentAfterMs) return;
+    silentTurn = startedAt;
+    await options.tell(`silent_${lastEventAt.toString(36)}`, silenceText);
   }
 
   function cannotProve(cause: Error): void {
@@ -49,32 +52,26 @@ export function createWatchdog(
   async function check(): Promise<void> {
     await adopt(false);
     // The event that would have proved it was perhaps told to a daemon that is gone.
-    if (state.turnRuns) await settlement.prove(undefined).catch(cannotProve);
+    if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
     const current = holding.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
       held.release();
       if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, heldOutText);
     }
-    if (state.offered && clock() - state.offered.at > offeredForMs) await ending.endOpenTurn(openPlace(), { lagMs: 0 });
-    const { bound } = state;
+    const { bound, turn } = runtime.state;
+    if (turn.phase === 'offered' && clock() - turn.at > offeredForMs) await ending.endOpenTurn({ lagMs: 0 });
     if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
-      log('info', 'coding agent gone', { project: p, pid: bound.pid, turnRuns: state.turnRuns });
+      log('info', 'coding agent gone', { project: p, pid: bound.pid, turn: turn.phase });
       held.release();
       await adopt(true);
-      state.bound = undefined;
-      if (isBusy(state) && state.place) await ending.endOpenTurn(state.place, { why: goneText });
-      // Without a place the next event ends it: that one knows the tool.
-      state.turnRuns = state.turnRuns && state.place === undefined && state.carried.length > 0;
+      dispatch({ type: 'unbound' });
+      if (isBusy(runtime.state)) await ending.endOpenTurn({ why: goneText });
       await sprints.end('error');
       await keepTurn();
     }
-    if (!isBusy(state) && currentStop(project, undefined)) await ending.spendStop('late', openPlace());
+    if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop('late');
     await tellPickUp();
-  }
-
-  function openPlace(): TurnPlace {
-    return state.place ?? { tool: state.agent ?? '', transcript: undefined, offset: 0 };
   }
 
   return check;

@@ -61,9 +61,7 @@ export interface TurnView {
   waiting: readonly WaitingMessage[];
   /** Messages that wait but stand neither here nor in the file yet. */
   further: number;
-  /** What the bound session's running turn carries. */
-  carried: readonly string[];
-  /** True while that turn runs. */
+  /** True while its turn runs. */
   turnRuns: boolean;
   /** No daemon: no workflow expansion, and the agent is told. */
   degraded: boolean;

@@ -374,6 +374,24 @@ describe('what the owner asks of an idle terminal that may be nudged', () => {
   });
 });
 
+it('a prompt that the host writes into its session file and never starts gives its message back, and the phone reads that', async () => {
+  const transcript = join(root, 'session.jsonl');
+  const second = 'msg_e_0_2';
+  await writeFile(transcript, '');
+  const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+  await happens({ type: 'modelRequest', texts: [context] }, transcript);
+  const row = { seq: 2, id: second, at: now, kind: 'message', text: 'and this', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  await writeFile(transcript, `${JSON.stringify({ id: 'g', type: 'gemini', content: 'Done.' })}\n`);
+  const { next = '' } = await happens({ type: 'turnEnd', answer: 'Done.' }, transcript);
+  expect(next).toContain('and this');
+  await appendFile(transcript, `${JSON.stringify({ id: 'u', type: 'user', content: next })}\n`);
+  time += 91_000;
+  await turns.checkProcess();
+  expect(journal.project(p).messages.get(second)).toMatchObject({ phase: 'waiting', attempt: 1 });
+  expect([texts(), told]).toEqual([['Done.'], [expect.stringContaining('your message did not reach the agent')]]);
+});
+
 it('the phone reads how full the context window is, as it was measured', async () => {
   const transcript = join(root, 'session.jsonl');
   const line = (type: string, content: string, input?: number) =>
