@@ -147,7 +147,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const server = createServer(getRequestListener(app.fetch));
     app.route(
       '/mcp',
-      createMcpRoutes(async (cwd) => (await servedBy(cwd)).polling),
+      createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
     );
     // Closed before anything is served: what a dead daemon has closed must not open in between.
     await gates.start(
@@ -194,7 +194,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         for (const project of projects) project.pull.wake();
       }
       for (const project of projects) {
-        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
+        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
           log('error', 'periodic check failed', { error: (cause as Error).message }),
         );
       }

@@ -35,9 +35,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
     if (call.event.type === 'sessionEnd' && pid !== undefined) {
-      project.polling
-        .sessionEnded(pid)
-        .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
+      project.mcp.sessionEnded(pid).catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
     }
     const { guard, turns } = project;
     guard.sees(call);

@@ -9,13 +9,11 @@ import { answerId } from '../mailbox/answer-id.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
-import type { HeldTurn } from './held-turn.ts';
-import type { Held } from './holding.ts';
-import type { Runtime, Waiting } from './runtime.ts';
+import type { Held, HeldTurn } from './held-turn.ts';
+import { currentStop, type Runtime, type Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
 import { type SprintRecord, sprintLead } from './sprint-record.ts';
 import { placeIn, type TurnState, toStoredTurn } from './state.ts';
-import { currentStop } from './steering.ts';
 import type { HookHost } from './types.ts';
 
 export interface Ending {

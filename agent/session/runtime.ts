@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { driverOf } from '../drivers/registry.ts';
-import type { TurnView, WaitingMessage } from '../turns/view.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { StopView, TurnView, WaitingMessage } from '../turns/view.ts';
 import { next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
-import { currentStop } from './steering.ts';
 import type { TurnsOptions } from './types.ts';
 
 export interface Waiting {
@@ -13,6 +13,18 @@ export interface Waiting {
 }
 
 export const noneWaiting: Waiting = { messages: [], further: 0 };
+
+export type Enqueue = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One after the other: work of a project never interleaves. A rejection reaches its own caller and does not stop what comes after. */
+export function createQueue(): Enqueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
 
 export interface Runtime {
   readonly options: TurnsOptions;
@@ -80,4 +92,16 @@ export function createRuntime(options: TurnsOptions): Runtime {
     nonce: () => randomBytes(4).toString('hex'),
     keepTurn,
   };
+}
+
+/** The STOP that counts: the newest of the phone, an abort before a stop, else one of another program in the file. */
+export function currentStop(project: ProjectState, foreign: StopView | undefined): StopView | undefined {
+  let found: StopView | undefined;
+  for (const { id, control } of project.controls.values()) {
+    if (control.type !== 'stop' && control.type !== 'abort') continue;
+    if (found?.type !== 'abort' || control.type === 'abort') {
+      found = { id, type: control.type, text: control.text, fromOwner: true };
+    }
+  }
+  return found ?? foreign;
 }

@@ -7,16 +7,15 @@ import { deskNews, sessionContext } from '../turns/desk.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import { createAdoption } from './adoption.ts';
+import { createHandOver } from './custody.ts';
 import { createEnding } from './ending.ts';
-import { createHandOver } from './hand-over.ts';
-import { createHeldTurn } from './held-turn.ts';
-import { createHolding, type Held } from './holding.ts';
-import { createQueue } from './queue.ts';
-import { createRuntime, noneWaiting } from './runtime.ts';
+import { createHeldTurn, type Held } from './held-turn.ts';
+import { createNudge, createRoutes, type Routes } from './routes.ts';
+import { createQueue, createRuntime, currentStop, noneWaiting } from './runtime.ts';
 import { createSettlement } from './settlement.ts';
 import { createSprintRecord } from './sprint-record.ts';
 import { isBusy, placeIn } from './state.ts';
-import { createSteering, currentStop } from './steering.ts';
+import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
 
@@ -24,17 +23,18 @@ export function createTurns(options: TurnsOptions): Turns {
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
   const enqueue = createQueue();
-  const holding = createHolding();
   const runtime = createRuntime(options);
   const { dispatch, viewOf, nonce, keepTurn } = runtime;
   const settlement = createSettlement(runtime);
   const sprints = createSprintRecord(options);
   const hand = createHandOver(runtime);
-  const held = createHeldTurn(runtime, { holding, hand, keepSprint: sprints.keep, later });
+  const held = createHeldTurn(runtime, { hand, keepSprint: sprints.keep, enqueue, wake: () => routes.wake() });
+  const nudge = createNudge(runtime, () => held.current() !== undefined);
+  const routes: Routes = createRoutes(runtime, [held.route, nudge]);
   const ending = createEnding(runtime, { settlement, sprints, held });
-  const steering = createSteering({ runtime, holding, endSprint: sprints.end, ...held });
+  const steering = createSteering({ runtime, held, routes, endSprint: sprints.end });
   const { adopt, findUntold } = createAdoption(runtime, ending);
-  const check = createWatchdog(runtime, { holding, held, settlement, ending, sprints, adopt });
+  const check = createWatchdog(runtime, { routes, held, settlement, ending, sprints, adopt });
 
   /** `answered`: the host has its answer already, so nothing may be handed over. */
   async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
@@ -99,7 +99,7 @@ export function createTurns(options: TurnsOptions): Turns {
   async function carryOut(effect: TurnEffect, call: HookCall, host: HookHost): Promise<boolean> {
     switch (effect.type) {
       case 'bind':
-        if (holding.current()?.call.session !== effect.session) held.release();
+        if (held.current()?.call.session !== effect.session) held.release();
         await bind(call, host);
         await noteEvent(call, host);
         log('info', 'session bound', { project: p, session: effect.session, pid: host.pid });
@@ -170,11 +170,11 @@ export function createTurns(options: TurnsOptions): Turns {
 
   return {
     steering,
-    wake: held.wake,
+    wake: routes.wake,
     async handle(call, host) {
       const { type } = call.event;
       // A prompt that is not ours: Esc was pressed while the hook was held, and what it returns now is lost.
-      if (type === 'turnStart' && holding.current()?.call.session === call.session) held.release();
+      if (type === 'turnStart' && held.current()?.call.session === call.session) held.release();
       const hasNews =
         type === 'toolEnd' && inbox.hasNews({ midTurn: true }) && !currentStop(project, inbox.foreignStop());
       const waits = type === 'turnStart' || type === 'turnEnd' || type === 'sessionStart' || hasNews;
@@ -192,13 +192,13 @@ export function createTurns(options: TurnsOptions): Turns {
     status: () => ({
       session: runtime.state.bound?.id ?? null,
       turnRuns: runtime.state.turn.phase === 'running',
-      held: holding.current() !== undefined,
+      held: held.current() !== undefined,
       sprint: project.sprint ? `${project.sprint.done} of ${project.sprint.tasks} tasks done` : null,
       away: project.settings.get('away') ?? false,
     }),
     async stop() {
-      holding.stop();
-      if (holding.current()) {
+      routes.stop();
+      if (held.current()) {
         held.release();
         await options.tell(`released_${clock()}`, releasedText).catch(() => {});
       }

@@ -1,18 +1,17 @@
 // What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took,
 // a message that nobody picks up. Called by the daemon's clock, in the queue of the events.
 
+import { pickUpText } from '../turns/desk.ts';
 import type { Ending } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
-import type { Holding } from './holding.ts';
-import { createPickUp } from './pick-up.ts';
-import type { Runtime } from './runtime.ts';
+import type { Routes } from './routes.ts';
+import { currentStop, type Runtime } from './runtime.ts';
 import type { Settlement } from './settlement.ts';
 import type { SprintRecord } from './sprint-record.ts';
 import { isBusy } from './state.ts';
-import { currentStop } from './steering.ts';
 
 export interface WatchdogParts {
-  holding: Holding;
+  routes: Routes;
   held: HeldTurn;
   settlement: Settlement;
   ending: Ending;
@@ -25,15 +24,19 @@ export interface WatchdogParts {
 const silentAfterMs = 5 * 60_000;
 /** A prompt that we gave and that the host has not started by then reached nobody. */
 const offeredForMs = 90_000;
+/** Delay before the phone is told how a message at an idle agent will be picked up. */
+const patienceMs = 5_000;
 
 export function createWatchdog(
   runtime: Runtime,
-  { holding, held, settlement, ending, sprints, adopt }: WatchdogParts,
+  { routes, held, settlement, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
   const { options, dispatch, keepTurn } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
-  const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
+  let waitsSince: number | undefined;
+  /** Of the stretch that began with that turn, the phone knows how its messages are picked up. */
+  let pickUpTold: number | undefined;
 
   /** Of the turn that began then, the phone knows. */
   let silentTurn: number | undefined;
@@ -49,12 +52,39 @@ export function createWatchdog(
     log('warn', 'not proved', { project: p, error: cause.message });
   }
 
+  /** What wakes the agent by itself, or a turn that begins anyway, has its time before. */
+  async function tellPickUp(): Promise<void> {
+    const { bound, startedAt } = runtime.state;
+    const id = oldest();
+    if (id === undefined || isBusy(runtime.state) || routes.isAttended()) {
+      waitsSince = undefined;
+      return;
+    }
+    waitsSince ??= clock();
+    if (pickUpTold === startedAt || clock() - waitsSince < patienceMs) return;
+    pickUpTold = startedAt;
+    const text = pickUpText({
+      isOpen: bound !== undefined,
+      isAway: project.settings.get('away') ?? false,
+      policy: options.holdPolicy,
+      nudges: options.nudge !== undefined,
+    });
+    // Made of the message, so that a restart does not tell it again.
+    await options.tell(`waits_${id}`, text, id);
+  }
+
+  /** Who sent `/later`, or is parked by a STOP, has been told. */
+  function oldest(): string | undefined {
+    for (const { row, parked, later } of project.waiting.values()) if (parked !== 'parked' && !later) return row.id;
+    return undefined;
+  }
+
   async function check(): Promise<void> {
     await adopt(false);
     // The event that would have proved it was perhaps told to a daemon that is gone.
     if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
-    const current = holding.current();
+    const current = held.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
       held.release();
       if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, heldOutText);

@@ -61,6 +61,7 @@ function createWorld() {
         await record();
         return true;
       },
+      claim: async () => [],
       catchUp: async () => {},
       refresh: async () => {},
       hasNews: ({ midTurn }) => unread().some(({ later }) => !(later && midTurn)),
@@ -79,7 +80,7 @@ function createWorld() {
     isAlive: () => alive,
     isInteractive: async () => true,
     nudge: undefined,
-    isPolled: () => false,
+    routes: () => [],
     holdPolicy: 'auto',
     sprintText: undefined,
     clock: () => {

@@ -82,6 +82,7 @@ function newTurns(): Turns {
         if (!fileIsFull) await record();
         return !fileIsFull;
       },
+      claim: async () => [],
       catchUp: async () => {},
       refresh: async () => {},
       hasNews: () => project.waiting.size > 0,
@@ -107,7 +108,7 @@ function newTurns(): Turns {
     isAlive: () => true,
     isInteractive: async () => isTerminal,
     nudge: (pid) => nudge(pid),
-    isPolled: () => isPolled,
+    routes: () => [{ name: 'lease', wakes: false, gatherMs: 0, isOpen: () => isPolled, deliver: async () => 'nobody' }],
     holdPolicy: 'auto',
     sprintText: undefined,
     clock: () => time,

@@ -6,7 +6,6 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { KeyEnd } from '../../protocol/log.ts';
 import type {
   AckResult,
-  LeasedMessage,
   PolledMessage,
   PollingClient,
   PollResult,
@@ -19,8 +18,9 @@ import type { Typesetter } from '../relay/render.ts';
 import { frameMessages } from '../turns/framing.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import type { Leases } from './leases.ts';
+import type { Route } from './types.ts';
 
-export interface PollingOptions {
+export interface McpOptions {
   mailbox: string;
   leases: Leases;
   /** Queues in order; resolves when all are in the journal. */
@@ -32,7 +32,7 @@ export interface PollingOptions {
   clock: () => number;
 }
 
-export interface Polling {
+export interface Mcp {
   readonly mailbox: string;
   /** Waits up to `timeoutMs` for a message. What it gives to a client that is gone by then comes back. */
   poll(from: PollingClient, wish: { limit: number; timeoutMs: number }, signal: AbortSignal): Promise<PollResult>;
@@ -47,15 +47,11 @@ export interface Polling {
   /** A session of this coding agent ended; what its MCP server holds was for that session. */
   sessionEnded(parent: number): Promise<void>;
   typing(): Promise<void>;
-  /** A poll waits, or its messages are being worked on. */
-  isActive(): boolean;
-  /** Something may wait now. */
-  news(): void;
+  readonly route: Route;
   check(): Promise<void>;
-  leased(): LeasedMessage[];
 }
 
-export function createPolling(options: PollingOptions): Polling {
+export function createMcp(options: McpOptions): Mcp {
   const { leases, clock } = options;
   const listening = new Set<() => void>();
 
@@ -79,7 +75,7 @@ export function createPolling(options: PollingOptions): Polling {
       const news = listen();
       const over = new AbortController();
       try {
-        const messages = signal.aborted ? [] : await leases.take(from, limit);
+        const messages = await leases.take(from, limit, () => signal.aborted);
         const leftMs = until - clock();
         if (messages.length > 0 || leftMs <= 0 || signal.aborted) return messages;
         await Promise.race([news.heard, pause(leftMs, AbortSignal.any([signal, over.signal]))]);
@@ -93,13 +89,7 @@ export function createPolling(options: PollingOptions): Polling {
   return {
     mailbox: options.mailbox,
     async poll(from, wish, signal) {
-      const messages = await waitForMessages(from, wish, signal);
-      if (signal.aborted && messages.length > 0) {
-        const ids = messages.map(({ entry }) => entry.id);
-        await leases.release('nobody waits for the poll', (id) => ids.includes(id));
-        return { messages: [] };
-      }
-      return resultOf(messages, options.mailbox, clock());
+      return resultOf(await waitForMessages(from, wish, signal), options.mailbox, clock());
     },
     async send(from, { sendId, text, mode, waitMs }, signal) {
       const parts = await options.typesetter.parts(text, mode);
@@ -126,12 +116,18 @@ export function createPolling(options: PollingOptions): Polling {
       ),
     sessionEnded: (parent) => leases.release('session ended', (_, { holder }) => holder.parent === parent),
     typing: options.typing,
-    isActive: () => listening.size > 0 || leases.list().length > 0,
-    news() {
-      for (const hear of listening) hear();
+    route: {
+      name: 'lease',
+      wakes: false,
+      gatherMs: 0,
+      // A poll waits, or its messages are being worked on.
+      isOpen: () => listening.size > 0 || leases.list().length > 0,
+      async deliver() {
+        for (const hear of listening) hear();
+        return listening.size > 0 ? 'given' : 'nobody';
+      },
     },
     check: leases.check,
-    leased: leases.list,
   };
 }
 
