@@ -1,4 +1,4 @@
-// What is made once and kept beside config.json: the name of this workstation towards the relay, and the key that signs entries.
+// What is made once and kept in the folder of config.json: the name of this workstation towards the relay, and the key that signs entries.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -41,7 +41,7 @@ export interface RunningProject {
   readonly guard: Guard;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
-  /** What the owner asks at the desk. Gives the words of the answer. */
+  /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   readonly mcp: Mcp;
   status(): object;
@@ -71,12 +71,12 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     signer,
     clock,
     log,
-    tell: (about, text) => telling.tell(about, text),
-    onQuarantined: (aside) => telling.quarantined(aside),
+    tell: (about, text) => notifier.tell(about, text),
+    onQuarantined: (aside) => notifier.quarantined(aside),
   });
   const { place, prepare } = mailbox;
 
-  const { inbox, outbox, outcomes, telling, progress, attachments } = createMail(
+  const { inbox, outbox, outcomes, notifier, progress, attachments } = createMail(
     {
       project,
       address,
@@ -97,10 +97,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     project,
     journal,
     inbox,
-    report: telling.report,
+    report: notifier.report,
     onReceipts: () => pull?.nudge(),
     activity: progress,
-    tell: telling.tell,
+    tell: notifier.tell,
     compressions: async ({ tool, transcript, offset }) =>
       transcript ? newCompressions({ agent: tool, path: transcript }, offset) : [],
     async told(isFresh) {

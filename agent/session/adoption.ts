@@ -9,15 +9,8 @@ import { carriedBy, givenIn, isBusy, placeIn, placeOf } from './state.ts';
 /** Begins what the phone reads of a turn that failed. */
 const failedPrefix = 'Failed: ';
 
-/** Called in the queue of the events. */
-export interface Adoption {
-  /** Takes what the notes of hooks say. `isFresh` = after another look at the outbox file. */
-  adopt(isFresh: boolean): Promise<void>;
-  /** Takes the last turn that a hook alone could not tell: its prompt and its answer stand in the session file, and in no entry. */
-  findUntold(call: HookCall): Promise<void>;
-}
-
-export function createAdoption(runtime: Runtime, ending: Ending): Adoption {
+/** Both are called in the queue of the events. */
+export function createAdoption(runtime: Runtime, ending: Ending) {
   const { options, dispatch, keepTurn } = runtime;
   const { project, inbox } = options;
 
@@ -51,13 +44,15 @@ export function createAdoption(runtime: Runtime, ending: Ending): Adoption {
   }
 
   return {
-    async adopt(isFresh) {
+    /** Takes what the notes of hooks say. `isFresh` = after another look at the outbox file. */
+    async adopt(isFresh: boolean): Promise<void> {
       await inbox.catchUp();
       await takeHands();
       await takeEnds(isFresh);
       await keepTurn();
     },
-    async findUntold({ agent: tool, session, transcript }) {
+    /** Takes the last turn that a hook alone could not tell: its prompt and its answer stand in the session file, and in no entry. */
+    async findUntold({ agent: tool, session, transcript }: HookCall): Promise<void> {
       const { toldTo, isFresh, bound } = runtime.state;
       if (!isFresh || isBusy(runtime.state) || bound?.id !== session || !toldTo) return;
       if (toldTo.transcript !== transcript) return;

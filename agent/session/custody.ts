@@ -72,7 +72,7 @@ export function createHandOver(runtime: Runtime): HandOver {
   const p = project.key;
 
   return async (messages, session, place, host) => {
-    // The prompt of a sprint task carries none.
+    // The prompt of a sprint task carries no messages.
     if (messages.length === 0) {
       await keepTurn();
       return !host.isGone();

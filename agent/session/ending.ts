@@ -1,4 +1,4 @@
-// The end of a turn: settled, told to the phone, and then what follows it.
+// The end of a turn: settles it, tells the phone, and begins what follows.
 
 import { randomUUID } from 'node:crypto';
 import { durationText } from '../../protocol/duration.ts';
@@ -16,16 +16,9 @@ import { type SprintRecord, sprintLead } from './sprint-record.ts';
 import { placeIn, type TurnState, toStoredTurn } from './state.ts';
 import type { HookHost } from './types.ts';
 
-export interface Ending {
-  /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  endOfTurn(end: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
-  /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
-  endOpenTurn(how: OpenEnd): Promise<void>;
-  /** `late` = what the STOP was meant for had ended by itself. */
-  spendStop(how: 'late' | { beforeTool: string }): Promise<void>;
-}
+export type Ending = ReturnType<typeof createEnding>;
 
-export interface OpenEnd {
+interface OpenEnd {
   why?: string;
   lagMs?: number;
   answer?: string | undefined;
@@ -42,7 +35,7 @@ export interface EndingParts {
 }
 
 interface HowItEnded {
-  /** Of the answer; undefined = no event told the end. */
+  /** The answer's id; undefined = no event told the end. */
   id?: string | undefined;
   before?: Sprint | undefined;
   after?: AfterTurn;
@@ -52,11 +45,12 @@ interface HowItEnded {
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
-export function createEnding(runtime: Runtime, { settlement, sprints, held }: EndingParts): Ending {
+export function createEnding(runtime: Runtime, { settlement, sprints, held }: EndingParts) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
+  /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
   async function endOfTurn({ answer, run }: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
     const place = placeIn(runtime.state);
     const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
@@ -84,6 +78,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held }: En
     return {};
   }
 
+  /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
   async function endOpenTurn({ why, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
     const place = placeIn(runtime.state);
     if (!place) return;
@@ -95,7 +90,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held }: En
     if (unsettled) throw unsettled;
   }
 
-  /** Of a turn whose beginning is known: what is older was told then, or by nobody who was asked. */
+  /** Only of a turn whose beginning is known: an older compression was told then. */
   async function tellCompressions(place: TurnPlace | undefined): Promise<void> {
     if (!place?.transcript) return;
     try {
@@ -107,19 +102,19 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held }: En
     }
   }
 
-  /** Settles and tells in one append of the journal. Gives what a full disk says: the turn is settled later, and told under the same id. */
+  /** Settles and tells in one append of the journal. Gives the error of a full disk: the turn is settled later, and told under the same id. */
   async function report(
     settled: SettledTurn,
     { tool, transcript, offset, until }: TurnPlace,
     { id: ofEvent, before, after, why }: HowItEnded,
   ): Promise<Error | undefined> {
     const { outcome, error, lastId, replyTo, returned, receipts } = settled;
-    // Without an event the end is named by what the model said last.
+    // Without an event, the model's last message names the end.
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
     const id = ofEvent ?? toldOf(settled.before) ?? answerId(tool, transcript ?? '', run);
     const at = until ?? (await sizeOf(transcript));
     if (transcript !== undefined) dispatch({ type: 'toldUpTo', transcript, at });
-    // Cancelled at the desk, without a message of the phone in it: the owner sits there.
+    // Cancelled at the terminal, without a message of the phone in the turn: the owner sits there.
     if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
       if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
@@ -145,6 +140,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held }: En
     return unsettled;
   }
 
+  /** `late` = what the STOP was meant for had ended by itself. */
   async function spendStop(how: 'late' | { beforeTool: string }): Promise<void> {
     if (how === 'late') {
       await sprints.end('stopped');
@@ -178,7 +174,7 @@ function toldOf({ turn }: TurnState): string | undefined {
   return turn.phase === 'idle' ? undefined : turn.told;
 }
 
-/** What has just failed to reach the model is not tried again at once: the reason is still there. */
+/** A message that has just failed to reach the model is not tried again at once: the reason is still there. */
 function without(ids: readonly string[], { messages, further }: Waiting): Waiting {
   return { messages: messages.filter(({ entry }) => !ids.includes(entry.id)), further };
 }
@@ -198,4 +194,4 @@ const noAnswerText = 'The turn ended without an answer.';
 const cancelledText = 'Cancelled at the keyboard.';
 const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
 const lostText =
-  'Esc at the desk came first, or a dialog of the agent there, as its loop check opens one: your message did not reach the agent. It is unread again and goes with the next turn there.';
+  'Your message did not reach the agent: Esc at the terminal came first, or a dialog of the agent, as its loop check opens one. The message is unread again and goes with the next turn there.';

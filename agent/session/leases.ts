@@ -6,17 +6,14 @@ import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { LeaseHolder, ProjectRecord } from '../journal/records.ts';
-import type { HeldMessage, Lease, ProjectState } from '../journal/state.ts';
-import type { Log } from '../log.ts';
+import type { HeldMessage, Lease } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import { createCustody } from './custody.ts';
+import type { TurnsOptions } from './types.ts';
 
-export interface LeaseOptions {
-  project: ProjectState;
-  journal: Journal;
+export interface LeaseOptions extends Pick<TurnsOptions, 'project' | 'journal' | 'onReceipts' | 'clock' | 'log'> {
   inbox: Pick<InboxSync, 'waiting' | 'take' | 'claim' | 'refresh'>;
   /** Runs the work in its turn among the hook events, so that no message is handed over and leased at once. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
@@ -24,9 +21,6 @@ export interface LeaseOptions {
   isGone(holder: LeaseHolder): boolean;
   /** The phone is told what is not given again by itself. */
   tell(item: OutboxItem): Promise<void>;
-  onReceipts(): void;
-  clock: () => number;
-  log: Log;
 }
 
 export interface Leases {

@@ -32,26 +32,9 @@ export interface McpOptions {
   clock: () => number;
 }
 
-export interface Mcp {
-  readonly mailbox: string;
-  /** Waits up to `timeoutMs` for a message. What it gives to a client that is gone by then comes back. */
-  poll(from: PollingClient, wish: { limit: number; timeoutMs: number }, signal: AbortSignal): Promise<PollResult>;
-  send(
-    from: PollingClient,
-    message: { sendId: string; text: string; mode: TextMode; waitMs: number },
-    signal: AbortSignal,
-  ): Promise<SendResult>;
-  ack(from: PollingClient, ids: readonly string[]): Promise<AckResult>;
-  /** Without `ids` everything that the connection holds. */
-  release(from: PollingClient, ids: readonly string[] | undefined): Promise<void>;
-  /** A session of this coding agent ended; what its MCP server holds was for that session. */
-  sessionEnded(parent: number): Promise<void>;
-  typing(): Promise<void>;
-  readonly route: Route;
-  check(): Promise<void>;
-}
+export type Mcp = ReturnType<typeof createMcp>;
 
-export function createMcp(options: McpOptions): Mcp {
+export function createMcp(options: McpOptions) {
   const { leases, clock } = options;
   const listening = new Set<() => void>();
 
@@ -88,10 +71,19 @@ export function createMcp(options: McpOptions): Mcp {
 
   return {
     mailbox: options.mailbox,
-    async poll(from, wish, signal) {
+    /** Waits up to `timeoutMs` for a message. What it gives to a client that is gone by then comes back. */
+    async poll(
+      from: PollingClient,
+      wish: { limit: number; timeoutMs: number },
+      signal: AbortSignal,
+    ): Promise<PollResult> {
       return resultOf(await waitForMessages(from, wish, signal), options.mailbox, clock());
     },
-    async send(from, { sendId, text, mode, waitMs }, signal) {
+    async send(
+      from: PollingClient,
+      { sendId, text, mode, waitMs }: { sendId: string; text: string; mode: TextMode; waitMs: number },
+      signal: AbortSignal,
+    ): Promise<SendResult> {
       const parts = await options.typesetter.parts(text, mode);
       const replyTo = leases.unanswered(from.connection);
       const items: OutboxItem[] = [];
@@ -108,21 +100,23 @@ export function createMcp(options: McpOptions): Mcp {
       await Promise.all([options.queue(items), leases.replied(from.connection)]);
       return sendResult(parts.length, await outcome);
     },
-    ack: (from, ids) => leases.acknowledge(from.connection, ids),
-    release: (from, ids) =>
+    ack: (from: PollingClient, ids: readonly string[]): Promise<AckResult> => leases.acknowledge(from.connection, ids),
+    /** Without `ids` everything that the connection holds. */
+    release: (from: PollingClient, ids: readonly string[] | undefined) =>
       leases.release(
         ids ? 'the client did not take it' : 'connection closed',
         (id, { holder }) => holder.connection === from.connection && (ids?.includes(id) ?? true),
       ),
-    sessionEnded: (parent) => leases.release('session ended', (_, { holder }) => holder.parent === parent),
+    /** A session of this coding agent ended; what its MCP server holds was for that session. */
+    sessionEnded: (parent: number) => leases.release('session ended', (_, { holder }) => holder.parent === parent),
     typing: options.typing,
     route: {
-      name: 'lease',
+      name: 'lease' as const,
       wakes: false,
       gatherMs: 0,
       // A poll waits, or its messages are being worked on.
       isOpen: () => listening.size > 0 || leases.list().length > 0,
-      async deliver() {
+      async deliver(): ReturnType<Route['deliver']> {
         for (const hear of listening) hear();
         return listening.size > 0 ? 'given' : 'nobody';
       },

@@ -8,9 +8,9 @@ import type { Route } from './types.ts';
 export const routeOrder: readonly Route['name'][] = ['held', 'nudge', 'lease'];
 
 export interface Routes {
-  /** Something may wait: the first open route gets it, once a burst had its time. */
+  /** Something may wait: tries the routes once the rest of a burst had time to come. */
   wake(): void;
-  /** Tries the open routes now, one after the other; `isWanted` = only some of them. False = none reached the agent. Never rejects. */
+  /** Tries the open routes now, one after the other; `isWanted` = only some of them. False = the agent was not reached. Never rejects. */
   reach(isWanted?: (route: Route) => boolean): Promise<boolean>;
   /** A program waits for messages. */
   isAttended(): boolean;

@@ -7,10 +7,7 @@ import type { StopView, TurnView, WaitingMessage } from '../turns/view.ts';
 import { next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
 import type { TurnsOptions } from './types.ts';
 
-export interface Waiting {
-  messages: readonly WaitingMessage[];
-  further: number;
-}
+export type Waiting = Pick<TurnView, 'further'> & { messages: readonly WaitingMessage[] };
 
 export const noneWaiting: Waiting = { messages: [], further: 0 };
 

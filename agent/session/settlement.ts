@@ -1,4 +1,4 @@
-// What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
+// What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; never speaks to the phone.
 
 import { fileLimits } from '../../protocol/limits.ts';
 import type { SessionRecord } from '../drivers/driver.ts';
@@ -27,18 +27,11 @@ export interface SettledTurn {
   before: TurnState;
 }
 
-export interface Settlement {
-  /** `texts` = what the model was sent, where the host says so. */
-  prove(texts: readonly string[] | undefined): Promise<void>;
-  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
-  settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn>;
-  /** `append` journals the receipts. Gives its error: a full disk, and then the turn is as it was before `settle`, for the next event. */
-  keep(settled: SettledTurn, append: () => Promise<void>): Promise<Error | undefined>;
-}
+export type Settlement = ReturnType<typeof createSettlement>;
 
 const settleStepMs = 20;
 
-export function createSettlement(runtime: Runtime): Settlement {
+export function createSettlement(runtime: Runtime) {
   const { options, dispatch } = runtime;
   const { project, journal, inbox, clock, log } = options;
 
@@ -46,6 +39,7 @@ export function createSettlement(runtime: Runtime): Settlement {
     return carriedBy(runtime.state).filter((id) => project.messages.get(id)?.phase === 'handed');
   }
 
+  /** `texts` = what the model was sent, where the host says so. */
   async function prove(texts: readonly string[] | undefined): Promise<void> {
     const ids = unproved();
     // After Esc the host writes a held prompt into its session file and never sends it.
@@ -86,7 +80,8 @@ export function createSettlement(runtime: Runtime): Settlement {
 
   return {
     prove,
-    async settle(hostAnswer, at, lagMs) {
+    /** Ends the open turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
+    async settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn> {
       const { turn, chain } = runtime.state;
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
       const fresh =
@@ -118,7 +113,11 @@ export function createSettlement(runtime: Runtime): Settlement {
       if (!unsettled) dispatch({ type: 'turnClosed', answer: hostAnswer ?? chain.answer, answeredAt });
       return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled, before };
     },
-    async keep({ receipts, returned, outcome, before }, append) {
+    /** `append` journals the receipts. Returns its error, of a full disk: then the turn is as it was before `settle`. */
+    async keep(
+      { receipts, returned, outcome, before }: SettledTurn,
+      append: () => Promise<void>,
+    ): Promise<Error | undefined> {
       try {
         await append();
       } catch (cause) {

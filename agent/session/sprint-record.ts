@@ -5,15 +5,9 @@ import type { AfterTurn } from '../turns/after-turn.ts';
 import { endText } from '../turns/sprint.ts';
 import type { TurnsOptions } from './types.ts';
 
-export interface SprintRecord {
-  keep(sprint: Sprint | undefined): Promise<void>;
-  /** Tells the phone why it is over. */
-  tellEnd(sprint: Sprint | undefined, end: SprintEnd): Promise<void>;
-  /** Ends the running one, if there is one. */
-  end(why: SprintEnd): Promise<void>;
-}
+export type SprintRecord = ReturnType<typeof createSprintRecord>;
 
-export function createSprintRecord({ project, journal, clock, log, tell }: TurnsOptions): SprintRecord {
+export function createSprintRecord({ project, journal, clock, log, tell }: TurnsOptions) {
   const p = project.key;
 
   async function keep(sprint: Sprint | undefined): Promise<void> {
@@ -37,7 +31,7 @@ export function createSprintRecord({ project, journal, clock, log, tell }: Turns
   return { keep, tellEnd, end };
 }
 
-/** The line above the report of a turn; '' = the turn was none of the sprint's. */
+/** The line above the report of a turn; '' = a turn outside the sprint. */
 export function sprintLead(sprint: Sprint, after: AfterTurn | undefined): string {
   if (sprint.turn === 'final') return 'Final status of the sprint:';
   if (sprint.turn !== 'task') return '';

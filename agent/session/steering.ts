@@ -1,5 +1,5 @@
-// Carries out what the owner asks of the turns: STOP, sprint, away, later, continue. Journalled first; works beside the
-// queue of hook events, so that a stuck event delays none of it.
+// Carries out what the owner asks of the turns: STOP, sprint, away, later, continue. Journalled first; works outside the
+// queue of hook events, so that a stuck event cannot delay it.
 
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
 import { type HeldMessage, stopWordId } from '../journal/state.ts';
@@ -36,7 +36,7 @@ export function createSteering({ runtime, held, routes, endSprint }: SteeringPar
     return ids.length - leased;
   }
 
-  /** Gives how many of them nobody holds. */
+  /** Gives how many of them no agent holds. */
   async function release(): Promise<number> {
     const released = [...project.messages.values()].filter(({ parked }) => parked === 'parked');
     const ids = released.map(({ row }) => row.id);
@@ -104,7 +104,7 @@ export function createSteering({ runtime, held, routes, endSprint }: SteeringPar
       }
       if (isBusy(runtime.state)) return `${what}: it starts when the running turn ends.`;
       if (await rouse()) return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
-      return `${what}: the agent is idle at the desk and ${wokenText()}; it starts after the next turn there.`;
+      return `${what}: the agent is idle at the terminal and ${wokenText()}; it starts after the next turn there.`;
     },
     async away(args) {
       const word = args.trim().toLowerCase();
@@ -114,7 +114,7 @@ export function createSteering({ runtime, held, routes, endSprint }: SteeringPar
       if (!value) {
         const was = held.current() !== undefined && options.holdPolicy !== 'always';
         if (was) held.release();
-        return was ? 'Away is off: the keyboard at the desk is free again.' : 'Away is off.';
+        return was ? 'Away is off: the keyboard is free again.' : 'Away is off.';
       }
       if (options.holdPolicy === 'never')
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
@@ -122,10 +122,10 @@ export function createSteering({ runtime, held, routes, endSprint }: SteeringPar
       if (isBusy(runtime.state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
       if (await rouse())
         return 'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.';
-      return `Away is on. The idle terminal ${wokenText()}: it takes effect after the next turn at the desk (type /wa:away there before you leave).`;
+      return `Away is on, starting with the next turn at the terminal, which ${wokenText()}. Tip: type /wa:away there before you leave.`;
     },
     async later(id, text) {
-      if (text.trim() === '') return 'Write /later and what the agent shall do after its running turn.';
+      if (text.trim() === '') return 'Write /later and what the agent is to do after its running turn.';
       await journal.append([{ t: 'later', p, at: clock(), id }]);
       void inbox.refresh();
       routes.wake();

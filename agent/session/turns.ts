@@ -3,8 +3,8 @@
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
-import { deskNews, sessionContext } from '../turns/desk.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
+import { sessionContext, terminalNews } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import { createAdoption } from './adoption.ts';
 import { createHandOver } from './custody.ts';
@@ -40,7 +40,7 @@ export function createTurns(options: TurnsOptions): Turns {
   async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
     const { type } = call.event;
     const starts = type === 'turnStart';
-    // Nobody waits any more: a hook alone has begun this turn, and it may be over by now.
+    // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
     if (starts && host.isGone()) return {};
     if (starts || type === 'turnEnd' || type === 'sessionEnd')
       await adopt(!(type === 'turnEnd') && isBusy(runtime.state));
@@ -63,8 +63,8 @@ export function createTurns(options: TurnsOptions): Turns {
       for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
       if (again) continue;
       if (isBound()) {
-        const news = deskNews(call.event);
-        if (news !== undefined) await options.tell(`desk_${call.session}_${clock()}`, news);
+        const news = terminalNews(call.event);
+        if (news !== undefined) await options.tell(`terminal_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
       if ((moved || effects.length > 0) && !handsOver) void keepTurn();
@@ -134,7 +134,7 @@ export function createTurns(options: TurnsOptions): Turns {
       // A turn that the next one ends was over long ago, and the next one waits for its answer.
       await ending.endOpenTurn({ lagMs: 0, answer });
     } catch (cause) {
-      // A full disk: it is settled later, and the host goes on all the same, with a turn that nobody has reported.
+      // A full disk: it is settled later, and the host goes on all the same, with a turn that is not reported yet.
       dispatch({ type: 'endTold', id: undefined });
       await keepTurn();
       throw cause;
@@ -173,7 +173,7 @@ export function createTurns(options: TurnsOptions): Turns {
     wake: routes.wake,
     async handle(call, host) {
       const { type } = call.event;
-      // A prompt that is not ours: Esc was pressed while the hook was held, and what it returns now is lost.
+      // A person's prompt: Esc was pressed while the hook was held, and what it returns now is lost.
       if (type === 'turnStart' && held.current()?.call.session === call.session) held.release();
       const hasNews =
         type === 'toolEnd' && inbox.hasNews({ midTurn: true }) && !currentStop(project, inbox.foreignStop());

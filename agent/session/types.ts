@@ -39,13 +39,13 @@ export interface Route {
   readonly name: 'held' | 'nudge' | 'lease';
   /** True = it begins a turn where no program waits; false = a program waits there for messages. */
   readonly wakes: boolean;
-  /** So long the rest of a burst has to come. */
+  /** Delay before `deliver`, in which the rest of a burst may come. */
   readonly gatherMs: number;
   /** Whether it may be tried now. */
   isOpen(): boolean;
   /**
-   * Must offer what waits: through `Give`, in its turn among the events, or to a program that does so. `nobody` = that reached
-   * none, so that the next route is tried.
+   * Must offer what waits: through `Give`, in its turn among the events, or to a program that does so. `nobody` = no
+   * agent was reached, so that the next route is tried.
    */
   deliver(): Promise<'given' | 'nobody'>;
 }
@@ -74,7 +74,7 @@ export interface TurnsOptions {
   isInteractive(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
   nudge: ((pid: number, agent: string) => Promise<boolean>) | undefined;
-  /** Beside those to the bound session. */
+  /** Routes to agents other than the bound session. */
   routes(): readonly Route[];
   holdPolicy: HoldPolicy;
   /** The owner's own words for a sprint's tasks. */
@@ -97,13 +97,13 @@ export interface HookHost {
   pid: number | undefined;
   /** The timeout of the installed hook: a held answer ends before it. */
   maxMs: number;
-  /** True when nobody waits for the answer any more. */
+  /** True when the launcher no longer waits for the answer. */
   isGone(): boolean;
 }
 
-/** What the owner asks of the agent's turns, from the phone or at the desk. Each gives the words of its answer. */
+/** What the owner asks of the agent's turns, from the phone or at the terminal. Each returns the text of its answer. */
 export interface Steering {
-  /** `spent` = there was nothing to stop; else it stays open until it has had its effect. */
+  /** `spent` = there was nothing to stop; otherwise the control stays open until it has had its effect. */
   stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
   /** `args` as typed. */
   sprint(id: string, args: string): Promise<string>;

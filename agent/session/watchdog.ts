@@ -1,7 +1,7 @@
-// What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took,
-// a message that nobody picks up. Called by the daemon's clock, in the queue of the events.
+// Notices what no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that the host
+// never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
-import { pickUpText } from '../turns/desk.ts';
+import { pickUpText } from '../turns/terminal.ts';
 import type { Ending } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Routes } from './routes.ts';
@@ -20,9 +20,9 @@ export interface WatchdogParts {
   adopt(isFresh: boolean): Promise<void>;
 }
 
-/** A running turn without any event for this long is told once: a dialog may wait at the desk. */
+/** A running turn without any event for this long is told once: a dialog may wait in the terminal. */
 const silentAfterMs = 5 * 60_000;
-/** A prompt that we gave and that the host has not started by then reached nobody. */
+/** A prompt that the host has not started by then is lost. */
 const offeredForMs = 90_000;
 /** Delay before the phone is told how a message at an idle agent will be picked up. */
 const patienceMs = 5_000;
@@ -35,10 +35,10 @@ export function createWatchdog(
   const { project, clock, log } = options;
   const p = project.key;
   let waitsSince: number | undefined;
-  /** Of the stretch that began with that turn, the phone knows how its messages are picked up. */
+  /** `startedAt` of the last turn since which the phone was told. */
   let pickUpTold: number | undefined;
 
-  /** Of the turn that began then, the phone knows. */
+  /** `startedAt` of the turn whose silence the phone was told. */
   let silentTurn: number | undefined;
 
   async function tellSilence(): Promise<void> {
@@ -52,7 +52,7 @@ export function createWatchdog(
     log('warn', 'not proved', { project: p, error: cause.message });
   }
 
-  /** What wakes the agent by itself, or a turn that begins anyway, has its time before. */
+  /** Tells once per turn how a waiting message will be picked up, unless a route or a new turn takes it soon. */
   async function tellPickUp(): Promise<void> {
     const { bound, startedAt } = runtime.state;
     const id = oldest();
@@ -73,7 +73,7 @@ export function createWatchdog(
     await options.tell(`waits_${id}`, text, id);
   }
 
-  /** Who sent `/later`, or is parked by a STOP, has been told. */
+  /** Without those whose owner was told already: sent with `/later`, or parked by a STOP. */
   function oldest(): string | undefined {
     for (const { row, parked, later } of project.waiting.values()) if (parked !== 'parked' && !later) return row.id;
     return undefined;
@@ -81,7 +81,7 @@ export function createWatchdog(
 
   async function check(): Promise<void> {
     await adopt(false);
-    // The event that would have proved it was perhaps told to a daemon that is gone.
+    // The event that would have proved it may have gone to the daemon before this one.
     if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
     const current = held.current();
@@ -110,4 +110,4 @@ export function createWatchdog(
 const goneText = 'The coding agent ended (closed, killed or crashed) before its turn had an answer.';
 const heldOutText = 'The wait for the phone is over: the terminal is free again. Messages go with the next turn there.';
 const silenceText =
-  'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits at the desk.';
+  'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits in the terminal.';

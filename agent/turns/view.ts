@@ -8,7 +8,7 @@ import type { HoldView } from './hold.ts';
 /** An unread message, ready to be handed over. */
 export interface WaitingMessage {
   entry: InboxEntry;
-  /** Epoch milliseconds; 0 when the entry's timestamp is no time. */
+  /** Epoch milliseconds; 0 when the entry's timestamp cannot be read. */
   at: number;
   /** True = it came from the owner's phone: the journal has it, or the daemon signed it. */
   fromOwner: boolean;
@@ -38,7 +38,7 @@ export interface TurnOutcome {
   failed: boolean;
   /** Ended at the keyboard. */
   cancelled: boolean;
-  /** What we gave as the next prompt never became a model request: Esc while the hook was held. */
+  /** The prompt of wa-sync never became a model request: Esc while the hook was held. */
   lost: boolean;
   toolCalls: number;
   /** Of the context window that the last request filled, 0 to 1; undefined = not known. */
@@ -67,9 +67,9 @@ export interface TurnView {
   degraded: boolean;
   /** What the last turn's end was answered with as the next prompt, until the host starts it. */
   offered: string | undefined;
-  /** Turns that we started since the last prompt of a person. */
+  /** Turns that wa-sync started since the last prompt of a person. */
   continuations: number;
-  /** As many of them the host takes in a row; it drops the next. Absent = no limit. */
+  /** How many of them the host takes in a row before it drops one. Absent = no limit. */
   maxContinuations?: number | undefined;
   stop: StopView | undefined;
   sprint: Sprint | undefined;
