@@ -6,12 +6,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { kindOf, mayHold } from '../agent/drivers/registry.ts';
 import { hookWorld } from '../agent/paths.ts';
-import { hookJson, slownessOf } from '../protocol/hook.ts';
+import { emptyAnswer, hookJson, slownessOf } from '../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
 import { askSocket } from './socket.ts';
 import { startDaemon } from './start-daemon.ts';
 import { actOnFiles } from './without-daemon.ts';
+
+/** Given by compiled.ts: keeps the code that this run had to compile, for the hooks to come. Never throws. */
+declare function keepCompiled(): void;
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
 const turnEndDeadlineMs = 5_000;
@@ -29,6 +32,8 @@ function finish(answer: string): void {
   } catch {
     // Nobody reads any more.
   }
+  // Most of the work was done, so most of the code is compiled.
+  if (answer !== emptyAnswer) keepCompiled();
   process.exit(0);
 }
 

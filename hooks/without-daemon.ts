@@ -5,17 +5,14 @@ import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
 import { driverOf, isGate } from '../agent/drivers/registry.ts';
 import { readMailbox } from '../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../agent/mailbox/update.ts';
 import type { PathsInput } from '../agent/paths.ts';
-import { decide } from '../agent/turns/rules.ts';
+import { type Decision, decide } from '../agent/turns/rules.ts';
 import { stopOf } from '../agent/turns/stop.ts';
-import type { StopView, WaitingMessage } from '../agent/turns/view.ts';
-import type { InboxEntry } from '../protocol/files.ts';
-import { hookLimits } from '../protocol/limits.ts';
+import type { WaitingMessage } from '../agent/turns/view.ts';
+import { type InboxEntry, identityOf } from '../protocol/files.ts';
 import { type Alone, lookAround, noteNow, update } from './alone.ts';
 import { tellAnswer } from './answer.ts';
 import { answerGate, lastAnswer } from './gate.ts';
-import { answerWith } from './hand-over.ts';
 
 export interface FallbackCall {
   tool: string;
@@ -38,9 +35,11 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
   const gate = { tool, event, key: alone.key, config: config.dirs.config };
   if (!alone.place) return call.event.type === 'gate' ? answerGate(world, gate) : {};
   // An inbox that cannot be read holds nothing for us; what else the event asks for goes on, above all the answer of a turn.
-  const entries = await readEntries(alone.place.inbox).catch(() => []);
+  const { entries } = await readMailbox<InboxEntry>(alone.place.inbox, 'inbox').catch(() => ({ entries: [] }));
   const stops = entries.flatMap((entry) => stopOf(entry, alone.signer.isSigned(entry, 'inbox')) ?? []);
-  const rulesFor = (messages: readonly WaitingMessage[]) =>
+  const takes = call.event.type === 'turnStart' || call.event.type === 'toolEnd';
+  const nonce = randomHex(4);
+  const rulesFor = (found: readonly InboxEntry[]) =>
     decide(
       call,
       {
@@ -48,7 +47,7 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
         // Which session is the project's, only the daemon knows: without it every reader of the file takes what is there.
         bound: { id: call.session, pid: undefined },
         boundAlive: true,
-        waiting: messages,
+        waiting: takes ? unread(alone, found) : [],
         further: 0,
         turnRuns: false,
         degraded: true,
@@ -61,16 +60,15 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
         hold: { policy: 'never', away: false, fromPhone: false, interactive: false },
         answeredAt: 0,
       },
-      randomHex(4),
+      nonce,
     );
-  const waiting = call.event.type === 'turnStart' || call.event.type === 'toolEnd' ? unread(alone, entries) : [];
-  const decision = rulesFor(waiting);
+  const decision = await takeHanded(alone, rulesFor(entries), rulesFor);
+  if (!decision) return {};
   if (call.event.type === 'turnEnd') await tellAnswer(alone, call.event, entries);
   if (call.event.type === 'turnEnd' || decision.effects.some(({ type }) => type === 'stopSpent')) {
-    await spendStops(alone, stops);
+    if (stops.length > 0) await spendStops(alone);
   }
-  const answer = await answerWith(alone, decision, waiting, rulesFor);
-  if (!answer) return {};
+  const { answer } = decision;
   if (call.event.type === 'gate' && answer.deny === undefined && answer.halt === undefined) {
     return answerGate(world, gate);
   }
@@ -99,19 +97,33 @@ function unread({ signer, now }: Alone, entries: readonly InboxEntry[]): Waiting
   return waiting.sort((a, b) => a.at - b.at);
 }
 
-async function spendStops(alone: Alone, stops: readonly StopView[]): Promise<void> {
-  if (stops.length === 0) return;
-  const ids = stops.map(({ id }) => id);
+/** Decides once more under the lock of the file: another hook may take the same messages in this moment. Undefined = nothing may be given. */
+async function takeHanded(
+  alone: Alone,
+  first: Decision,
+  rulesFor: (entries: readonly InboxEntry[]) => Decision,
+): Promise<Decision | undefined> {
+  if (handedBy(first).size === 0) return first;
   const via = noteNow(alone);
-  await update<InboxEntry>(alone.place.inbox, 'inbox', (entries) =>
-    entries.map((entry) => (ids.includes(entry.id) && stopOf(entry) ? { ...entry, read: true, via } : entry)),
-  );
+  let decision = first;
+  const isWritten = await update<InboxEntry>(alone.place.inbox, 'inbox', (entries) => {
+    decision = rulesFor(entries);
+    const handed = handedBy(decision);
+    return entries.map((entry) => (handed.has(identityOf(entry)) ? { ...entry, read: true, via } : entry));
+  });
+  return isWritten ? decision : undefined;
 }
 
-/** With ids that stand in the file: an entry of another program may lack them. */
-async function readEntries(path: string): Promise<readonly InboxEntry[]> {
-  const { entries, incomplete } = await readMailbox<InboxEntry>(path, 'inbox');
-  if (!incomplete) return entries;
-  const options = { path, kind: 'inbox', now: Date.now, lockTimeoutMs: hookLimits.fileLockMs } as const;
-  return (await updateMailboxFile<InboxEntry>(options, (each) => each)).entries;
+/** Identities of what the agent gets. */
+function handedBy({ effects }: Decision): ReadonlySet<string> {
+  const messages = effects.flatMap((effect) => (effect.type === 'hand' ? effect.messages : []));
+  return new Set(messages.map(({ entry }) => identityOf(entry)));
+}
+
+/** The turn is over, so every STOP that stands in the file by now has had its effect. */
+async function spendStops(alone: Alone): Promise<void> {
+  const via = noteNow(alone);
+  await update<InboxEntry>(alone.place.inbox, 'inbox', (entries) =>
+    entries.map((entry) => (stopOf(entry) ? { ...entry, read: true, via } : entry)),
+  );
 }

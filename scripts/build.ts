@@ -1,5 +1,6 @@
 // Bundles what is shipped into dist/: command line, hook launcher and fallback, Worker, child process of the embedded relay.
 
+import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -59,6 +60,7 @@ const [program, fallback, worker] = await Promise.all([
     platform: 'node',
     target: 'node20.18',
     minify: true,
+    write: false,
   }),
   build({
     ...common,
@@ -72,6 +74,19 @@ const [program, fallback, worker] = await Promise.all([
     target: 'es2023',
   }),
 ]);
+
+const bundle = fallback.outputFiles[0]?.text ?? '';
+const digest = createHash('sha256').update(bundle).digest('hex').slice(0, 16);
+await build({
+  ...common,
+  entryPoints: { 'wa-hook-fallback': './hooks/compiled.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  define: { __FALLBACK__: JSON.stringify(bundle), __FALLBACK_DIGEST__: JSON.stringify(digest) },
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20.18',
+});
 
 const metafiles = { 'wa-sync': program.metafile, 'wa-hook-fallback': fallback.metafile, worker: worker.metafile };
 const packages = bundledFolders(Object.values(metafiles)).map((folder) => readPackage(`${root}${folder}`));

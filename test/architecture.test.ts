@@ -111,7 +111,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/relay/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/{format,fs,journal,mailbox}/*', 'undici'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/{format,fs,journal,mailbox}/*', 'hpagent', 'proxy-from-env'],
     why: 'what crosses the network',
   },
   {

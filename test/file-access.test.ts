@@ -51,6 +51,7 @@ const others: Record<string, string> = {
   'agent/terminal.ts': '/proc',
   'agent/workflows/expand.ts': 'where paths lead, without opening them',
   'hooks/alone.ts': 'session file of the coding agent',
+  'hooks/compiled.ts': 'the folder of the installed launcher',
   'hooks/fallback.ts': 'stdin and stdout',
   'hooks/fs-promises.ts': 'stands in for node:fs/promises',
   'hooks/gate.ts': 'config and runtime directory',

@@ -1,8 +1,9 @@
 // The only client of the relay: calls over kept-alive HTTPS, each answer checked for its shape, each failure a code.
 // Never follows a redirect and never sends the token to another origin.
 
+import type { Agent, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { getProxyForUrl } from 'proxy-from-env';
 import { isErrorCode, WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import { isPhone } from '../../protocol/phone.ts';
@@ -16,6 +17,7 @@ import type {
   PollRequest,
   StatusAnswer,
 } from '../../protocol/relay-api.ts';
+import { exchange as exchangeHttp, readText } from '../http.ts';
 
 export interface RelayClient {
   /** Held up to `holdMs`. Errors: every code of the relay's API, `relay_unreachable`, `relay_bad_answer` (poll again now). */
@@ -56,7 +58,9 @@ const patience = {
   /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
   stallMs: 2.5 * relayLimits.heartbeatMs,
 };
-const maxAnswerBytes = 8 * 1024 * 1024;
+const maxAnswerChars = 8 * 1024 * 1024;
+/** A connection without a call is closed before the other side does it, in the middle of the next call. */
+const idleMs = 4_000;
 
 type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 const isThere = () => true;
@@ -83,36 +87,50 @@ interface Ask {
   /** Default: `answerMs` for the whole call. */
   signal?: AbortSignal;
   headers?: Record<string, string>;
-  /** Milliseconds without the head of an answer, counted from the start of the request. */
-  headersTimeout?: number;
+  /** Milliseconds of silence before the head of the answer. */
+  headMs?: number;
 }
 
 export function createRelayClient(
   relay: { url: string; token: string },
   { answerMs, fileMs, stallMs }: typeof patience = patience,
 ): RelayClient {
-  const loopback = /^http:/.test(relay.url);
-  const connect = (): Dispatcher => {
-    const options = { bodyTimeout: stallMs, connect: { timeout: 10_000 }, connections: 32 };
-    return loopback ? new Agent(options) : new EnvHttpProxyAgent(options);
-  };
-  let dispatcher = connect();
+  const isLoopback = /^http:/.test(relay.url);
+  const proxy = isLoopback ? '' : getProxyForUrl(relay.url);
+  const transport = process.getBuiltinModule(isLoopback ? 'node:http' : 'node:https');
+  let agent = connect();
+
+  async function connect(): Promise<Agent> {
+    const options = { keepAlive: true, maxSockets: 32, timeout: idleMs };
+    if (proxy === '') return new transport.Agent(options);
+    const { HttpsProxyAgent } = await import('hpagent');
+    return new HttpsProxyAgent({ ...options, proxy });
+  }
+
+  async function disconnect(): Promise<void> {
+    (await agent).destroy();
+  }
 
   async function exchange<T>(
     path: string,
-    { body, signal = AbortSignal.timeout(answerMs), headers, headersTimeout = answerMs }: Ask,
-    read: (response: Dispatcher.ResponseData) => Promise<T>,
+    { body, signal = AbortSignal.timeout(answerMs), headers, headMs = answerMs }: Ask,
+    read: (response: IncomingMessage) => Promise<T>,
   ): Promise<T> {
     const authorization = `Bearer ${relay.token}`;
     try {
-      const response = await request(`${relay.url}${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        dispatcher,
-        signal,
-        headersTimeout,
-        headers: { authorization, 'content-type': 'application/json', ...headers },
-        body: body ?? null,
-      });
+      const response = await exchangeHttp(
+        `${relay.url}${path}`,
+        {
+          method: body === undefined ? 'GET' : 'POST',
+          headers: { authorization, 'content-type': 'application/json', ...headers },
+          body,
+          agent: await agent,
+          signal,
+          headMs,
+          bodyMs: stallMs,
+        },
+        transport.request,
+      );
       return await read(response);
     } catch (cause) {
       throw cause instanceof WaError ? cause : unreachable(path, cause, signal);
@@ -121,16 +139,16 @@ export function createRelayClient(
 
   /** The answer, checked for its shape; undefined `shape` = any success. */
   function call<T>(path: string, shape: Shape | undefined, ask: Ask = {}): Promise<T> {
-    return exchange(path, ask, async ({ statusCode, body }) => {
-      const text = await readText(body);
-      const value = checked(statusCode, text);
+    return exchange(path, ask, async (response) => {
+      const text = await readText(response, maxAnswerChars);
+      const value = checked(response, text);
       if (shape === undefined || fits(value, shape)) return value as T;
       const what = `the relay's answer to ${path.split('?')[0]} is incomplete or of another kind`;
       throw new WaError('relay_bad_answer', `${what} (${text.length} bytes)`);
     });
   }
 
-  function checked(statusCode: number, text: string): unknown {
+  function checked({ statusCode = 0 }: IncomingMessage, text: string): unknown {
     const value = parse(text);
     if (isFailure(value)) throw relayError(statusCode, value.error);
     if (statusCode >= 400 || (statusCode >= 300 && value === undefined)) throw statusError(statusCode, relay.url);
@@ -147,7 +165,7 @@ export function createRelayClient(
     });
   }
 
-  const ofFile = () => ({ signal: AbortSignal.timeout(fileMs), headersTimeout: fileMs });
+  const ofFile = () => ({ signal: AbortSignal.timeout(fileMs), headMs: fileMs });
 
   return {
     poll: (body, signal) => call('/v1/poll', shapes.poll, { body: JSON.stringify(body), signal }),
@@ -158,10 +176,10 @@ export function createRelayClient(
       call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),
     typing: (address) => call('/v1/typing', undefined, { body: JSON.stringify(address) }),
     download: (address, fileId) =>
-      exchange(`/v1/files/${encodeURIComponent(fileId)}?${query(address)}`, ofFile(), async ({ statusCode, body }) => {
-        if (statusCode === 200) return body;
-        checked(statusCode, await readText(body));
-        throw statusError(statusCode, relay.url);
+      exchange(`/v1/files/${encodeURIComponent(fileId)}?${query(address)}`, ofFile(), async (response) => {
+        if (response.statusCode === 200) return response;
+        checked(response, await readText(response, maxAnswerChars));
+        throw statusError(response.statusCode ?? 0, relay.url);
       }),
     upload: (address, { content, bytes, ...named }) =>
       call(`/v1/files?${query({ ...address, ...named })}`, shapes.document, {
@@ -170,11 +188,10 @@ export function createRelayClient(
         headers: { 'content-type': 'application/octet-stream', 'content-length': String(bytes) },
       }),
     reconnect() {
-      const old = dispatcher;
-      dispatcher = connect();
-      old.destroy().catch(() => {});
+      void disconnect();
+      agent = connect();
     },
-    close: () => dispatcher.destroy(),
+    close: disconnect,
   };
 }
 
@@ -188,16 +205,6 @@ function query(values: object): string {
   return new URLSearchParams(
     Object.entries(values).map(([key, value]): [string, string] => [key, String(value)]),
   ).toString();
-}
-
-async function readText(body: Readable): Promise<string> {
-  let text = '';
-  body.setEncoding('utf8');
-  for await (const chunk of body) {
-    text += chunk;
-    if (text.length > maxAnswerBytes) throw new Error('answer too large');
-  }
-  return text;
 }
 
 function parse(text: string): unknown {

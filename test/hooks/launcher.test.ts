@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -268,13 +268,6 @@ describe.each(shells)('the launcher under %s', (shell) => {
       expect(await launch()).toEqual(fromFallback(0));
       expect(await launch({ args: held })).toEqual(fromFallback(0, 'AfterAgent', '86400'));
     });
-  });
-
-  it('tells Node to keep the compiled fallback beside it', async () => {
-    await bench.addFallback('console.log(JSON.stringify({ kept: process.env.NODE_COMPILE_CACHE }))');
-    const kept = join(dirname(bench.launcher), 'compiled');
-    expect(await launch()).toEqual(printed(`${JSON.stringify({ kept })}\n`));
-    expect((await stat(kept)).mode & 0o777).toBe(0o700);
   });
 
   it('prints {} when the fallback is missing, fails, lies or shouts', async () => {
