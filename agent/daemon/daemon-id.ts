@@ -17,14 +17,11 @@ export function readSigningKey(configDir: string): Promise<string> {
   return readOnce(configDir, { path: configFiles(configDir).signingKey, form: /^[0-9a-f]{64}$/, make });
 }
 
-interface Kept {
-  path: string;
-  form: RegExp;
-  make(): string;
-}
-
 /** Two first starts at once agree on one value: `link` fails for the second. */
-async function readOnce(configDir: string, { path, form, make }: Kept): Promise<string> {
+async function readOnce(
+  configDir: string,
+  { path, form, make }: { path: string; form: RegExp; make(): string },
+): Promise<string> {
   const existing = await readValue(path, form);
   if (existing) return existing;
   const temporary = join(configDir, `.${basename(path)}-${process.pid}-${randomUUID()}`);

@@ -25,11 +25,14 @@ export interface Taker {
 /** What the taker has now, and no other taker gets; empty = nothing, so that the answer must not leave. Errors: those of the journal. */
 export type Give = (messages: readonly WaitingMessage[], taker: Taker) => Promise<readonly WaitingMessage[]>;
 
-export type CustodyOptions = Pick<TurnsOptions, 'project' | 'journal' | 'clock'> & {
+export function createCustody({
+  project,
+  journal,
+  inbox,
+  clock,
+}: Pick<TurnsOptions, 'project' | 'journal' | 'clock'> & {
   inbox: Pick<InboxSync, 'take' | 'claim' | 'refresh'>;
-};
-
-export function createCustody({ project, journal, inbox, clock }: CustodyOptions): Give {
+}): Give {
   return async (messages, { note, records, isGone, giveBack }) => {
     if (messages.length === 0 || isGone()) return [];
     const owners = messages.filter(({ fromOwner }) => fromOwner).map(({ entry }) => entry);

@@ -2,19 +2,18 @@
 
 import { randomUUID } from 'node:crypto';
 import { durationText } from '../../protocol/duration.ts';
-import type { Sprint } from '../../protocol/sprint.ts';
+import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { answerId } from '../mailbox/answer-id.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
-import { withoutMarker } from '../turns/sprint.ts';
+import { endText, withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import type { Held, HeldTurn } from './held-turn.ts';
 import { currentStop, type Runtime, type Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
-import { type SprintRecord, sprintLead } from './sprint-record.ts';
 import { placeIn, type TurnState, toStoredTurn } from './state.ts';
-import type { HookHost } from './types.ts';
+import type { HookHost, TurnsOptions } from './types.ts';
 
 export type Ending = ReturnType<typeof createEnding>;
 
@@ -28,12 +27,6 @@ interface OpenEnd {
 
 type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
 
-export interface EndingParts {
-  settlement: Settlement;
-  sprints: SprintRecord;
-  held: HeldTurn;
-}
-
 interface HowItEnded {
   /** The answer's id; undefined = no event told the end. */
   id?: string | undefined;
@@ -45,7 +38,7 @@ interface HowItEnded {
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
-export function createEnding(runtime: Runtime, { settlement, sprints, held }: EndingParts) {
+export function createEnding(runtime: Runtime, settlement: Settlement, sprints: SprintRecord, held: HeldTurn) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
@@ -195,3 +188,40 @@ const cancelledText = 'Cancelled at the keyboard.';
 const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
 const lostText =
   'Your message did not reach the agent: Esc at the terminal came first, or a dialog of the agent, as its loop check opens one. The message is unread again and goes with the next turn there.';
+
+export type SprintRecord = ReturnType<typeof createSprintRecord>;
+
+/** The sprint as the journal has it, and what the phone hears of it. */
+export function createSprintRecord({ project, journal, clock, log, tell }: TurnsOptions) {
+  const p = project.key;
+
+  async function keep(sprint: Sprint | undefined): Promise<void> {
+    if (sprint === project.sprint) return;
+    await journal.append([{ t: 'sprint', p, at: clock(), sprint: sprint ?? null }]);
+  }
+
+  async function tellEnd(sprint: Sprint | undefined, end: SprintEnd): Promise<void> {
+    if (!sprint) return;
+    log('info', 'sprint ended', { project: p, sprint: sprint.id, end, done: sprint.done });
+    await tell(`sprint_${sprint.id}`, endText(sprint, end, clock()));
+  }
+
+  async function end(why: SprintEnd): Promise<void> {
+    const { sprint } = project;
+    if (!sprint) return;
+    await keep(undefined);
+    await tellEnd(sprint, why);
+  }
+
+  return { keep, tellEnd, end };
+}
+
+/** The line above the report of a turn; '' = a turn outside the sprint. */
+function sprintLead(sprint: Sprint, after: AfterTurn | undefined): string {
+  if (sprint.turn === 'final') return 'Final status of the sprint:';
+  if (sprint.turn !== 'task') return '';
+  const finished = ((after?.sprint ?? after?.ended?.sprint)?.done ?? 0) > sprint.done;
+  return finished
+    ? `Task ${sprint.done + 1} of ${sprint.tasks} done:`
+    : `Task ${sprint.done + 1} of ${sprint.tasks}, not finished yet:`;
+}

@@ -19,16 +19,7 @@ export interface Held {
   readonly answer: Promise<TurnAnswer>;
 }
 
-export interface HeldTurn {
-  readonly route: Route;
-  current(): Held | undefined;
-  /** The next prompt of the coding agent; false = the host is gone, or the messages are. */
-  give(next: Continuation, call: HookCall, host: HookHost): Promise<boolean>;
-  /** Holds the hook; an older one is answered empty. */
-  hold(call: HookCall, host: HookHost): Promise<Held>;
-  /** The keyboard is free again. */
-  release(): void;
-}
+export type HeldTurn = ReturnType<typeof createHeldTurn>;
 
 export interface HeldTurnParts {
   hand: HandOver;
@@ -38,7 +29,7 @@ export interface HeldTurnParts {
   wake(): void;
 }
 
-export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wake }: HeldTurnParts): HeldTurn {
+export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wake }: HeldTurnParts) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, inbox, clock, log } = options;
   const p = project.key;
@@ -50,6 +41,7 @@ export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wa
     current = undefined;
   }
 
+  /** The next prompt of the coding agent; false = the host is gone, or the messages are. */
   async function give({ text, messages }: Continuation, call: HookCall, host: HookHost): Promise<boolean> {
     if (host.isGone()) return false;
     const { session, transcript } = call;
@@ -61,6 +53,7 @@ export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wa
     return isGiven;
   }
 
+  /** Holds the hook; an older one is answered empty. */
   async function hold(call: HookCall, host: HookHost): Promise<Held> {
     if (current) end(current.held, {});
     let resolve: (answer: TurnAnswer) => void = () => {};
@@ -96,6 +89,7 @@ export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wa
     return 'nobody';
   }
 
+  /** The keyboard is free again. */
   function release(): void {
     const held = current?.held;
     if (!held) return;
@@ -105,8 +99,9 @@ export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wa
   }
 
   const isOpen = () => current !== undefined;
+  const route: Route = { name: 'held', wakes: false, gatherMs: burstMs, isOpen, deliver: () => enqueue(deliver) };
   return {
-    route: { name: 'held', wakes: false, gatherMs: burstMs, isOpen, deliver: () => enqueue(deliver) },
+    route,
     current: () => current?.held,
     give,
     hold,

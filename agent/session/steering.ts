@@ -1,24 +1,17 @@
 // Carries out what the owner asks of the turns: STOP, sprint, away, later, continue. Journalled first; works outside the
 // queue of hook events, so that a stuck event cannot delay it.
 
-import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
 import { type HeldMessage, stopWordId } from '../journal/state.ts';
 import { readOrder } from '../turns/sprint.ts';
+import type { SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Routes } from './routes.ts';
 import type { Runtime } from './runtime.ts';
 import { isBusy } from './state.ts';
 import type { Steering } from './types.ts';
 
-export interface SteeringParts {
-  runtime: Pick<Runtime, 'options' | 'state'>;
-  held: Pick<HeldTurn, 'current' | 'release'>;
-  routes: Routes;
-  /** Ends the sprint and tells the phone why. */
-  endSprint(end: SprintEnd): Promise<void>;
-}
-
-export function createSteering({ runtime, held, routes, endSprint }: SteeringParts): Steering {
+export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes, sprints: SprintRecord): Steering {
   const { options } = runtime;
   const { project, journal, inbox, clock } = options;
   const p = project.key;
@@ -72,7 +65,7 @@ export function createSteering({ runtime, held, routes, endSprint }: SteeringPar
       void inbox.refresh();
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.
-      if (hadSprint) await endSprint(type === 'abort' ? 'aborted' : 'stopped');
+      if (hadSprint) await sprints.end(type === 'abort' ? 'aborted' : 'stopped');
       if (isBusy(runtime.state)) {
         const what =
           type === 'abort'
@@ -151,7 +144,7 @@ export function createSteering({ runtime, held, routes, endSprint }: SteeringPar
       if (!inbox.foreignStop()) return;
       if (isBusy(runtime.state)) return;
       await park(Number.POSITIVE_INFINITY);
-      if (project.sprint) await endSprint('stopped');
+      if (project.sprint) await sprints.end('stopped');
       await inbox.settleForeignStops();
       await options.tell(
         `foreign_stop_${clock()}`,

@@ -8,12 +8,11 @@ import { sessionContext, terminalNews } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import { createAdoption } from './adoption.ts';
 import { createHandOver } from './custody.ts';
-import { createEnding } from './ending.ts';
+import { createEnding, createSprintRecord } from './ending.ts';
 import { createHeldTurn, type Held } from './held-turn.ts';
 import { createNudge, createRoutes, type Routes } from './routes.ts';
 import { createQueue, createRuntime, currentStop, noneWaiting } from './runtime.ts';
 import { createSettlement } from './settlement.ts';
-import { createSprintRecord } from './sprint-record.ts';
 import { isBusy, placeIn } from './state.ts';
 import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
@@ -31,8 +30,8 @@ export function createTurns(options: TurnsOptions): Turns {
   const held = createHeldTurn(runtime, { hand, keepSprint: sprints.keep, enqueue, wake: () => routes.wake() });
   const nudge = createNudge(runtime, () => held.current() !== undefined);
   const routes: Routes = createRoutes(runtime, [held.route, nudge]);
-  const ending = createEnding(runtime, { settlement, sprints, held });
-  const steering = createSteering({ runtime, held, routes, endSprint: sprints.end });
+  const ending = createEnding(runtime, settlement, sprints, held);
+  const steering = createSteering(runtime, held, routes, sprints);
   const { adopt, findUntold } = createAdoption(runtime, ending);
   const check = createWatchdog(runtime, { routes, held, settlement, ending, sprints, adopt });
 

@@ -2,12 +2,11 @@
 // never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
 import { pickUpText } from '../turns/terminal.ts';
-import type { Ending } from './ending.ts';
+import type { Ending, SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Routes } from './routes.ts';
 import { currentStop, type Runtime } from './runtime.ts';
 import type { Settlement } from './settlement.ts';
-import type { SprintRecord } from './sprint-record.ts';
 import { isBusy } from './state.ts';
 
 export interface WatchdogParts {
