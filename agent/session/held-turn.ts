@@ -21,15 +21,13 @@ export interface Held {
 
 export type HeldTurn = ReturnType<typeof createHeldTurn>;
 
-export interface HeldTurnParts {
-  hand: HandOver;
-  keepSprint(sprint: Sprint | undefined): Promise<void>;
-  /** Among the events of the project, one after the other. */
-  enqueue: Enqueue;
-  wake(): void;
-}
-
-export function createHeldTurn(runtime: Runtime, { hand, keepSprint, enqueue, wake }: HeldTurnParts) {
+export function createHeldTurn(
+  runtime: Runtime,
+  hand: HandOver,
+  keepSprint: (sprint: Sprint | undefined) => Promise<void>,
+  enqueue: Enqueue,
+  wake: () => void,
+) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, inbox, clock, log } = options;
   const p = project.key;

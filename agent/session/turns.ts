@@ -27,7 +27,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const settlement = createSettlement(runtime);
   const sprints = createSprintRecord(options);
   const hand = createHandOver(runtime);
-  const held = createHeldTurn(runtime, { hand, keepSprint: sprints.keep, enqueue, wake: () => routes.wake() });
+  const held = createHeldTurn(runtime, hand, sprints.keep, enqueue, () => routes.wake());
   const nudge = createNudge(runtime, () => held.current() !== undefined);
   const routes: Routes = createRoutes(runtime, [held.route, nudge]);
   const ending = createEnding(runtime, settlement, sprints, held);
