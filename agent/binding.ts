@@ -1,4 +1,4 @@
-// From a hook's working directory to the project it belongs to: the nearest bound folder above it, by real path.
+// Finds the project of a working directory: the nearest bound folder above the directory, by real path.
 
 import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';

@@ -142,8 +142,8 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .addOption(
       new Option(
         '--scope <scope>',
-        'where; without it install takes the extension, and uninstall removes every place',
-      ).choices(['extension', 'project']),
+        'user: all projects; project: one. Default: user for install, every place for uninstall',
+      ).choices(['user', 'project']),
     )
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
     .option('--json', 'one JSON object (list)', false)

@@ -1,20 +1,14 @@
-// Runs work once for all callers that wait for it.
+// Runs work once for all callers that wait for the work.
 
 /** The returned promise resolves after a run that began after the call. `work` must not reject. */
 export function createCoalesced(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
-  function start(): Promise<void> {
-    running = work().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
   return () => {
-    if (!running) return start();
-    next ??= running.then(() => {
+    next ??= last.then(() => {
       next = undefined;
-      return start();
+      last = work();
+      return last;
     });
     return next;
   };

@@ -45,9 +45,10 @@ export async function askDaemon(
       body: body ? JSON.stringify(body) : null,
       ...(signal ? { signal } : {}),
     });
-    const answer = (await response.body.json()) as { error?: ErrorBody['error'] };
-    if (answer.error) throw refused(answer.error);
-    return answer;
+    const answer = (await response.body.json()) as Partial<ErrorBody>;
+    if (!answer.error) return answer;
+    const { code, message, hint } = answer.error;
+    throw new WaError(code, message, hint === undefined ? {} : { hint });
   } catch (cause) {
     if (cause instanceof WaError) throw cause;
     throw await withoutAnswer(dirs, cause, signal?.aborted ?? false);
@@ -56,36 +57,26 @@ export async function askDaemon(
   }
 }
 
-/** Includes a full queue of connections, from which the daemon takes none. */
-const busyCodes = new Set([
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ETIMEDOUT',
-  'EAGAIN',
-]);
+/** Includes a full queue of connections that the daemon does not accept. */
+const busyCodes = /^(UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT|ETIMEDOUT|EAGAIN)$/;
 
 async function withoutAnswer({ runtime, state }: DaemonDirs, cause: unknown, isAborted: boolean): Promise<WaError> {
   const owner = state === undefined ? undefined : await readLockOwner(stateFiles(state).lock);
   const pid = owner && !isOver(owner) ? owner.pid : undefined;
   const code = String((cause as NodeJS.ErrnoException).code);
-  if (!isAborted && busyCodes.has(code)) {
+  if (!isAborted && busyCodes.test(code)) {
     const process = pid === undefined ? '' : ` (pid ${pid})`;
-    return new WaError('daemon_busy', `the daemon${process} does not answer: it is busy or hangs`, {
-      hint: `Try again. If it lasts: ${pid === undefined ? 'end its process' : `kill ${pid}`} and start \`wa-sync\` again; stored messages are kept.`,
-      cause,
-    });
+    const end = pid === undefined ? 'end its process' : `kill ${pid}`;
+    const hint = `Try again. If it lasts: ${end} and start \`wa-sync\` again; stored messages are kept.`;
+    return new WaError('daemon_busy', `the daemon${process} does not answer: it is busy or hangs`, { hint, cause });
   }
   if (code === 'ENOENT' && pid !== undefined) {
-    return new WaError('daemon_not_running', `no daemon answers in ${runtime}, but one runs as process ${pid}`, {
-      hint: `WA_RUNTIME_DIR must be the same for both. If it is, the socket was removed: kill ${pid} and start \`wa-sync\` again.`,
-      cause,
-    });
+    const hint = `WA_RUNTIME_DIR must be the same for both. If it is, the socket was removed: kill ${pid} and start \`wa-sync\` again.`;
+    const message = `no daemon answers in ${runtime}, but one runs as process ${pid}`;
+    return new WaError('daemon_not_running', message, { hint, cause });
   }
-  return new WaError('daemon_not_running', `no daemon answers in ${runtime}`, {
-    hint: 'Start it with `wa-sync` (WA_RUNTIME_DIR must be the same for both).',
-    cause,
-  });
+  const hint = 'Start it with `wa-sync` (WA_RUNTIME_DIR must be the same for both).';
+  return new WaError('daemon_not_running', `no daemon answers in ${runtime}`, { hint, cause });
 }
 
 function socketAddress(runtimeDir: string): string {
@@ -95,8 +86,4 @@ function socketAddress(runtimeDir: string): string {
   } catch {
     return '\\\\.\\pipe\\wa-sync-none';
   }
-}
-
-function refused({ code, message, hint }: ErrorBody['error']): WaError {
-  return new WaError(code, message, hint === undefined ? {} : { hint });
 }

@@ -34,13 +34,7 @@ export function fileLog(path: string, clock: () => number, echo?: (line: string)
     } catch {
       // See above.
     }
-    echo?.(`${level === 'info' ? '' : `${level}: `}${event}${describe(fields)}`);
+    const shown = Object.entries(fields).map(([key, value]) => (value === undefined ? '' : ` ${key}=${value}`));
+    echo?.(`${level === 'info' ? '' : `${level}: `}${event}${shown.join('')}`);
   };
-}
-
-function describe(fields: LogFields): string {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ` ${key}=${value}`)
-    .join('');
 }

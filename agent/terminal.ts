@@ -1,4 +1,4 @@
-// Whether a process runs in a terminal with a person: a held hook must know, because a headless run that waits never ends.
+// Finds out whether a process runs in a terminal with a person, because a headless run with a held hook would never end.
 
 import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
@@ -31,7 +31,7 @@ function byPs(pid: number, isHeadless: IsHeadless): Promise<boolean> {
   });
 }
 
-/** What `ps -o tty=,args=` says of one process: `ttys001  node /opt/bin/agent`; `??` or `-` = it has no terminal. */
+/** `line` = the output of `ps -o tty=,args=` for one process: `ttys001  node /opt/bin/agent`; `??` or `-` = no terminal. */
 export function isTerminalLine(line: string, isHeadless: IsHeadless): boolean {
   const [tty = '', ...args] = line.trim().split(/\s+/);
   return /^\w/.test(tty) && !isHeadless(args);

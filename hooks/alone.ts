@@ -2,9 +2,8 @@
 
 import { statSync } from 'node:fs';
 import type { Config } from '../agent/config.ts';
-import type { MailboxPlace } from '../agent/mailbox/location.ts';
 import { pruneSettled } from '../agent/mailbox/merge.ts';
-import { findServed } from '../agent/mailbox/served.ts';
+import { findServed, type MailboxPlace } from '../agent/mailbox/served.ts';
 import { readSigner, type Signer } from '../agent/mailbox/signing.ts';
 import { updateMailboxFile } from '../agent/mailbox/update.ts';
 import type { HookNote, InboxEntry, OutboxEntry } from '../protocol/files.ts';

@@ -3,10 +3,9 @@
 import { driverOf } from '../agent/drivers/registry.ts';
 import { summarize } from '../agent/format/summary.ts';
 import { readFrom } from '../agent/fs/tail.ts';
-import { answerId } from '../agent/mailbox/answer-id.ts';
-import { appendUnsent } from '../agent/mailbox/append.ts';
-import { ensureMailbox } from '../agent/mailbox/location.ts';
-import { readMailbox } from '../agent/mailbox/read.ts';
+import { ensureMailbox } from '../agent/mailbox/served.ts';
+import { answerId } from '../agent/mailbox/signing.ts';
+import { appendUnsent, readMailbox } from '../agent/mailbox/update.ts';
 import { type InboxEntry, isoSeconds, noteOf, type OutboxEntry } from '../protocol/files.ts';
 import type { TurnEvent } from '../protocol/turn-events.ts';
 import { type Alone, noteNow } from './alone.ts';

@@ -4,7 +4,7 @@
 import { loadConfig } from '../agent/config.ts';
 import { randomHex } from '../agent/crypto.ts';
 import { driverOf, isGate } from '../agent/drivers/registry.ts';
-import { readMailbox } from '../agent/mailbox/read.ts';
+import { readMailbox } from '../agent/mailbox/update.ts';
 import type { PathsInput } from '../agent/paths.ts';
 import { type Decision, decide } from '../agent/turns/rules.ts';
 import { stopOf } from '../agent/turns/stop.ts';

@@ -139,7 +139,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/local-server/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'hono'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'hono', 'valibot'],
     why: 'knows the calls and not what becomes of them',
   },
   {
@@ -171,7 +171,7 @@ const rooms: readonly Room[] = [
     why: 'what the drivers share',
   },
   {
-    files: 'agent/drivers/{driver,footprints,registry,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+    files: 'agent/drivers/{driver,fields,footprints,registry,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },
@@ -183,8 +183,8 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/workflows/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'smol-toml'],
-    why: 'reads workflow files',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/{driver,footprints}.ts', 'smol-toml'],
+    why: 'reads workflow files, and knows no coding agent',
   },
 
   {
@@ -270,7 +270,7 @@ it.each([
   ['worker/poll.ts', 'agent/log.ts'],
   ['worker/mailbox/tables/log.ts', 'worker/telegram/send.ts'],
   ['agent/paths.ts', 'undici'],
-  ['agent/turns/rules.ts', 'agent/mailbox/read.ts'],
+  ['agent/turns/rules.ts', 'agent/mailbox/update.ts'],
   ['agent/relay/pull.ts', 'agent/session/turns.ts'],
   ['agent/drivers/gemini/hook-io.ts', 'node:path'],
   ['agent/mcp/tools.ts', 'agent/journal/journal.ts'],

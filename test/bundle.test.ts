@@ -24,8 +24,8 @@ const fallbackRooms = [
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/(summary|redact|redaction-rule|secrets|personal)\.ts$/,
-  /^agent\/drivers\/registry\.ts$/,
-  /^agent\/drivers\/[\w-]+\/(driver|hook-io|run|session-log|tools)\.ts$/,
+  /^agent\/drivers\/(fields|registry)\.ts$/,
+  /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 
 it('the hook fallback bundles only the rooms it may share with the daemon, and no package', () => {

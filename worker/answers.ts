@@ -1,7 +1,6 @@
-// Answers of the mailboxes and of the HTTP API: errors as data and as statuses, one place for the headers.
+// Answers of the HTTP API: errors as statuses, one place for the headers.
 
 import { type ErrorCode, errorBody, WaError } from '../protocol/errors.ts';
-import type { ObjectAnswer } from './mailbox/object.ts';
 
 /** The table of protocol/README.md, section 5. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
@@ -20,8 +19,9 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   storage_failed: 503,
 };
 
-export function jsonAnswer(status: number, json: string): Response {
-  return new Response(json, {
+/** `value` = the JSON, or what becomes JSON. */
+export function jsonAnswer(status: number, value: object | string): Response {
+  return new Response(typeof value === 'string' ? value : JSON.stringify(value), {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   });
@@ -30,7 +30,7 @@ export function jsonAnswer(status: number, json: string): Response {
 export function errorAnswer(error: unknown): Response {
   const body = errorBody(asWaError(error));
   const status = statusOf[body.error.code] ?? 500;
-  const answer = jsonAnswer(status, JSON.stringify(body));
+  const answer = jsonAnswer(status, body);
   if (status === 503) answer.headers.set('retry-after', String(Math.ceil((body.error.retryAfterMs ?? 5_000) / 1000)));
   return answer;
 }
@@ -42,18 +42,4 @@ function asWaError(error: unknown): WaError {
   return new WaError('internal', 'the relay failed in a way it does not know', {
     hint: 'look into `npx wrangler tail`',
   });
-}
-
-/** Raises the error that the object returned, and `storage_failed` when the object cannot be reached. */
-export async function ask<T>(call: () => Promise<ObjectAnswer<T>>): Promise<T> {
-  let answer: ObjectAnswer<T>;
-  try {
-    answer = await call();
-  } catch (error) {
-    if (error instanceof WaError) throw error;
-    throw new WaError('storage_failed', 'the mailbox cannot be reached', { cause: error });
-  }
-  if (answer.ok) return answer.value;
-  const { code, message, ...rest } = answer.error;
-  throw new WaError(code, message, rest);
 }

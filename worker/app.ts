@@ -1,6 +1,6 @@
 // The routes over a list of platforms. Checks who calls and what is sent, then hands over; holds no state and no rule of the queue.
 
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import packageJson from '../package.json';
 import { WaError } from '../protocol/errors.ts';
@@ -13,16 +13,16 @@ import {
   outboxRequestSchema,
   pollRequestSchema,
 } from '../protocol/relay-api.ts';
-import { ask, errorAnswer, jsonAnswer } from './answers.ts';
+import { errorAnswer, jsonAnswer } from './answers.ts';
 import { requireAgent } from './auth.ts';
-import type { Bindings } from './bindings.ts';
+import { ask, type Bindings, type MailboxStub, mailboxOf } from './bindings.ts';
 import { readSettings } from './env.ts';
 import { downloadFile, uploadDocument } from './files.ts';
 import { metricsText } from './metrics.ts';
 import type { Platform, PlatformKind } from './platform.ts';
-import { connectAll, objectName, platformOf } from './platforms.ts';
+import { connectAll, platformOf } from './platforms.ts';
 import { holdPoll } from './poll.ts';
-import { readAddress, readBody, readQuery } from './requests.ts';
+import { readBody, readQuery } from './requests.ts';
 import { edgeCounts, webhook } from './webhook.ts';
 
 const { version } = packageJson;
@@ -37,7 +37,7 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
     errorAnswer(new WaError('not_found', `there is no ${context.req.method} ${context.req.path}`)),
   );
 
-  app.get('/healthz', () => jsonAnswer(200, JSON.stringify({ ok: true, version })));
+  app.get('/healthz', () => jsonAnswer(200, { ok: true, version }));
 
   for (const kind of kinds) {
     app.post(
@@ -54,16 +54,16 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
     return next();
   });
 
-  app.get('/v1/files/:id', async ({ env, req, get }) => {
-    const { mailbox, project } = readAddress(req.query());
-    const { platform, stub } = served(env, get('platforms'), mailbox);
-    return downloadFile(stub, platform, project, req.param('id'));
+  app.get('/v1/files/:id', async (context) => {
+    const { mailbox, project } = readQuery(addressSchema, context.req.query());
+    const { platform, stub } = served(context, mailbox);
+    return downloadFile(stub, platform, project, context.req.param('id'));
   });
 
-  app.post('/v1/files', async ({ env, req, get }) => {
-    const query = readQuery(documentQuerySchema, req.query());
-    const { platform, stub } = served(env, get('platforms'), query.mailbox);
-    return json(200, await uploadDocument(stub, platform, req.raw, query));
+  app.post('/v1/files', async (context) => {
+    const query = readQuery(documentQuerySchema, context.req.query());
+    const { platform, stub } = served(context, query.mailbox);
+    return jsonAnswer(200, await uploadDocument(stub, platform, context.req.raw, query));
   });
 
   // From here on bodies are small.
@@ -75,50 +75,48 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
     }),
   );
 
-  app.post('/v1/poll', async ({ env, req, get }) => {
-    const request = readBody(pollRequestSchema, await req.text());
-    return holdPoll(served(env, get('platforms'), request.mailbox).stub, request, req.raw.signal);
+  app.post('/v1/poll', async (context) => {
+    const request = readBody(pollRequestSchema, await context.req.text());
+    return holdPoll(served(context, request.mailbox).stub, request, context.req.raw.signal);
   });
 
-  app.post('/v1/outbox', async ({ env, req, get }) => {
-    const request = readBody(outboxRequestSchema, await req.text());
-    const { stub } = served(env, get('platforms'), request.mailbox);
-    return json(202, await ask(() => stub.post(request)));
+  app.post('/v1/outbox', async (context) => {
+    const request = readBody(outboxRequestSchema, await context.req.text());
+    return jsonAnswer(202, await ask(served(context, request.mailbox).stub, 'post', request));
   });
 
-  app.post('/v1/typing', async ({ req, get, executionCtx }) => {
-    const { mailbox, project } = readBody(addressSchema, await req.text());
-    executionCtx.waitUntil(platformOf(get('platforms'), mailbox).showTyping(mailbox, project));
-    return new Response(null, { status: 204 });
+  app.post('/v1/typing', async (context) => {
+    const { mailbox, project } = readBody(addressSchema, await context.req.text());
+    context.executionCtx.waitUntil(served(context, mailbox).platform.showTyping(mailbox, project));
+    return context.body(null, 204);
   });
 
-  app.get('/v1/letters', async ({ env, req, get }) => {
-    const { mailbox, project } = readAddress(req.query());
-    const { stub } = served(env, get('platforms'), mailbox);
-    return json(200, await ask(() => stub.letters(project)));
+  app.get('/v1/letters', async (context) => {
+    const { mailbox, project } = readQuery(addressSchema, context.req.query());
+    return jsonAnswer(200, await ask(served(context, mailbox).stub, 'letters', project));
   });
 
-  app.post('/v1/letters/:id', async ({ env, req, get }) => {
-    const { mailbox, project, action } = readBody(letterActionSchema, await req.text());
-    const { stub } = served(env, get('platforms'), mailbox);
-    return json(200, await ask(() => stub.actOnLetter(project, req.param('id'), action)));
+  app.post('/v1/letters/:id', async (context) => {
+    const { mailbox, project, action } = readBody(letterActionSchema, await context.req.text());
+    return jsonAnswer(
+      200,
+      await ask(served(context, mailbox).stub, 'actOnLetter', project, context.req.param('id'), action),
+    );
   });
 
-  app.get('/v1/status', async ({ env, get }) => {
-    const platforms = get('platforms');
-    const mailboxes = everyStub(env, platforms).map((stub) => ask(() => stub.status()));
+  app.get('/v1/status', async (context) => {
     const answer: StatusAnswer = {
       version,
       now: Date.now(),
-      platforms: platforms.map(({ name, account }) => ({ name, account })),
-      mailboxes: await Promise.all(mailboxes),
+      platforms: context.get('platforms').map(({ name, account }) => ({ name, account })),
+      mailboxes: await Promise.all(everyStub(context).map((stub) => ask(stub, 'status'))),
     };
-    return json(200, answer);
+    return jsonAnswer(200, answer);
   });
 
-  app.get('/v1/metrics', async ({ env, get }) => {
-    const mailboxes = everyStub(env, get('platforms')).map((stub) => ask(() => stub.metrics()));
-    return new Response(metricsText(await Promise.all(mailboxes), edgeCounts), {
+  app.get('/v1/metrics', async (context) => {
+    const metrics = await Promise.all(everyStub(context).map((stub) => ask(stub, 'metrics')));
+    return new Response(metricsText(metrics, edgeCounts), {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
     });
   });
@@ -126,18 +124,14 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
   return app;
 }
 
-function json(status: number, value: object): Response {
-  return jsonAnswer(status, JSON.stringify(value));
-}
-
 /** Raises `unknown_mailbox`. */
-function served(env: Bindings, platforms: readonly Platform[], mailbox: string) {
-  const platform = platformOf(platforms, mailbox);
-  return { platform, stub: env.MAILBOX.getByName(objectName(platform, mailbox)) };
+function served(context: Context<Env>, mailbox: string) {
+  const platform = platformOf(context.get('platforms'), mailbox);
+  return { platform, stub: mailboxOf(context.env, platform, mailbox) };
 }
 
-function everyStub(env: Bindings, platforms: readonly Platform[]) {
-  return platforms.flatMap((platform) =>
-    platform.chatIds.map((chatId) => env.MAILBOX.getByName(objectName(platform, chatId))),
-  );
+function everyStub(context: Context<Env>): MailboxStub[] {
+  return context
+    .get('platforms')
+    .flatMap((platform) => platform.chatIds.map((chatId) => mailboxOf(context.env, platform, chatId)));
 }

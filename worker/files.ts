@@ -1,21 +1,20 @@
-// Files through the stateless Worker, as streams in both directions: the object only says which, and keeps the outcome.
+// Files through the stateless Worker, as streams in both directions: the object only names the file, and keeps the outcome.
 
 import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { DocumentAnswer, DocumentQuery } from '../protocol/relay-api.ts';
-import { ask } from './answers.ts';
-import type { Mailbox } from './mailbox/object.ts';
-import type { DocumentRequest, DocumentStart } from './mailbox/outbound/documents.ts';
+import { ask, type MailboxStub } from './bindings.ts';
+import type { DocumentRequest } from './mailbox/outbound/documents.ts';
 import type { Platform } from './platform.ts';
 
 /** Raises `not_found`, `body_too_large`, and `rate_limited`, `platform_*` when the platform does not answer. */
 export async function downloadFile(
-  stub: DurableObjectStub<Mailbox>,
+  stub: MailboxStub,
   platform: Platform,
   project: number,
   id: string,
 ): Promise<Response> {
-  const file = await ask(() => stub.findFile(project, id));
+  const file = await ask(stub, 'findFile', project, id);
   const opened = await platform.openFile(file.id);
   if (opened.kind === 'failed') {
     const { code, reason, afterMs: retryAfterMs } = opened;
@@ -30,16 +29,13 @@ export async function downloadFile(
   });
 }
 
-/** A turn that comes soon is waited for here, with the document at the door. */
+/** The Worker waits this long for the turn of a document, whose bytes the caller holds meanwhile. */
 const patienceMs = 5_000;
 
-async function begin(
-  stub: DurableObjectStub<Mailbox>,
-  request: DocumentRequest,
-): Promise<Exclude<DocumentStart, { kind: 'wait' }>> {
+async function begin(stub: MailboxStub, request: DocumentRequest) {
   const until = Date.now() + patienceMs;
   for (;;) {
-    const start = await ask(() => stub.beginDocument(request));
+    const start = await ask(stub, 'beginDocument', request);
     if (start.kind !== 'wait') return start;
     if (Date.now() + start.afterMs > until) {
       throw new WaError('rate_limited', start.reason, { retryAfterMs: start.afterMs });
@@ -55,7 +51,7 @@ async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
 
 /** Raises `bad_request`, `body_too_large`, and what is to be tried again. */
 export async function uploadDocument(
-  stub: DurableObjectStub<Mailbox>,
+  stub: MailboxStub,
   platform: Platform,
   request: Request,
   query: DocumentQuery,
@@ -69,18 +65,15 @@ export async function uploadDocument(
   if (bytes > relayLimits.fileUpBytes) {
     throw new WaError('body_too_large', `the document of ${bytes} bytes is above ${relayLimits.fileUpBytes}`);
   }
-  let start: Exclude<DocumentStart, { kind: 'wait' }>;
-  try {
-    start = await begin(stub, { project, key, replyTo });
-  } catch (error) {
+  const start = await begin(stub, { project, key, replyTo }).catch(async (error: unknown) => {
     await drain(body);
     throw error;
-  }
+  });
   if (start.kind === 'known') {
     await drain(body);
     return { items: [start.outcome] };
   }
   const { kind: _, ...place } = start;
   const outcome = await platform.sendDocument({ ...place, name, caption, bytes, body });
-  return { items: [await ask(() => stub.endDocument(key, outcome))] };
+  return { items: [await ask(stub, 'endDocument', key, outcome)] };
 }

@@ -1,39 +1,38 @@
 // The metrics as Prometheus text, summed over all mailboxes. No texts, no ids.
 
-import { counterNames, sumCounts } from './mailbox/counters.ts';
+import { counterHelp, counterNames, sumCounts } from './mailbox/counters.ts';
 import type { MailboxMetrics } from './mailbox/report.ts';
 
-/** Counted in the stateless Worker, which touches no object for them; starts at 0 with each instance. */
-export interface EdgeCounts {
-  foreign: number;
-  unreadable: number;
-  unknown: number;
-  service: number;
-}
-
-const totals: readonly [
-  name: string,
-  type: 'counter' | 'gauge',
-  help: string,
-  read: (metrics: MailboxMetrics) => number,
-][] = [
-  ['wa_in_total', 'counter', 'Rows ever logged: from the phone, and outcomes for the workstation.', (all) => all.in],
-  ['wa_waiting', 'gauge', 'Rows above the cursors, without outcomes.', (all) => all.waiting],
-  ['wa_outbox_waiting', 'gauge', 'Calls that wait to be sent.', (all) => all.outboxWaiting],
-  ['wa_dead_letters', 'gauge', 'Dead letters that are kept.', (all) => all.deadLetters],
-];
-
-export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCounts): string {
+/** `edge` = the counts of the stateless Worker. */
+export function metricsText(mailboxes: readonly MailboxMetrics[], edge: Readonly<Record<string, number>>): string {
+  const total = (read: (metrics: MailboxMetrics) => number) => mailboxes.reduce((sum, each) => sum + read(each), 0);
   const counts = sumCounts(...mailboxes.map((metrics) => metrics.counts));
   const oldestMs = Math.max(0, ...mailboxes.map((metrics) => metrics.oldestWaitingMs));
+  const ever = 'Rows ever logged: from the phone, and outcomes for the workstation.';
   const lines = [
-    ...totals.flatMap(([name, type, help, read]) =>
-      metric(
-        name,
-        type,
-        help,
-        mailboxes.reduce((total, metrics) => total + read(metrics), 0),
-      ),
+    ...metric(
+      'wa_in_total',
+      'counter',
+      ever,
+      total((each) => each.in),
+    ),
+    ...metric(
+      'wa_waiting',
+      'gauge',
+      'Rows above the cursors, without outcomes.',
+      total((each) => each.waiting),
+    ),
+    ...metric(
+      'wa_outbox_waiting',
+      'gauge',
+      'Calls that wait to be sent.',
+      total((each) => each.outboxWaiting),
+    ),
+    ...metric(
+      'wa_dead_letters',
+      'gauge',
+      'Dead letters that are kept.',
+      total((each) => each.deadLetters),
     ),
     ...metric('wa_oldest_waiting_seconds', 'gauge', 'Age of the oldest waiting message.', oldestMs / 1000),
     ...counterNames.flatMap((name) =>
@@ -51,23 +50,3 @@ export function metricsText(mailboxes: readonly MailboxMetrics[], edge: EdgeCoun
 function metric(name: string, type: 'counter' | 'gauge', help: string, value: number): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`];
 }
-
-const counterHelp: Record<(typeof counterNames)[number], string> = {
-  duplicates: 'Updates that came again.',
-  unknown_edits: 'Edits of messages that are no longer in the log.',
-  polls: 'Polls.',
-  delivered: 'Rows handed out; a lost answer counts again.',
-  deliver_ms: 'Time from storing to handing out, over wa_delivered_total.',
-  calls: 'Calls of the platform.',
-  sent: 'Calls that succeeded.',
-  send_ms: 'Time from accepting to success, over wa_sent_total.',
-  rate_limited: 'Refusals because of the rate (429).',
-  retried: 'Calls to be repeated.',
-  dead: 'Calls given up.',
-  possible_duplicates: 'Calls repeated although they may have succeeded.',
-  expired: 'Messages that expired before the workstation took them.',
-  wakes: 'Starts of a mailbox object.',
-  alarms: 'Alarms.',
-  rows_read: 'Rows read in storage.',
-  rows_written: 'Rows written in storage.',
-};

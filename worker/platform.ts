@@ -51,12 +51,10 @@ export type InboundEvent = {
   | { kind: 'delivery'; ref: string; outcome: { kind: 'arrived' } | { kind: 'dead'; code: string; reason: string } }
 );
 
-type IgnoredReason = 'unreadable' | 'unknown' | 'service';
-
 /** One event of an update. `userId` = its author, null when the platform names none; a delivery status has no author. */
 export type Decoded =
   | { ok: true; chatId: string; userId: string | null; event: InboundEvent }
-  | { ok: false; reason: IgnoredReason };
+  | { ok: false; reason: 'unreadable' | 'unknown' | 'service' };
 
 /** A token bucket: so many calls at once, then one more each `refillMs`. */
 export interface Rate {
@@ -92,12 +90,7 @@ export type OutboundCall =
   | { kind: 'react'; chatId: string; ref: string; reaction: Reaction }
   | { kind: 'acknowledge'; queryRef: string; text: string }
   /** The commands that the phone offers in this chat. */
-  | { kind: 'menu'; chatId: string; commands: readonly MenuEntry[] };
-
-interface MenuEntry {
-  name: string;
-  help: string;
-}
+  | { kind: 'menu'; chatId: string; commands: readonly { name: string; help: string }[] };
 
 /** A part of a call that can be left out when the platform refused exactly that part. */
 export type Droppable = 'entities' | 'topic' | 'target' | 'reply';

@@ -1,7 +1,6 @@
 // The platforms of this relay: the one list, and which of them a mailbox belongs to.
 
 import { WaError } from '../protocol/errors.ts';
-import { mailboxName } from '../protocol/ids.ts';
 import type { RelayVariables } from '../protocol/relay-settings.ts';
 import type { Platform, PlatformKind } from './platform.ts';
 import { telegram } from './telegram/platform.ts';
@@ -19,7 +18,7 @@ export function connect(kind: PlatformKind, variables: RelayVariables): Platform
   return platform;
 }
 
-/** Raises `misconfigured`, also when a chat would belong to two of them. */
+/** Raises `misconfigured`, also when a chat would belong to two platforms. */
 export function connectAll(kinds: readonly PlatformKind[], variables: RelayVariables): Platform[] {
   const platforms = kinds.map((kind) => connect(kind, variables));
   const chatIds = platforms.flatMap((platform) => platform.chatIds);
@@ -48,16 +47,7 @@ export function platformOf(platforms: readonly Platform[], mailbox: string): Pla
 export function platformNamed(platforms: readonly Platform[], account: string): Platform {
   const platform = platforms.find((each) => each.account === account);
   if (platform !== undefined) return platform;
-  throw new WaError(
-    'misconfigured',
-    `this mailbox was made for the account ${account}, which the relay no longer has`,
-    {
-      hint: `set the credentials of ${account} again`,
-    },
-  );
-}
-
-/** The name of the object of a chat. */
-export function objectName({ account }: Platform, chatId: string): string {
-  return mailboxName(account, chatId);
+  throw new WaError('misconfigured', `the relay no longer has the account ${account} of this mailbox`, {
+    hint: `set the credentials of ${account} again`,
+  });
 }

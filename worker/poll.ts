@@ -5,21 +5,17 @@ import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
 import type { PollRequest } from '../protocol/relay-api.ts';
 import { jsonAnswer } from './answers.ts';
-import type { Mailbox } from './mailbox/object.ts';
+import type { MailboxStub } from './bindings.ts';
 
 /** The object answers or parks within milliseconds. */
 const firstFrameMs = 15_000;
 
 /** Raises `storage_failed` when the object cannot be reached. */
-export async function holdPoll(
-  stub: DurableObjectStub<Mailbox>,
-  request: PollRequest,
-  client: AbortSignal,
-): Promise<Response> {
+export async function holdPoll(stub: MailboxStub, request: PollRequest, client: AbortSignal): Promise<Response> {
   const socket = await openSocket(stub, request.project);
-  const frames = readFrames(socket);
+  const nextFrame = readFrames(socket);
   socket.send(JSON.stringify(request));
-  const first = await withDeadline(frames.next(), firstFrameMs);
+  const first = await withDeadline(nextFrame(), firstFrameMs);
   if (first === null) {
     closeSocket(socket);
     throw new WaError('storage_failed', 'the mailbox gave no answer');
@@ -29,10 +25,10 @@ export async function holdPoll(
     closeSocket(socket);
     return jsonAnswer(Number(head), body);
   }
-  return heldAnswer(socket, frames, request.holdMs, body, client);
+  return heldAnswer(socket, nextFrame, request.holdMs, body, client);
 }
 
-async function openSocket(stub: DurableObjectStub<Mailbox>, project: number): Promise<WebSocket> {
+async function openSocket(stub: MailboxStub, project: number): Promise<WebSocket> {
   try {
     const upgrade = await stub.fetch(`https://mailbox/poll?project=${project}`, { headers: { upgrade: 'websocket' } });
     if (upgrade.webSocket) {
@@ -45,31 +41,27 @@ async function openSocket(stub: DurableObjectStub<Mailbox>, project: number): Pr
   throw new WaError('storage_failed', 'the mailbox refused the poll');
 }
 
-interface Frames {
-  /** The next frame, or null when the socket closed first. */
-  next(): Promise<string | null>;
+/** The next frame, or null when the socket closed first. */
+type NextFrame = () => Promise<string | null>;
+
+function readFrames(socket: WebSocket): NextFrame {
+  const { readable, writable } = new TransformStream<string, string>(undefined, { highWaterMark: 2 });
+  const writer = writable.getWriter();
+  const end = (): void => void writer.close().catch(() => {});
+  socket.addEventListener('message', ({ data }) => void writer.write(String(data)).catch(() => {}));
+  socket.addEventListener('close', end);
+  socket.addEventListener('error', end);
+  const reader = readable.getReader();
+  return async () => (await reader.read()).value ?? null;
 }
 
-function readFrames(socket: WebSocket): Frames {
-  const waiting: ((frame: string | null) => void)[] = [];
-  const arrived: (string | null)[] = [];
-  const arrive = (frame: string | null): void => {
-    const take = waiting.shift();
-    if (take) take(frame);
-    else arrived.push(frame);
-  };
-  socket.addEventListener('message', ({ data }) => arrive(typeof data === 'string' ? data : null));
-  socket.addEventListener('close', () => arrive(null));
-  socket.addEventListener('error', () => arrive(null));
-  return {
-    next: () => {
-      const frame = arrived.shift();
-      return frame === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(frame);
-    },
-  };
-}
-
-function heldAnswer(socket: WebSocket, frames: Frames, holdMs: number, empty: string, client: AbortSignal): Response {
+function heldAnswer(
+  socket: WebSocket,
+  nextFrame: NextFrame,
+  holdMs: number,
+  empty: string,
+  client: AbortSignal,
+): Response {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const encoder = new TextEncoder();
@@ -83,7 +75,7 @@ function heldAnswer(socket: WebSocket, frames: Frames, holdMs: number, empty: st
   const beat = (): void => void write('\n').catch(() => {});
   beat();
   const heartbeat = setInterval(beat, relayLimits.heartbeatMs);
-  void Promise.race([withDeadline(frames.next(), holdMs), gone])
+  void Promise.race([withDeadline(nextFrame(), holdMs), gone])
     .then(async (frame) => {
       const body = frame === null ? withNow(empty) : splitFrame(frame).body;
       await write(body);

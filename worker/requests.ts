@@ -2,12 +2,6 @@
 
 import * as v from 'valibot';
 import { WaError } from '../protocol/errors.ts';
-import { addressSchema } from '../protocol/relay-api.ts';
-
-/** `mailbox` and `project` of a call without a body. */
-export function readAddress(query: Record<string, string>): v.InferOutput<typeof addressSchema> {
-  return readQuery(addressSchema, query);
-}
 
 export function readQuery<const Schema extends v.GenericSchema>(
   schema: Schema,

@@ -1,12 +1,11 @@
 // The webhook of a platform: its secret, size, decode, allowed chat and user, then the mailboxes. A stranger never reaches an object.
 
-import type { Bindings } from './bindings.ts';
-import type { EdgeCounts } from './metrics.ts';
+import { ask, type Bindings, mailboxOf } from './bindings.ts';
 import type { Decoded, InboundEvent, Platform, PlatformKind } from './platform.ts';
-import { connect, objectName } from './platforms.ts';
+import { connect } from './platforms.ts';
 
-/** Counts since this instance of the Worker started. */
-export const edgeCounts: EdgeCounts = { foreign: 0, unreadable: 0, unknown: 0, service: 0 };
+/** Counts since this instance of the Worker started; counting touches no object. */
+export const edgeCounts = { foreign: 0, unreadable: 0, unknown: 0, service: 0 };
 
 /** Seconds after which the platform brings the update again. A wrong setting heals by a deploy. */
 const retryAfterSeconds = { failed: 5, full: 60, misconfigured: 60 };
@@ -54,9 +53,8 @@ async function store(
   events: readonly InboundEvent[],
 ): Promise<number> {
   try {
-    const answer = await env.MAILBOX.getByName(objectName(platform, chatId)).accept(events);
-    if (!answer.ok) return retryAfterSeconds.failed;
-    return answer.value === 'full' ? retryAfterSeconds.full : 0;
+    const accepted = await ask(mailboxOf(env, platform, chatId), 'accept', events);
+    return accepted === 'full' ? retryAfterSeconds.full : 0;
   } catch {
     return retryAfterSeconds.failed;
   }

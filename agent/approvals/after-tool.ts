@@ -1,9 +1,9 @@
 // What a policy runs after a tool: commands whose output the model reads with the tool's result, and filters whose output it reads
 // in place of that result. A filter that fails withholds the result; what failed is never lost unread.
 
-import { createHash } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import type { SessionFile } from '../drivers/session-file.ts';
+import { watchCancel } from '../drivers/session-file.ts';
 import type { AfterCommand } from './policy/judge.ts';
 import type { GateHost } from './question/questions.ts';
 import { type Ran, runCommand } from './run.ts';
@@ -17,67 +17,36 @@ export interface AfterToolOptions {
   redact(text: string): string;
   /** One line per command that ended. */
   audit(line: { tool: string; session: string; what: string; text: string }): void;
-  /** Gives a look at whether the turn was cancelled at the desk since, by the session file. The host tells no hook of it. */
-  watchCancel(file: SessionFile): Promise<() => Promise<boolean>>;
   /** A note on the phone. Never rejects. */
-  tell(key: string, text: string): Promise<void>;
+  notify(about: 'after', text: string): Promise<void>;
   clock: () => number;
-}
-
-export interface AfterTool {
-  /** Something runs after this call, for which its hook should wait. */
-  concerns(call: ToolEnd): Promise<boolean>;
-  /** Resolves when everything ended, or the hook's time is over: then the rest is taken later. Never rejects. */
-  run(call: ToolEnd, host: GateHost): Promise<TurnAnswer>;
-  /** What no hook has taken yet. */
-  take(session: string): TurnAnswer;
-  /** A turn begins: the answers of hooks of the previous turn are no longer read. */
-  turnStarts(session: string): void;
-  /** A STOP: hooks are answered now. A filter's hook still waits. */
-  hurry(): void;
-  /** The outputs of this session are no longer read: the phone is told of those that report a failure. */
-  sessionEnds(session: string): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Of all that runs after one call. The installed hook waits longer. */
 const commandMs = 120_000;
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 10_000;
-/** After Esc the host's terminal waits for the hook all the same. */
+/** After Esc the host's terminal still waits for the hook. */
 const cancelLookMs = 250;
-const toldChars = 1_500;
+const notedChars = 1_500;
 const shownChars = 4_000;
 
-/** A hook that is kept waiting. */
-interface Wait {
-  session: string;
-  /** Answered now, with what there is. */
-  hurry(): void;
-  /** The answer would not be read. */
-  leave(): void;
-}
-
-export function createAfterTool(options: AfterToolOptions): AfterTool {
+export function createAfterTool(options: AfterToolOptions) {
   const { redact, clock } = options;
+  /** What no hook has taken yet, by session. */
   const outputs = new Map<string, { text: string; failed: boolean }[]>();
-  const waits = new Set<Wait>();
-  const running = new Set<{ session: string; end(): void }>();
-  /** Sessions that ended while something of theirs ran. */
+  /** Hooks that are kept waiting, with their sessions: `hurry` = answer now, with what there is; `leave` = the answer would not be read. */
+  const waits = new Map<EventEmitter, string>();
+  const running = new Set<{ session: string; stop: AbortController }>();
+  /** Sessions that ended while one of their commands ran. */
   const over = new Set<string>();
 
   async function start(command: string, { session, event }: ToolEnd, stdin: string, timeoutMs: number): Promise<Ran> {
-    let entry: { session: string; end(): void } | undefined;
-    const ran = await runCommand(command, {
-      cwd: options.dir,
-      stdin,
-      timeoutMs,
-      onStart(end) {
-        entry = { session, end };
-        running.add(entry);
-      },
-    });
-    if (entry) running.delete(entry);
+    const entry = { session, stop: new AbortController() };
+    running.add(entry);
+    const { signal } = entry.stop;
+    const ran = await runCommand(command, { cwd: options.dir, stdin, timeoutMs, signal });
+    running.delete(entry);
     options.audit({ tool: event.tool, session, what: howEnded(ran, timeoutMs), text: redact(command) });
     return ran;
   }
@@ -92,7 +61,7 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     if (over.has(session)) await giveUp(session, sessionOver);
   }
 
-  /** The result as the filters leave it, one after the other; undefined = no filter. They may name what they hide. */
+  /** The result as the filters leave it, one after the other; undefined = no filter. The model reads no filter's command, which may name what it hides. */
   async function filter(filters: readonly AfterCommand[], call: ToolEnd, limitMs: number): Promise<string | undefined> {
     if (filters.length === 0) return undefined;
     const { tool, result } = call.event;
@@ -122,21 +91,19 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     { agent, session, transcript }: ToolEnd,
     limitMs: number,
   ): Promise<{ deny: string | undefined } | 'left'> {
-    const hurried = deferred<void>();
-    const left = deferred<'left'>();
-    const wait: Wait = { session, hurry: () => hurried.resolve(), leave: () => left.resolve('left') };
-    waits.add(wait);
-    const timer = setTimeout(wait.hurry, limitMs);
+    const wait = new EventEmitter();
+    const hurried = once(wait, 'hurry');
+    const left = once(wait, 'leave').then(() => 'left' as const);
+    waits.set(wait, session);
+    const timer = setTimeout(() => wait.emit('hurry'), limitMs);
+    // The host tells no hook that its turn was cancelled; the session file does.
     const isLong = transcript !== undefined && limitMs > cancelLookMs;
-    const isCancelled = !isLong ? undefined : await options.watchCancel({ agent, path: transcript });
-    const look = () =>
-      isCancelled?.().then(
-        (is) => is && wait.leave(),
-        () => {},
-      );
-    const looking = setInterval(look, cancelLookMs);
-    const there = Promise.all([result, Promise.race([ended, hurried.promise])]);
-    const answer = await Promise.race([there.then(([deny]) => ({ deny })), left.promise]);
+    const isCancelled = isLong ? await watchCancel({ agent, path: transcript }) : async () => false;
+    const looking = setInterval(async () => {
+      if (await isCancelled().catch(() => false)) wait.emit('leave');
+    }, cancelLookMs);
+    const there = Promise.all([result, Promise.race([ended, hurried])]);
+    const answer = await Promise.race([there.then(([deny]) => ({ deny })), left]);
     waits.delete(wait);
     clearTimeout(timer);
     clearInterval(looking);
@@ -147,21 +114,22 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
     const failed = (outputs.get(session) ?? []).filter((output) => output.failed);
     outputs.delete(session);
     for (const { text } of failed) {
-      const hash = createHash('sha256').update(`${session} ${clock()} ${text}`).digest('hex').slice(0, 32);
-      await options.tell(`after_${hash}`, `${why} before the agent could read this:\n${text}`.slice(0, toldChars));
+      await options.notify('after', `${why} before the agent could read this:\n${text}`.slice(0, notedChars));
     }
   }
 
   return {
-    concerns: async (call) => (await options.commands(call)).length > 0,
-    async run(call, host) {
+    /** Something runs after this call, for which its hook should wait. */
+    concerns: async (call: ToolEnd) => (await options.commands(call)).length > 0,
+    /** Resolves when everything ended, or the hook's time is over: the next hook then takes the rest. Never rejects. */
+    async run(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
       const { session } = call;
       const commands = await options.commands(call);
       if (commands.length === 0) return take(session);
       const limitMs = Math.min(commandMs, host.maxMs - hostMarginMs);
-      const isFilter = ({ result }: AfterCommand) => result === 'replace';
-      const appended = Promise.all(commands.filter((each) => !isFilter(each)).map((each) => append(each, call)));
-      const filters = commands.filter(isFilter);
+      const filters = commands.filter(({ result }) => result === 'replace');
+      const others = commands.filter(({ result }) => result === 'append');
+      const appended = Promise.all(others.map((each) => append(each, call)));
       const answer = await waitFor(appended, filter(filters, call, limitMs), call, limitMs);
       if (answer === 'left') {
         host.leave();
@@ -172,19 +140,22 @@ export function createAfterTool(options: AfterToolOptions): AfterTool {
       return answer.deny === undefined ? more : { ...more, deny: answer.deny };
     },
     take,
-    turnStarts(session) {
+    /** The answers of hooks of the previous turn are no longer read. */
+    turnStarts(session: string): void {
       over.delete(session);
-      for (const wait of waits) if (wait.session === session) wait.leave();
+      for (const [wait, of] of waits) if (of === session) wait.emit('leave');
     },
-    hurry() {
-      for (const wait of waits) wait.hurry();
+    /** A STOP: hooks are answered now. A filter's hook still waits. */
+    hurry(): void {
+      for (const wait of waits.keys()) wait.emit('hurry');
     },
-    async sessionEnds(session) {
+    /** The outputs of this session are no longer read: the phone is told of those that report a failure. */
+    async sessionEnds(session: string): Promise<void> {
       if ([...running].some((each) => each.session === session)) over.add(session);
       await giveUp(session, sessionOver);
     },
-    async stop() {
-      for (const { end } of running) end();
+    async stop(): Promise<void> {
+      for (const { stop } of running) stop.abort();
       for (const session of [...outputs.keys()]) await giveUp(session, 'wa-sync ended');
     },
   };
@@ -196,14 +167,6 @@ function shown(output: string): string {
 
 function withheld({ event: { tool } }: ToolEnd, why: string): string {
   return `The result of ${tool} is withheld by wa-sync, ${why}. The tool itself ran.`;
-}
-
-function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 const sessionOver = 'The session ended';

@@ -1,52 +1,35 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
-import { createHash, randomBytes } from 'node:crypto';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import type { ApprovalMode } from '../journal/approvals.ts';
+import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
-import { commandOf, jsonOf, type ToolCall, toolsOf } from './danger/call.ts';
-import { readMode } from './modes.ts';
+import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
-import { approvalPrefix, readAction, verdictText } from './question/question.ts';
+import { approvalPrefix, readAction, textItem, verdictTexts, withCode } from './question/question.ts';
 import {
-  auditWords,
+  type Asked,
   brokenText,
   createQuestions,
-  type Decision,
   type GateHost,
+  hashOf,
   type Question,
   type QuestionsOptions,
 } from './question/questions.ts';
+import { makeCheckpoint } from './run.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
-  /** Makes a git checkpoint of the folder; undefined = a checkpoint cannot be made. */
-  checkpoint(cwd: string): Promise<string | undefined>;
   /** The gates for the time without a daemon. Rejects = the mode must not be called changed. */
   onMode(mode: ApprovalMode): Promise<void>;
 }
 
 export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> };
 
-export interface Approvals {
-  /** Holds until there is a verdict. Never rejects. */
-  gate(call: GateCall, host: GateHost): Promise<TurnAnswer>;
-  /** What the phone gets for a control about approvals; undefined = another control. */
-  answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
-  /** STOP or abort, of the owner or of another program: what is asked is denied. */
-  stopAll(by: 'owner' | 'file'): Promise<void>;
-  /** Deadlines, and hooks that went away. Called by the daemon's clock. Never rejects. */
-  tick(): Promise<void>;
-  mode(): ApprovalMode;
-  /** How many questions wait. */
-  waiting(): number;
-}
-
 /** Resolves when what a dead daemon left open is denied, before the first hook is served. */
-export async function createApprovals(options: ApprovalsOptions): Promise<Approvals> {
+export async function createApprovals(options: ApprovalsOptions) {
   const { project, clock, log } = options;
   const questions = createQuestions(options);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
@@ -55,31 +38,28 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
 
   async function decide({ agent, event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
     const call: ToolCall = { agent, tool: event.tool, server: event.server, input: event.input };
-    const { judgement, policies, places } = await judgeNow(call, cwd, project.approvals.mode, options);
-    const hash = hashOf(call);
-    const { verdict, why, input } = judgement;
-    const words = auditWords(call, input);
-    const note = (noted: Decision['verdict']) =>
-      options.audit({ tool: call.tool, verdict: noted, hash, session, why, ...words });
+    const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
+    const asked: Asked = { ...judged, call, session, cwd, hash: hashOf(call), host };
+    const { verdict, why, input, rules, checkpoint } = judged.judgement;
     if (verdict === 'stop') {
-      note('policy-stop');
+      questions.note(asked, 'policy-stop');
       return { halt: `Stopped by the policy of wa-sync: ${sentence(why)}` };
     }
     if (verdict === 'deny') {
-      note('policy-deny');
+      questions.note(asked, 'policy-deny');
       return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
     }
-    const ref = judgement.checkpoint ? await options.checkpoint(cwd) : undefined;
-    // What the rules find may have changed since.
-    const remembered = judgement.rules.length === 0 && always.has(alwaysKey({ session, hash, judgement, places }));
-    if (verdict === 'ask' && !remembered) {
-      return questions.ask({ call, session, cwd, hash, judgement, places, host }, policies.user, ref);
+    const ref = checkpoint ? await makeCheckpoint(cwd, clock()) : undefined;
+    if (verdict === 'ask') {
+      // What the rules find may have changed since.
+      const isRemembered = rules.length === 0 && always.has(alwaysKey(asked));
+      if (!isRemembered) return questions.ask(asked, policies.user, ref);
+      questions.note(asked, 'remembered');
     }
-    if (verdict === 'ask') note('remembered');
-    if (input) note('rewritten');
+    if (input) questions.note(asked, 'rewritten');
     if (ref) {
-      const key = `checkpoint_${hash.slice(0, 16)}_${clock().toString(36)}`;
-      await options.send(plain(key, `Checkpoint before ${call.tool}: ${ref}`));
+      const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
+      await options.send(textItem(key, 'reply', `Checkpoint before ${call.tool}: ${ref}`));
     }
     return inputAnswer(input);
   }
@@ -96,20 +76,27 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
     return mayAnswer ? undefined : 'Only the owner can answer this. Nothing was approved.';
   }
 
-  /** Undefined = the question itself shows what became of it. */
-  async function tapped(action: string, userId: string): Promise<string | TextPart | undefined> {
+  /** What a button or a reply answers. A text = why it answers nothing; undefined = the question says that its time was over. */
+  async function answered(action: string, userId: string) {
     const read = readAction(action);
     const refusal = await refusalOf(userId);
-    if (!read || refusal !== undefined) return refusal ?? unknownAnswer;
+    if (!read || refusal !== undefined) return refusal ?? 'wa-sync does not know this button. Nothing was approved.';
     const question = questions.find(read.id);
     if (!question) {
       const decided = project.approvals.decided.get(read.id);
-      if (decided) return `This was decided before: ${verdictText(decided.verdict)}`;
+      if (decided) return `This was decided before: ${verdictTexts[decided.verdict].replace(/:$/, '.')}`;
       return 'Too late: the coding agent no longer waits for this. Nothing was approved.';
     }
     if (question.hash !== read.hash) return 'This button belongs to a call with other arguments. Nothing was approved.';
-    if (await questions.expireIfLate(question)) return undefined;
-    switch (read.answer) {
+    return (await questions.expireIfLate(question)) ? undefined : { question, answer: read.answer };
+  }
+
+  /** Undefined = the question itself shows what became of it. */
+  async function tapped(action: string, userId: string): Promise<string | TextPart | undefined> {
+    const found = await answered(action, userId);
+    if (found === undefined || typeof found === 'string') return found;
+    const { question, answer } = found;
+    switch (answer) {
       case 'approve':
         await approve(question, 'approved', userId);
         return undefined;
@@ -141,14 +128,9 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
 
   async function editPrompt({ call, judgement }: Question): Promise<TextPart> {
     const head = 'Answer this message with the command that runs instead. Now it is:';
-    const command = visible(
-      (await options.shows.hide(commandOf({ ...call, input: judgement.input ?? call.input }) ?? '')).text,
-    );
-    const shown = command.slice(0, 2000) || '(empty)';
-    return {
-      text: `${head}\n${shown}`,
-      entities: [{ type: 'pre', offset: head.length + 1, length: shown.length }],
-    };
+    const command = commandOf({ ...call, input: judgement.input ?? call.input }) ?? '';
+    const shown = visible((await options.shows.hide(command)).text).slice(0, 2000) || '(empty)';
+    return withCode(head, shown);
   }
 
   /** Without what rewrites a call: the words of the owner run as they are, so they are judged as they are. */
@@ -160,23 +142,19 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
 
   /** The owner's own words are the approval; only the policy may still forbid them. */
   async function edited(action: string, userId: string, text: string): Promise<string | undefined> {
-    const read = readAction(action);
-    const refusal = await refusalOf(userId);
-    if (!read || refusal !== undefined) return refusal ?? unknownAnswer;
-    const question = questions.find(read.id);
-    if (!question || question.hash !== read.hash) {
-      return 'Too late: the coding agent no longer waits for this command. It was not run.';
-    }
-    if (await questions.expireIfLate(question))
-      return 'Too late: the time to answer was over. The command was not run.';
+    const found = await answered(action, userId);
+    if (found === undefined) return 'Too late: the time to answer was over. Your command was not run.';
+    if (typeof found === 'string') return `${found} Your command was not run.`;
+    const { question } = found;
     const command = text.trim();
     const now = question.judgement.input ?? question.call.input;
     const call = { ...question.call, input: toolsOf(question.call.agent).withCommand(now, command) };
-    const { judgement, places } = await judgeNow(call, question.cwd, 'off', { ...options, policies: asWritten });
-    if (judgement.verdict === 'deny' || judgement.verdict === 'stop') {
-      return `Your policy forbids that command: ${sentence(judgement.why)} The question still waits.`;
+    const judged = await judgeNow(call, question.cwd, 'off', { ...options, policies: asWritten });
+    const { verdict, why } = judged.judgement;
+    if (verdict === 'deny' || verdict === 'stop') {
+      return `Your policy forbids that command: ${sentence(why)} The question still waits.`;
     }
-    const moved = movedPlace(question.places, places);
+    const moved = movedPlace(question, judged);
     if (moved !== undefined) {
       await refuse(question, moved, userId);
       return undefined;
@@ -187,19 +165,23 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
   }
 
   async function setMode(args: string): Promise<string> {
-    const asked = readMode(args);
-    if (asked.mode === undefined) return asked.text(project.approvals.mode);
-    const { mode } = asked;
+    const word = args.trim().toLowerCase();
+    const mode = approvalModes.find((each) => each === word);
+    if (mode === undefined) {
+      const unknown = word === '' ? '' : `Unknown mode "${word.slice(0, 40)}"; expected off, risky or all. `;
+      return `${unknown}${modeTexts[project.approvals.mode]}`;
+    }
     // On the way up the gates close first, on the way down the journal knows first: a crash leaves them closed.
     if (mode !== 'off') await options.onMode(mode);
     await options.record({ t: 'approvals', mode });
     if (mode === 'off') await options.onMode(mode);
     log('info', 'approvals', { project: project.key, mode });
-    return asked.text(mode);
+    return modeTexts[mode];
   }
 
   return {
-    async gate(call, host) {
+    /** Holds until there is a verdict. Never rejects. */
+    async gate(call: GateCall, host: GateHost): Promise<TurnAnswer> {
       try {
         return await decide(call, host);
       } catch (cause) {
@@ -208,26 +190,27 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
         return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
       }
     },
-    async answer({ id, control }) {
+    /** What the phone gets for a control about approvals; undefined = another control. */
+    async answer({ id, control }: ControlRow): Promise<OutboxItem[] | undefined> {
       const key = `reply_${id}`;
-      if (control.type === 'command' && control.name === 'approvals') return [plain(key, await setMode(control.args))];
-      if (control.type === 'button' && control.action.startsWith(approvalPrefix)) {
-        const reply = await tapped(control.action, control.userId);
-        if (reply === undefined) return [];
-        if (typeof reply === 'string') return [plain(key, reply)];
-        return [{ key, class: 'reply', parts: [reply], replyAction: control.action }];
+      if (control.type === 'command' && control.name === 'approvals') {
+        return [textItem(key, 'reply', await setMode(control.args))];
       }
-      if (control.type === 'reply' && control.action.startsWith(approvalPrefix)) {
-        const reply = await edited(control.action, control.userId, control.text);
-        return reply === undefined ? [] : [plain(key, reply)];
-      }
-      return undefined;
+      if (control.type !== 'button' && control.type !== 'reply') return undefined;
+      const { action, userId } = control;
+      if (!action.startsWith(approvalPrefix)) return undefined;
+      const reply = await (control.type === 'reply' ? edited(action, userId, control.text) : tapped(action, userId));
+      if (reply === undefined) return [];
+      if (typeof reply === 'string') return [textItem(key, 'reply', reply)];
+      return [{ key, class: 'reply', parts: [reply], replyAction: action }];
     },
-    async stopAll(by) {
+    /** STOP or abort, of the owner or of another program: what is asked is denied. */
+    async stopAll(by: 'owner' | 'file'): Promise<void> {
       const [verdict, deny] = stopVerdicts[by];
       for (const question of questions.all()) await questions.settle(question, verdict, { deny });
     },
-    async tick() {
+    /** Deadlines, and hooks that went away. Called by the daemon's clock. Never rejects. */
+    async tick(): Promise<void> {
       for (const question of questions.all()) {
         await questions
           .expireIfLate(question)
@@ -237,11 +220,17 @@ export async function createApprovals(options: ApprovalsOptions): Promise<Approv
       }
     },
     mode: () => project.approvals.mode,
+    /** How many questions wait. */
     waiting: () => questions.all().length,
   };
 }
 
-const unknownAnswer = 'wa-sync does not know this button. Nothing was approved.';
+export const modeTexts: Readonly<Record<ApprovalMode, string>> = {
+  off: 'Approvals are off: tools run without asking, except where a policy asks.',
+  risky:
+    'Approvals: risky. wa-sync asks before a tool that may destroy, leak or loosen something; the tool waits for your answer, and no answer is a no.',
+  all: 'Approvals: all. Every tool waits for your answer, and no answer is a no.',
+};
 
 const stopVerdicts = {
   owner: ['stopped', 'The owner said STOP on the phone, so this was denied.'],
@@ -253,25 +242,10 @@ function inputAnswer(input: Readonly<Record<string, unknown>> | undefined): Turn
   return input ? { input: { ...input } } : {};
 }
 
-/** Two calls that cannot be written down are never the same. */
-function hashOf({ tool, server, input }: ToolCall): string {
-  const text = jsonOf([tool, server ?? null, input]) ?? randomBytes(32);
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function alwaysKey({
-  session,
-  hash,
-  judgement,
-  places,
-}: Pick<Question, 'session' | 'hash' | 'judgement' | 'places'>): string {
+function alwaysKey({ session, hash, judgement, places }: Asked): string {
   return `${session} ${hash} ${JSON.stringify([judgement.input ?? null, ...places])}`;
 }
 
 function sentence(why: readonly string[]): string {
   return `${why.join('; ') || 'no reason given'}.`;
-}
-
-function plain(key: string, text: string): OutboxItem {
-  return { key, class: 'reply', parts: [{ text, entities: [] }] };
 }

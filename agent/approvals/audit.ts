@@ -1,4 +1,4 @@
-// `wa_audit.jsonl` beside the project's two files: one line per decision, STOP, tool call and turn. Append-only for this
+// `wa_audit.jsonl` in the folder of the project's two files: one line per decision, STOP, tool call and turn. Append-only for this
 // user alone, rotated once; holds no text that the redaction would hide.
 
 import { join } from 'node:path';
@@ -11,17 +11,10 @@ export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' 
   unknown
 >;
 
-export interface Audit {
-  /** In the order of the calls; a line that cannot be written is logged, once until one can. */
-  write(line: AuditLine | Promise<AuditLine>): void;
-  /** Resolves when all lines are written. */
-  flush(): Promise<void>;
-}
-
 const auditFileName = 'wa_audit.jsonl';
 
 const maxBytes = 5 * 1024 * 1024;
-/** A line more than that, and not what a cloned repository brought. */
+/** Room for one line more; a larger file came with a cloned repository. */
 const maxReadBytes = 2 * maxBytes;
 
 export interface AuditOptions {
@@ -33,15 +26,10 @@ export interface AuditOptions {
   log: Log;
 }
 
-export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions): Audit {
+export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions) {
   const path = join(dir, auditFileName);
   let last: Promise<void> = Promise.resolve();
   let trouble = false;
-
-  async function append(text: string): Promise<void> {
-    await prepare();
-    await appendBelow(path, text, { rotateBytes: maxBytes, isPrivate: true });
-  }
 
   function textOf(at: string, { kind, ...rest }: AuditLine): string {
     const hide = (value: unknown): unknown =>
@@ -51,11 +39,14 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
   }
 
   return {
-    write(line) {
+    /** In the order of the calls; a line that cannot be written is logged, once until one can. */
+    write(line: AuditLine | Promise<AuditLine>): void {
       const at = new Date(clock()).toISOString();
       last = last.then(async () => {
         try {
-          await append(textOf(at, await line));
+          const text = textOf(at, await line);
+          await prepare();
+          await appendBelow(path, text, { rotateBytes: maxBytes, isPrivate: true });
           trouble = false;
         } catch (cause) {
           if (!trouble) log('error', 'audit not written', { error: (cause as Error).message });
@@ -63,6 +54,7 @@ export function createAudit({ dir, prepare, redact, clock, log }: AuditOptions):
         }
       });
     },
+    /** Resolves when all lines are written. */
     flush: () => last,
   };
 }

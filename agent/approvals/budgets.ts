@@ -8,6 +8,7 @@ import type { SessionFile } from '../drivers/session-file.ts';
 import type { ApprovalRecord, Usage } from '../journal/approvals.ts';
 import type { ProjectState } from '../journal/state.ts';
 import { type Budgets, budgetsOf, type Policies } from './policy/policy.ts';
+import { textItem } from './question/question.ts';
 
 export interface BudgetingOptions {
   project: ProjectState;
@@ -19,18 +20,11 @@ export interface BudgetingOptions {
   clock: () => number;
 }
 
-export interface Budgeting {
-  /** A refusal, once the day's budget is used up. Counts turns. */
-  admit(call: HookCall): Promise<TurnAnswer | undefined>;
-  /** What the turn took. */
-  turnEnded(call: HookCall): Promise<{ ms?: number; tokens?: number }>;
-  answer(key: string, action: string): Promise<OutboxItem>;
-}
-
 export const budgetPrefix = 'budget:';
 
-export function createBudgeting(options: BudgetingOptions): Budgeting {
+export function createBudgeting(options: BudgetingOptions) {
   const { project, clock } = options;
+  const use = (usage: Usage, used: Partial<Usage>) => options.record({ t: 'usage', usage: { ...usage, ...used } });
   /** Running turns by session: since when, and the meter of what they take; undefined = it cannot be known. */
   const running = new Map<string, { at: number; meter: Promise<(() => Promise<number>) | undefined> }>();
 
@@ -62,19 +56,15 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
   async function refuse(usage: Usage, limit: string): Promise<TurnAnswer> {
     const id = `${usage.day}_${usage.granted}`;
     const hash = createHash('sha256').update(`${project.key} ${id}`).digest('hex').slice(0, 32);
-    await options.send({
-      key: `budget_${hash}`,
-      class: 'approval',
-      parts: [
-        { text: `Today's budget is used up: ${limit}. Further prompts and model requests are refused.`, entities: [] },
-      ],
-      buttons: [[{ label: 'As much again today', action: `${budgetPrefix}${id}` }]],
-    });
+    const text = `Today's budget is used up: ${limit}. Further prompts and model requests are refused.`;
+    const buttons = [[{ label: 'As much again today', action: `${budgetPrefix}${id}` }]];
+    await options.send({ ...textItem(`budget_${hash}`, 'approval', text), buttons });
     return { deny: `Today's budget of wa-sync is used up (${limit}); the owner was asked on the phone.` };
   }
 
   return {
-    async admit(call) {
+    /** A refusal, once the day's budget is used up. Counts turns. */
+    async admit(call: HookCall): Promise<TurnAnswer | undefined> {
       const { type } = call.event;
       if (type !== 'turnStart' && type !== 'modelRequest') return undefined;
       const budgets = budgetsOf(await options.policies(call));
@@ -87,34 +77,35 @@ export function createBudgeting(options: BudgetingOptions): Budgeting {
       const limit = exceeded(type === 'turnStart' ? { ...usage, turns: usage.turns + 1 } : usage, budgets);
       if (limit !== undefined) return refuse(usage, limit);
       if (type === 'turnStart') {
-        await options.record({ t: 'usage', usage: { ...today(), turns: today().turns + 1 } });
+        await use(today(), { turns: today().turns + 1 });
         begin(call);
       }
       return undefined;
     },
-    async turnEnded(call) {
+    /** What the turn took. */
+    async turnEnded(call: HookCall): Promise<{ ms?: number; tokens?: number }> {
       const turn = running.get(call.session);
       running.delete(call.session);
       if (!turn) return {};
       const ms = clock() - turn.at;
       const used = await (await turn.meter)?.();
       const usage = today();
-      await options.record({ t: 'usage', usage: { ...usage, ms: usage.ms + ms, tokens: usage.tokens + (used ?? 0) } });
+      await use(usage, { ms: usage.ms + ms, tokens: usage.tokens + (used ?? 0) });
       return { ms, ...(used === undefined ? {} : { tokens: used }) };
     },
-    async answer(key, action) {
+    async answer(key: string, action: string): Promise<OutboxItem> {
       const usage = today();
       const isCurrent = action === `${budgetPrefix}${usage.day}_${usage.granted}`;
-      if (isCurrent) await options.record({ t: 'usage', usage: { ...usage, granted: usage.granted + 1 } });
+      if (isCurrent) await use(usage, { granted: usage.granted + 1 });
       const text = isCurrent
         ? 'As much again for today. Send a message to go on.'
         : 'This question was answered before, or its day is over.';
-      return { key, class: 'reply', parts: [{ text, entities: [] }] };
+      return textItem(key, 'reply', text);
     },
   };
 }
 
-/** The first limit that is passed, in words. */
+/** The first limit that the usage passes, in words. */
 function exceeded(usage: Usage, { turns, minutes, tokens }: Budgets): string | undefined {
   const times = usage.granted + 1;
   if (turns !== undefined && usage.turns > turns * times) return `${turns * times} turns`;

@@ -10,39 +10,28 @@ import { fileUnusable, replaceFile, writeAtomic } from '../fs/atomic.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { configFiles } from '../paths.ts';
 
-export interface Gates {
-  /** The mode that a project had, or is about to have; `all` when that cannot be read, `off` when it was never set. */
-  kept(projectKey: string): Promise<ApprovalMode>;
-  /** What the journal knows of every project, at once. Errors: `file_unusable`. */
-  start(modes: readonly [projectKey: string, mode: ApprovalMode][]): Promise<void>;
-  /** Resolves when the files say so. Errors: `file_unusable`. */
-  set(projectKey: string, mode: ApprovalMode): Promise<void>;
-  /** Some project has approvals on. */
-  closed(): boolean;
-}
+export type Gates = ReturnType<typeof createGates>;
 
 export const closedText = `Approvals are on and the daemon of wa-sync does not answer, so nobody could approve this. See \`wa-sync status\`, start it with \`wa-sync start\`. ${wayOut}`;
 
-export function createGates(dirs: { runtime: string; config: string }): Gates {
+export function createGates(dirs: { runtime: string; config: string }) {
   const modes = new Map<string, ApprovalMode>();
   const closed = () => [...modes.values()].some((mode) => mode !== 'off');
   let last: Promise<void> = Promise.resolve();
 
   async function sync(): Promise<void> {
     const dir = join(dirs.runtime, 'gate');
-    await write(dir).catch((cause) => {
-      throw cause instanceof WaError ? cause : fileUnusable(dir, cause);
-    });
-  }
-
-  async function write(dir: string): Promise<void> {
-    if (closed()) await mkdir(dir, { recursive: true, mode: 0o700 });
-    for (const { name, events, writeAnswer } of allDrivers()) {
-      for (const event of Object.keys(events).filter((each) => events[each] === 'gate')) {
-        const path = join(dir, gateFileName(name, event));
-        if (closed()) await replaceFile(path, `${hookJson(writeAnswer(event, { deny: closedText }))}\n`);
-        else await rm(path, { force: true });
+    try {
+      if (closed()) await mkdir(dir, { recursive: true, mode: 0o700 });
+      for (const { name, events, writeAnswer } of allDrivers()) {
+        for (const event of Object.keys(events).filter((each) => events[each] === 'gate')) {
+          const path = join(dir, gateFileName(name, event));
+          if (closed()) await replaceFile(path, `${hookJson(writeAnswer(event, { deny: closedText }))}\n`);
+          else await rm(path, { force: true });
+        }
       }
+    } catch (cause) {
+      throw cause instanceof WaError ? cause : fileUnusable(dir, cause);
     }
   }
 
@@ -65,8 +54,10 @@ export function createGates(dirs: { runtime: string; config: string }): Gates {
   }
 
   return {
+    /** Some project has approvals on. */
     closed,
-    async kept(key) {
+    /** The mode that a project had, or is about to have; `all` when that cannot be read, `off` when it was never set. */
+    async kept(key: string): Promise<ApprovalMode> {
       try {
         const { mode } = JSON.parse(await readFile(pathOf(key), 'utf8')) as { mode?: unknown };
         return approvalModes.find((each) => each === mode) ?? 'all';
@@ -74,25 +65,27 @@ export function createGates(dirs: { runtime: string; config: string }): Gates {
         return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'off' : 'all';
       }
     },
-    start: (known) =>
+    /** What the journal knows of every project, at once. Errors: `file_unusable`. */
+    start: (known: readonly [projectKey: string, mode: ApprovalMode][]) =>
       inOrder(async () => {
         // What the phone has set meanwhile is newer.
         for (const [key, mode] of known) if (!modes.has(key)) modes.set(key, mode);
-        const now = known.map(([key, mode]) => [key, modes.get(key) ?? mode] as const);
-        // That a project is open must not keep the daemon from starting.
         await Promise.all(
-          now.map(([key, mode]) =>
-            keep(key, mode).catch((cause) => {
+          known.map(async ([key, first]) => {
+            const mode = modes.get(key) ?? first;
+            await keep(key, mode).catch((cause) => {
+              // An open gate must not keep the daemon from starting.
               if (mode !== 'off') throw cause;
-            }),
-          ),
+            });
+          }),
         );
         await sync();
       }),
-    set: (projectKey, mode) =>
+    /** Resolves when the files say so. Errors: `file_unusable`. */
+    set: (key: string, mode: ApprovalMode) =>
       inOrder(async () => {
-        modes.set(projectKey, mode);
-        await keep(projectKey, mode);
+        modes.set(key, mode);
+        await keep(key, mode);
         await sync();
       }),
   };

@@ -1,221 +1,208 @@
 // Everything of approvals for one project in one place: the gate, what runs after a tool, budgets and the audit file.
 // The daemon shows it every hook call; it never touches messages or turns.
 
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
+import { projectKey } from '../../protocol/ids.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
-import { meterTokens, sizeOf, toolsSince, watchCancel } from '../drivers/session-file.ts';
+import type { Binding, Config } from '../config.ts';
+import { meterTokens } from '../drivers/session-file.ts';
+import { verifyAll } from '../drivers/workstations.ts';
+import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
-import type { ApprovalMode, ApprovalRecord } from '../journal/approvals.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ApprovalRecord, stricterMode } from '../journal/approvals.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../log.ts';
 import { visible } from '../visible.ts';
-import { type AfterTool, createAfterTool, type ToolEnd } from './after-tool.ts';
-import { type Approvals, createApprovals } from './approvals.ts';
+import { createAfterTool, type ToolEnd } from './after-tool.ts';
+import { createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
-import { type Budgeting, budgetPrefix, createBudgeting } from './budgets.ts';
-import { jsonOf, toolsOf } from './danger/call.ts';
-import type { Surroundings } from './danger/rules.ts';
+import { budgetPrefix, createBudgeting } from './budgets.ts';
+import { toolsOf } from './danger/call.ts';
+import { knownPlaces } from './danger/surroundings.ts';
+import type { Gates } from './gate-files.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
 import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy/policy.ts';
-import { hideBy, type Shows } from './question/question.ts';
-import type { GateHost } from './question/questions.ts';
-import { headAndTail } from './question/visible.ts';
-import { makeCheckpoint } from './run.ts';
-import { createSwitches } from './switches.ts';
+import { headAndTail, hideBy, type Shows, textItem } from './question/question.ts';
+import { type GateHost, hashOf } from './question/questions.ts';
 import { createUngated, type ToolOfCall } from './ungated.ts';
 
-export interface GuardOptions {
-  project: ProjectState;
-  /** The project's folder, and that of its two files. */
-  dir: string;
-  mailboxDir: string;
-  prepare(): Promise<void>;
-  configDir: string;
-  home: string;
-  /** Directories that no tool may touch unasked. */
-  own: readonly string[];
-  /** Values of variables, as a command may name these directories. */
-  variables: NonNullable<Surroundings['variables']>;
-  record(record: ApprovalRecord): Promise<void>;
-  send(item: OutboxItem): Promise<void>;
-  redact(text: string, as?: 'code'): { text: string; counts: Record<string, number> };
-  judgeLarge: JudgeOptions['judgeLarge'];
+export interface GuardDeps {
+  config: Config;
+  journal: Journal;
+  redactor: Redactor;
+  judge: JudgeOptions['judge'];
   shows: Shows;
-  onMode(mode: ApprovalMode): Promise<void>;
+  /** The gates for the time without a daemon, and the mode that outlives the state directory. */
+  gates: Pick<Gates, 'set' | 'kept'>;
   /** Whether a process is a person's terminal. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
-  /** What keeps a coding agent from running wa-sync's hooks in this project, a sentence each. Never rejects. */
-  switches(): Promise<string[]>;
   clock: () => number;
   log: Log;
 }
 
-export interface Guard {
-  /** Every call, before anything is decided about it. */
-  sees(call: HookCall): void;
-  /** The gate of this call is about to be answered with yes. */
-  passes(call: HookCall, answer: TurnAnswer): void;
-  /** Refused before anything else sees the call: a budget is used up. */
-  admit(call: HookCall): Promise<TurnAnswer | undefined>;
-  /** True = something runs after this tool, for which its hook should be kept waiting. Never rejects. */
-  runsAfter(call: HookCall): Promise<boolean>;
-  /** What is added to the answer of a call; for a gate it may take as long as a person. Never rejects. */
-  follow(call: HookCall, host: GateHost): Promise<TurnAnswer>;
-  /** What the phone gets for a control about approvals; undefined = another control. A STOP is noted, and undefined. */
-  answer(control: ControlRow): Promise<OutboxItem[] | undefined>;
-  /** The STOP of another program that stands open in the inbox file, as of each look at it. */
-  stoppedInFile(stop: { id: string; type: 'stop' | 'abort' } | undefined): Promise<void>;
-  tick(): Promise<void>;
-  /** Looks at the policies anew, for `status`. Never rejects. */
-  readPolicies(): Promise<void>;
-  /** `problems`: what of the policies could not be read when they were last looked at. */
-  status(): { mode: ApprovalMode; asked: number; problems: string[] };
-  stop(): Promise<void>;
+export interface GuardIo {
+  /** The folder of the project's two files, and what makes it. */
+  mailboxDir: string;
+  prepare(): Promise<void>;
+  send(item: OutboxItem): Promise<void>;
 }
 
-/** Of a call in the audit. */
+export type Guard = Awaited<ReturnType<typeof guardProject>>;
+
+/** UTF-16 units of a call in the audit. */
 const shownChars = 2_000;
 
-export async function createGuard(options: GuardOptions): Promise<Guard> {
-  const { project, clock, log } = options;
-  const redact = (text: string) => options.redact(text).text;
-  let problems: string[] = [];
+export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxDir, prepare, send }: GuardIo) {
+  const { config, journal, redactor, gates, shows, isInteractive, clock, log } = deps;
+  const key = projectKey(binding.mailbox, binding.project);
+  const project = journal.project(key);
+  const record = (each: ApprovalRecord) => journal.append([{ p: key, at: clock(), ...each }]);
+  const hide = hideBy(redactor);
+
+  // A state directory that was deleted must not switch approvals off: only the phone may.
+  const mode = stricterMode(project.approvals.mode, await gates.kept(key));
+  if (mode !== project.approvals.mode) {
+    await record({ t: 'approvals', mode });
+    log('warn', 'approvals stay on', { project: key, mode });
+  }
+
+  let policyProblems: string[] = [];
   /** As it was when it could last be read. */
   let userPolicy: Policies['user'] | undefined;
   async function policies(): Promise<Policies> {
-    const paths = {
-      user: join(options.configDir, userPolicyName),
-      project: await pathBelow(options.dir, mailboxFolder, projectPolicyName),
-    };
-    const read = await readPolicies(paths);
+    const read = await readPolicies({
+      user: join(config.dirs.config, userPolicyName),
+      project: await pathBelow(binding.dir, mailboxFolder, projectPolicyName),
+    });
     for (const problem of read.problems) {
-      if (!problems.includes(problem)) log('error', 'policy not read', { project: project.key, problem });
+      if (!policyProblems.includes(problem)) log('error', 'policy not read', { project: key, problem });
     }
-    problems = read.problems;
-    if (!problems.some((problem) => problem.startsWith(paths.user))) userPolicy = read.user;
+    policyProblems = read.problems;
+    if (!read.userUnread) userPolicy = read.user;
     return read;
   }
-  /** One look for all that an event asks before its answer, but for a gate: that one is judged by what stands there in the end. */
+  await policies();
+  /** One reading for everything that an event asks before its answer. A gate reads anew: it is judged by the policy at its end. */
   const policiesAt = new WeakMap<HookCall['event'], Promise<Policies>>();
   function policiesFor({ event }: HookCall): Promise<Policies> {
     const read = policiesAt.get(event) ?? policies();
     policiesAt.set(event, read);
     return read;
   }
-  await policies();
-  const { mailboxDir, prepare, shows } = options;
-  const hide = hideBy(options.redact);
+
+  const show = (item: OutboxItem) =>
+    send(item).catch((cause) => log('error', 'phone not told', { project: key, error: (cause as Error).message }));
+  const notify = (about: 'after' | 'ungated' | 'switches', text: string) =>
+    show(textItem(`${about}_${randomBytes(12).toString('hex')}`, 'answer', text));
+
   // Hidden before it is cut: no pattern finds half a secret.
   const auditText = async (text: string) => headAndTail(visible((await shows.hide(text)).text), shownChars);
+  const describe = ({ agent, input }: Pick<ToolOfCall, 'agent' | 'input'>) => {
+    const { command, file } = toolsOf(agent);
+    return auditText(command(input) ?? file(input) ?? '');
+  };
   const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
-  const budgets: Budgeting = createBudgeting({ ...options, meterTokens, policies: policiesFor });
-  const approvals: Approvals = await createApprovals({
-    project,
-    record: options.record,
-    send: options.send,
-    policies,
-    fixed: {
-      home: options.home,
-      own: options.own,
-      variables: options.variables,
-      secretsIn: (text) => total(options.redact(text).counts),
-    },
-    judgeLarge: options.judgeLarge,
-    shows,
-    isAtDesk: async (pid, agent) => pid !== undefined && (await options.isInteractive(pid, agent)),
-    checkpoint: (cwd) => makeCheckpoint(cwd, clock()),
+  const budgets = createBudgeting({ project, record, send, meterTokens, policies: policiesFor, clock });
+  const approvals = await createApprovals({
+    ...{ project, record, send, show, policies, judge: deps.judge, shows, isInteractive, clock, log },
+    fixed: knownPlaces(config.dirs, homedir()),
     audit({ text, before, ...decision }) {
-      const given = Object.entries({ text, before }).flatMap(([key, value]) =>
-        value === undefined ? [] : [{ key, value }],
-      );
-      const words = Promise.all(given.map(async ({ key, value }) => [key, await auditText(value)] as const));
-      audit.write(words.then((pairs) => ({ kind: 'decision', ...decision, ...Object.fromEntries(pairs) })));
+      const line = async () => ({
+        kind: 'decision' as const,
+        ...decision,
+        ...(text === undefined ? {} : { text: await auditText(text) }),
+        ...(before === undefined ? {} : { before: await auditText(before) }),
+      });
+      audit.write(line());
     },
-    onMode: options.onMode,
-    clock,
-    log,
+    onMode: (next) => gates.set(key, next),
   });
-  const after: AfterTool = createAfterTool({
-    dir: options.dir,
+  const after = createAfterTool({
+    dir: binding.dir,
     // A policy that was just broken must not switch a filter off.
     commands: async (call) => {
       const { user } = await policiesFor(call);
-      const { agent, event } = call;
-      const { tool, server, input, result } = event;
-      return afterCommands({ agent, tool, server, input }, userPolicy ?? user, result === undefined);
+      const { tool, server, input, result } = call.event;
+      return afterCommands({ agent: call.agent, tool, server, input }, userPolicy ?? user, result === undefined);
     },
-    redact,
+    redact: (text) => redactor(text).text,
     audit: (line) => audit.write({ kind: 'after', ...line }),
-    watchCancel,
-    tell: (key, text) =>
-      options
-        .send({ key, class: 'answer', parts: [{ text, entities: [] }] })
-        .catch((cause) => log('warn', 'output not told', { project: project.key, error: (cause as Error).message })),
+    notify,
     clock,
   });
-  const note = (key: string, text: string) => {
-    options
-      .send({ key, class: 'answer', parts: [{ text, entities: [] }] })
-      .catch((cause) => log('error', 'phone not told', { project: project.key, error: (cause as Error).message }));
-  };
   const ungated = createUngated({
-    sizeOf,
-    toolsSince,
+    mode: approvals.mode,
     clock,
-    mode: () => approvals.mode(),
-    tell: (key, textOf, call) =>
-      void (call ? describe(call) : Promise.resolve('')).then((words) => note(key, textOf(words))),
+    notify: async (textOf, call) => void notify('ungated', textOf(call ? await describe(call) : '')),
     audit: (line, call) => audit.write(describe(call).then((text) => ({ kind: 'ungated', ...line, text }))),
   });
-  const switches = createSwitches({ look: options.switches, tell: note, clock, log });
+
+  /** What keeps the coding agent from running the gates although approvals are on, as of the last look. */
+  let switches: readonly string[] = [];
+  async function lookAtSwitches(): Promise<void> {
+    const found = await verifyAll(binding.dir, homedir());
+    for (const problem of found.filter((each) => !switches.includes(each))) {
+      log('error', 'gates switched off', { problem });
+      void notify('switches', `⚠ Approvals are on, but ${problem}. ${whatToDo}`);
+    }
+    switches = found;
+  }
+
   const stops = new Set<string>();
   let stopInFile: string | undefined;
-
-  function describe({ agent, input }: Pick<ToolOfCall, 'agent' | 'input'>): Promise<string> {
-    const { command, file } = toolsOf(agent);
-    return auditText(command(input) ?? file(input) ?? '');
+  function onStop(line: { what: string; id: string; by?: string }, by: 'owner' | 'file'): Promise<void> {
+    audit.write({ kind: 'stop', ...line });
+    after.hurry();
+    return approvals.stopAll(by);
   }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
-    const { tool, input } = call.event;
-    const text = describe({ agent: call.agent, input });
-    const line = { kind: 'tool', tool: visible(tool), session: call.session, hash: hashOf(input) } as const;
-    audit.write(text.then((words) => ({ ...line, text: words })));
+    const { agent, session, event } = call;
+    const line = { kind: 'tool', tool: visible(event.tool), session, hash: hashOf(event) } as const;
+    audit.write(describe({ agent, input: event.input }).then((text) => ({ ...line, text })));
     return after.run(call, host);
   }
 
   async function onTurnStart(call: HookCall): Promise<TurnAnswer> {
-    const { session } = call;
-    after.turnStarts(session);
+    after.turnStarts(call.session);
     const only = onlyTools(await policiesFor(call));
-    const told = only ? `Only these tools may be used now: ${only.join(', ') || 'none'}.` : undefined;
-    const { context } = after.take(session);
-    const all = [told, context].filter((text) => text !== undefined);
+    const tools = only && `Only these tools may be used now: ${only.join(', ') || 'none'}.`;
+    const all = [tools, after.take(call.session).context].filter((text) => text !== undefined);
     return all.length === 0 ? {} : { context: all.join('\n\n') };
   }
 
+  function failed(call: HookCall, cause: unknown): void {
+    log('error', 'guard failed', { project: key, event: call.event.type, error: (cause as Error).message });
+  }
+
   return {
-    sees(call) {
+    /** Every call, before anything is decided about it. */
+    sees(call: HookCall): void {
       try {
         ungated.sees(call);
       } catch (cause) {
-        log('error', 'guard failed', { project: project.key, event: call.event.type, error: (cause as Error).message });
+        failed(call, cause);
       }
     },
-    passes({ agent, session, event }, { input }) {
+    /** The gate of this call is about to be answered with yes. */
+    passes({ agent, session, event }: HookCall, { input }: TurnAnswer): void {
       if (event.type === 'gate') ungated.passed(session, { agent, ...event, input: input ?? event.input });
     },
-    admit: (call) => budgets.admit(call),
-    async runsAfter(call) {
+    /** Refused before anything else sees the call: a budget is used up. */
+    admit: budgets.admit,
+    /** True = something runs after this tool, for which its hook should be kept waiting. Never rejects. */
+    async runsAfter(call: HookCall): Promise<boolean> {
       const { event } = call;
       return event.type === 'toolEnd' && after.concerns({ ...call, event });
     },
-    async follow(call, host) {
+    /** What is added to the answer of a call; for a gate it may take as long as a person. Never rejects. */
+    async follow(call: HookCall, host: GateHost): Promise<TurnAnswer> {
       const { event } = call;
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
@@ -226,21 +213,19 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
           audit.write({ kind: 'turn', session: call.session, ...used });
         }
         if (event.type === 'sessionEnd') await after.sessionEnds(call.session);
-        return {};
       } catch (cause) {
-        log('error', 'guard failed', { project: project.key, event: event.type, error: (cause as Error).message });
-        return {};
+        failed(call, cause);
       }
+      return {};
     },
-    async answer(control) {
+    /** What the phone gets for a control about approvals; undefined = another control. A STOP is noted, and undefined. */
+    async answer(control: ControlRow): Promise<OutboxItem[] | undefined> {
       const { id, control: said } = control;
       if (said.type === 'stop' || said.type === 'abort') {
-        // It is shown again until the turn rules have spent it.
+        // The control comes again until the turn rules have handled it.
         if (stops.has(id)) return undefined;
         stops.add(id);
-        audit.write({ kind: 'stop', what: said.type, id });
-        after.hurry();
-        await approvals.stopAll('owner');
+        await onStop({ what: said.type, id }, 'owner');
         return undefined;
       }
       if (said.type === 'button' && said.action.startsWith(budgetPrefix)) {
@@ -251,41 +236,34 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
       if (approvals.mode() !== before) audit.write({ kind: 'mode', mode: approvals.mode() });
       return items;
     },
-    async stoppedInFile(stop) {
-      // It stands there until a turn has obeyed it, and denies what was asked before it only.
+    /** The STOP of another program that stands open in the inbox file, as of each look at it. */
+    async stoppedInFile(stop: { id: string; type: 'stop' | 'abort' } | undefined): Promise<void> {
+      // The entry stands there until a turn has obeyed it, and denies only the questions that it finds.
       if (stop?.id === stopInFile) return;
       stopInFile = stop?.id;
-      if (!stop) return;
-      audit.write({ kind: 'stop', what: stop.type, id: stop.id, by: 'another program' });
-      after.hurry();
-      await approvals.stopAll('file');
+      if (stop) await onStop({ what: stop.type, id: stop.id, by: 'another program' }, 'file');
     },
-    async tick() {
+    async tick(): Promise<void> {
       await approvals.tick();
       await ungated.look();
-      if (approvals.mode() !== 'off') await switches.look();
+      if (approvals.mode() !== 'off') await lookAtSwitches();
     },
-    async readPolicies() {
+    /** Looks at the policies anew, for `status`. Never rejects. */
+    async readPolicies(): Promise<void> {
       await policies();
     },
+    /** `problems`: what of the policies could not be read when they were last looked at. */
     status: () => ({
       mode: approvals.mode(),
       asked: approvals.waiting(),
-      problems: [...problems, ...switches.problems()],
+      problems: [...policyProblems, ...switches],
     }),
-    async stop() {
+    async stop(): Promise<void> {
       await after.stop();
       await audit.flush();
     },
   };
 }
 
-function total(counts: Record<string, number>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
-}
-
-function hashOf(input: object): string {
-  return createHash('sha256')
-    .update(jsonOf(input) ?? 'nests too deep')
-    .digest('hex');
-}
+const whatToDo =
+  'So tools can run there without being asked. Remove it in an editor and start the coding agent anew, or let it work elsewhere.';

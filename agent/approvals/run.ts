@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 
 export interface Ran {
-  /** Null = it was killed; `late` = by us, because its time was over. */
+  /** Null = it was killed; `late` = wa-sync killed it, because its time was over. */
   code: number | 'late' | null;
   /** Both streams as they came, the last part when it is long: longer than what may be shown once it is redacted. */
   output: string;
@@ -19,8 +19,8 @@ export interface RunOptions {
   stdin: string;
   /** Then it is ended with all that it started. */
   timeoutMs: number;
-  /** Gets what ends it before. */
-  onStart(end: () => void): void;
+  /** Ends it before. */
+  signal?: AbortSignal;
 }
 
 /** More than is shown, because no pattern finds half a secret at a cut. */
@@ -67,9 +67,9 @@ export function runCommand(command: string, options: RunOptions): Promise<Ran> {
         if (isWindows || child.pid === undefined) child.kill('SIGKILL');
         else process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It is over.
+        // It has ended.
       }
-      // Who left the group may keep the streams open.
+      // A process that left the group may keep the streams open.
       child.stdout.destroy();
       child.stderr.destroy();
     };
@@ -77,9 +77,9 @@ export function runCommand(command: string, options: RunOptions): Promise<Ran> {
       late = true;
       end();
     }, options.timeoutMs);
-    options.onStart(end);
+    options.signal?.addEventListener('abort', end);
     child.once('close', (code) => finish(code));
-    // Many a command does not read it.
+    // Many commands do not read it.
     child.stdin.on('error', () => {}).end(options.stdin);
   });
 }

@@ -1,35 +1,22 @@
 // Tools that ran without a gate that let them through, while approvals are on: known by their ends, or by the session file of a
 // turn that shows neither gates nor ends. Tells the phone; holds nothing up and decides nothing.
 
-import { createHash } from 'node:crypto';
 import type { HookCall } from '../../protocol/turn-events.ts';
-import type { RanTool } from '../drivers/driver.ts';
-import type { SessionFile } from '../drivers/session-file.ts';
+import { type SessionFile, sizeOf, toolsSince } from '../drivers/session-file.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
-import { jsonOf, type ToolCall, toolsOf } from './danger/call.ts';
+import { type ToolCall, toolsOf } from './danger/call.ts';
+import { hashOf } from './question/questions.ts';
 
 export interface UngatedOptions {
   mode(): ApprovalMode;
-  /** Tells the phone; never rejects. `textOf` takes what a person reads of the call. */
-  tell(key: string, textOf: (words: string) => string, call?: ToolOfCall): void;
+  /** Never rejects. `textOf` gets what a person reads of the call. */
+  notify(textOf: (words: string) => string, call?: ToolOfCall): void;
   audit(line: { tool: string; session: string }, call: ToolOfCall): void;
-  sizeOf(path: string): Promise<number>;
-  /** From `offset` on, and where the file ended then. */
-  toolsSince(file: SessionFile, offset: number): Promise<{ tools: RanTool[]; end: number }>;
   clock: () => number;
 }
 
-/** The server of a call that only the session file tells of is not known. */
+/** The session file does not name the server of a call. */
 export type ToolOfCall = Omit<ToolCall, 'server'> & Partial<Pick<ToolCall, 'server'>>;
-
-export interface Ungated {
-  /** Every call of a hook, before anything is decided about it. */
-  sees(call: HookCall): void;
-  /** The gate of this call was answered with yes, whatever the mode. */
-  passed(session: string, call: ToolOfCall): void;
-  /** Looks at the session files that have grown without an event. Never rejects. */
-  look(): Promise<void>;
-}
 
 interface Session {
   /**
@@ -43,11 +30,11 @@ interface Session {
   /** Since when what the session file says counts. */
   since: number;
   file: (SessionFile & { offset: number }) | undefined;
-  /** Of the session file, told or counted. */
+  /** Tools of the session file that were reported. */
   known: Set<string>;
-  /** In this turn. */
-  told: number;
-  untold: number;
+  /** In this turn: reported one by one, and only counted. */
+  notified: number;
+  counted: number;
   reading: Promise<void>;
 }
 
@@ -55,155 +42,125 @@ const maxSessions = 50;
 /** A call that passed and never ended was cancelled. */
 const maxPassed = 500;
 /** One by one in a turn; the rest is counted at its end. */
-const maxTold = 5;
+const maxNotified = 5;
 
-export function createUngated(options: UngatedOptions): Ungated {
-  const { clock } = options;
+export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
   const sessions = new Map<string, Session>();
-  let count = 0;
 
   function sessionOf(id: string): Session {
-    const known = sessions.get(id);
-    if (known) {
-      // Used last, dropped last.
-      sessions.delete(id);
-      sessions.set(id, known);
-      return known;
-    }
-    const made: Session = {
+    const session: Session = sessions.get(id) ?? {
       watched: 'no',
       passed: [],
       showsTools: false,
       since: clock(),
       file: undefined,
       known: new Set(),
-      told: 0,
-      untold: 0,
+      notified: 0,
+      counted: 0,
       reading: Promise.resolve(),
     };
-    sessions.set(id, made);
+    // Used last, dropped last.
+    sessions.delete(id);
+    sessions.set(id, session);
     for (const oldest of sessions.keys()) if (sessions.size > maxSessions) sessions.delete(oldest);
-    return made;
+    return session;
   }
 
-  function tell(id: string, session: Session, call: ToolOfCall, how: string): void {
-    options.audit({ tool: call.tool, session: id }, call);
-    if (session.told >= maxTold) {
-      session.untold += 1;
+  function report(id: string, session: Session, call: ToolOfCall, how = 'without being asked'): void {
+    audit({ tool: call.tool, session: id }, call);
+    if (session.notified >= maxNotified) {
+      session.counted += 1;
       return;
     }
-    session.told += 1;
-    say(id, (words) => `⚠ ${call.tool} ran ${how}${words === '' ? '.' : `: ${words}`}\n${whatToDo}`, call);
+    session.notified += 1;
+    notify((words) => `⚠ ${call.tool} ran ${how}${words === '' ? '.' : `: ${words}`}\n${whatToDo}`, call);
   }
 
-  function say(id: string, textOf: (words: string) => string, call?: ToolOfCall): void {
-    count += 1;
-    options.tell(`ungated_${id.slice(0, 40)}_${clock().toString(36)}_${count}`, textOf, call);
+  /** After a start in the middle of a turn the answer of the gate of such a tool is not known. */
+  function isUnknown({ agent, tool }: ToolOfCall, watched: Session['watched']): boolean {
+    return watched === 'request' && tool === toolsOf(agent).subAgent;
   }
 
   function ended(id: string, session: Session, call: ToolOfCall): void {
-    const hash = hashOf(call);
+    const hash = comparableHash(call);
     const same = session.passed.findIndex((each) => each.hash === hash);
     const asked = same === -1 ? session.passed.findIndex((each) => each.tool === call.tool) : same;
     if (asked !== -1) session.passed.splice(asked, 1);
-    if (same !== -1 || session.watched === 'no' || options.mode() === 'off') return;
-    if (session.watched === 'request' && call.tool === toolsOf(call.agent).subAgent) return;
-    tell(
-      id,
-      session,
-      call,
-      asked === -1
-        ? 'without being asked'
-        : 'with other arguments than were asked (changed at the desk, or by another hook)',
-    );
+    if (same !== -1 || session.watched === 'no' || mode() === 'off' || isUnknown(call, session.watched)) return;
+    const changed = 'with other arguments than were asked (changed at the desk, or by another hook)';
+    report(id, session, call, asked === -1 ? undefined : changed);
   }
 
-  /** Nothing of this session runs now. */
-  function quiet(id: string, session: Session, { agent, event, transcript }: HookCall): void {
-    const isBoundary = event.type !== 'modelRequest';
-    if (options.mode() === 'off') {
-      session.watched = 'no';
-      session.file = undefined;
-      return;
+  /** None of the session's tools runs now. */
+  function quiet(session: Session, isBoundary: boolean): void {
+    if (isBoundary || session.watched === 'no') {
+      session.since = clock();
+      session.watched = isBoundary ? 'turn' : 'request';
     }
-    read(id, session, transcript && { agent, path: transcript }, session.showsTools);
-    if (isBoundary || session.watched === 'no') session.since = clock();
-    if (isBoundary) {
-      session.showsTools = false;
-      if (session.untold > 0) {
-        const { untold } = session;
-        // What the session file still says of this turn is counted with the next one.
-        say(id, () => `⚠ ${untold} more ${untold === 1 ? 'tool' : 'tools'} ran without being asked in this turn.`);
-      }
-      session.told = 0;
-      session.untold = 0;
-    }
-    if (isBoundary || session.watched === 'no') session.watched = isBoundary ? 'turn' : 'request';
+    if (!isBoundary) return;
+    session.showsTools = false;
+    const { counted } = session;
+    // What the session file still says of this turn is counted with the next one.
+    if (counted > 0)
+      notify(() => `⚠ ${counted} more ${counted === 1 ? 'tool' : 'tools'} ran without being asked in this turn.`);
+    session.notified = 0;
+    session.counted = 0;
   }
 
-  /** `passes`: what is new in the file came by way of hooks. */
-  function read(id: string, session: Session, now: SessionFile | undefined | '', passes: boolean): void {
+  function read(id: string, session: Session, now: SessionFile | undefined): void {
     if (!now) return;
     const { agent, path } = now;
-    const { since, watched } = session;
+    // Where hooks were seen, what is new in the file came by way of them.
+    const { since, watched, showsTools } = session;
     session.reading = session.reading
       .then(async () => {
         const { file } = session;
-        const isNew = file?.path !== path;
-        if (isNew || passes) {
-          session.file = { agent, path, offset: await options.sizeOf(path) };
+        const size = await sizeOf(path);
+        if (file?.path !== path || showsTools) {
+          session.file = { agent, path, offset: size };
           return;
         }
-        if ((await options.sizeOf(path)) === file.offset) return;
-        const { tools, end } = await options.toolsSince({ agent, path }, file.offset);
+        if (size === file.offset) return;
+        const { tools, end } = await toolsSince({ agent, path }, file.offset);
         session.file = { agent, path, offset: end };
         for (const ran of tools) {
-          if (ran.at < since || session.known.has(ran.id) || session.showsTools) continue;
-          if (watched === 'request' && ran.tool === toolsOf(agent).subAgent) continue;
+          const call = { agent, ...ran };
+          if (ran.at < since || session.known.has(ran.id) || session.showsTools || isUnknown(call, watched)) continue;
           session.known.add(ran.id);
-          tell(id, session, { agent, ...ran }, 'without being asked');
+          report(id, session, call);
         }
       })
       .catch(() => {});
   }
 
   return {
-    sees(call) {
-      const { event } = call;
-      const session = sessionOf(call.session);
-      switch (event.type) {
-        case 'gate':
-          session.showsTools = true;
-          return;
-        case 'toolEnd':
-          session.showsTools = true;
-          return ended(call.session, session, { agent: call.agent, ...event });
-        case 'turnStart':
-        case 'turnEnd':
-        case 'modelRequest':
-          return quiet(call.session, session, call);
-        case 'sessionEnd':
-          if (options.mode() !== 'off')
-            read(
-              call.session,
-              session,
-              call.transcript && { agent: call.agent, path: call.transcript },
-              session.showsTools,
-            );
-          return;
-        default:
-          return;
+    /** Every call of a hook, before anything is decided about it. */
+    sees({ agent, session: id, transcript, event }: HookCall): void {
+      const session = sessionOf(id);
+      if (event.type === 'gate' || event.type === 'toolEnd') session.showsTools = true;
+      if (event.type === 'toolEnd') ended(id, session, { agent, ...event });
+      const isBoundary = event.type === 'turnStart' || event.type === 'turnEnd';
+      const isQuiet = isBoundary || event.type === 'modelRequest';
+      if (!isQuiet && event.type !== 'sessionEnd') return;
+      if (mode() !== 'off') {
+        read(id, session, transcript === undefined ? undefined : { agent, path: transcript });
+        if (isQuiet) quiet(session, isBoundary);
+      } else if (isQuiet) {
+        session.watched = 'no';
+        session.file = undefined;
       }
     },
-    passed(id, call) {
+    /** The gate of this call was answered with yes, whatever the mode. */
+    passed(id: string, call: ToolOfCall): void {
       const { passed } = sessionOf(id);
-      passed.push({ hash: hashOf(call), tool: call.tool });
+      passed.push({ hash: comparableHash(call), tool: call.tool });
       if (passed.length > maxPassed) passed.shift();
     },
-    async look() {
-      if (options.mode() === 'off') return;
+    /** Looks at the session files that have grown without an event. Never rejects. */
+    async look(): Promise<void> {
+      if (mode() === 'off') return;
       for (const [id, session] of sessions) {
-        if (session.watched !== 'no' && !session.showsTools) read(id, session, session.file, false);
+        if (session.watched !== 'no' && !session.showsTools) read(id, session, session.file);
       }
       await Promise.all([...sessions.values()].map(({ reading }) => reading));
     },
@@ -213,14 +170,10 @@ export function createUngated(options: UngatedOptions): Ungated {
 const whatToDo =
   'Approvals are on, but the coding agent did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.';
 
-/** Of tool, server and arguments, whatever the order of these. */
-function hashOf({ agent, tool, server, input }: ToolOfCall): string {
-  const added = toolsOf(agent).addedByHost;
-  const isAdded = (name: string) => Object.hasOwn(added, tool) && added[tool]?.includes(name);
-  const members = Object.entries(input)
-    .filter(([name]) => !isAdded(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256')
-    .update(jsonOf([tool, server ?? null, members]) ?? 'nests too deep')
-    .digest('hex');
+/** Whatever the order of the arguments, and without those that the host adds while the tool runs. */
+function comparableHash({ agent, tool, server, input }: ToolOfCall): string {
+  const { addedByHost } = toolsOf(agent);
+  const added = Object.hasOwn(addedByHost, tool) ? addedByHost[tool] : undefined;
+  const members = Object.entries(input).filter(([name]) => !added?.includes(name));
+  return hashOf({ tool, server, input: Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1))) });
 }

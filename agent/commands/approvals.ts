@@ -2,8 +2,8 @@
 // can loosen approvals.
 
 import { WaError } from '../../protocol/errors.ts';
+import { modeTexts } from '../approvals/approvals.ts';
 import { readAudit } from '../approvals/audit.ts';
-import { describeMode } from '../approvals/modes.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
 import { findServed } from '../mailbox/served.ts';
@@ -28,7 +28,7 @@ export async function approvalsCommand(options: { json: boolean }, context: Comm
   }
   for (const { dir, mode, asked, problems } of shown) {
     context.out(dir);
-    context.out(`  ${describeMode(mode)}`);
+    context.out(`  ${modeTexts[mode]}`);
     if (asked > 0) context.out(`  ${asked} ${asked === 1 ? 'question waits' : 'questions wait'} on the phone.`);
     for (const problem of problems) context.out(`  trouble: ${problem}`);
   }
@@ -64,25 +64,14 @@ function durationMs(text: string): number {
   });
 }
 
-function lineText({ at, kind, session: _, hash: __, ...rest }: Record<string, unknown>): string {
-  const { tool, verdict, what, mode, text, before, by, why, ms, tokens } = rest;
-  const seconds = typeof ms === 'number' ? `${Math.round(ms / 1000)} s` : undefined;
-  const used = typeof tokens === 'number' ? `${tokens} tokens` : undefined;
-  const reasons = Array.isArray(why) && why.length > 0 ? `(${why.join('; ')})` : undefined;
-  const instead = before === undefined ? undefined : `instead of: ${before}`;
-  const words = [
-    tool,
-    verdict,
-    what,
-    mode,
-    text,
-    instead,
-    seconds,
-    used,
-    by === undefined ? undefined : `by ${by}`,
-    reasons,
-  ];
+function lineText(line: Record<string, unknown>): string {
+  const { at, kind, tool, verdict, what, mode, text, before, by, why, ms, tokens } = line;
+  const words = [at, String(kind).padEnd(8), tool, verdict, what, mode, text];
+  if (before !== undefined) words.push(`instead of: ${before}`);
+  if (typeof ms === 'number') words.push(`${Math.round(ms / 1000)} s`);
+  if (typeof tokens === 'number') words.push(`${tokens} tokens`);
+  if (by !== undefined) words.push(`by ${by}`);
+  if (Array.isArray(why) && why.length > 0) words.push(`(${why.join('; ')})`);
   // The file lies in the project, where other programs may write.
-  const line = [at, String(kind).padEnd(8), ...words.filter((word) => word !== undefined && word !== '')].join('  ');
-  return visibleLine(line);
+  return visibleLine(words.filter((word) => word !== undefined && word !== '').join('  '));
 }

@@ -5,14 +5,9 @@ import { askDaemon, type DaemonDirs } from '../local-client.ts';
 
 /** The messages of every project; empty when no daemon runs. */
 export async function heldMessages(dirs: DaemonDirs): Promise<LeasedMessage[]> {
-  try {
-    const { projects } = (await askDaemon(dirs, 'GET', '/status')) as {
-      projects: { leased?: LeasedMessage[] }[];
-    };
-    return projects.flatMap(({ leased = [] }) => leased);
-  } catch {
-    return [];
-  }
+  const answer = await askDaemon(dirs, 'GET', '/status').catch(() => ({ projects: [] }));
+  const { projects } = answer as { projects: { leased?: LeasedMessage[] }[] };
+  return projects.flatMap(({ leased = [] }) => leased);
 }
 
 /** The agent that holds the message, and the time until the message is unread again. */

@@ -13,17 +13,11 @@ export interface HooksArgs {
   action: 'install' | 'uninstall' | 'list';
   /** Default: the first that can be installed. */
   agent?: string | undefined;
-  /** Default: extension for `install`, every place for `uninstall`. */
-  scope?: string | undefined;
+  /** Default: `user` for `install`, every place for `uninstall`. */
+  scope?: HookScope | undefined;
   /** Folder of the scope `project`; default `dirs.projectDir`. */
   project?: string | undefined;
   json?: boolean | undefined;
-}
-
-export interface HooksContext {
-  dirs: InstallDirs;
-  /** Prints one line. */
-  out: (line: string) => void;
 }
 
 /** Errors: `bad_arguments` for an agent whose hooks cannot be installed. */
@@ -50,15 +44,15 @@ function workstationFor(agent = installable()[0] ?? ''): Workstation {
   });
 }
 
-/** What is wrong with the hooks that are installed, for somebody who asked for something else. Never throws. */
+/** The troubles of all installed hooks, for the output of other commands. Never throws. */
 export async function installedTroubles(context: CommandContext): Promise<string[]> {
   try {
     const found = installable().map((agent) => workstationFor(agent).installer.list(installDirs(context, agent)));
     const all = (await Promise.all(found)).flat().filter(({ installed }) => installed);
-    const isServed = all.some(({ served }) => served === 'these');
+    const isServed = all.some(({ servesThese }) => servesThese);
     return all.flatMap((status) => {
-      // Those of `wa-sync dev`, or of the real daemon while `dev` is asked.
-      if (status.served === 'other' && isServed) return [];
+      // Hooks of `wa-sync dev`, or of the real daemon while `dev` asks.
+      if (!status.servesThese && status.directories.length > 0 && isServed) return [];
       const trouble = hookTrouble(status);
       return trouble === undefined ? [] : [`${status.place}: ${trouble}`];
     });
@@ -67,60 +61,52 @@ export async function installedTroubles(context: CommandContext): Promise<string
   }
 }
 
-/** Errors: `bad_arguments`, and those of the installer. */
-export async function hooksCommand(args: HooksArgs, { dirs: given, out }: HooksContext): Promise<void> {
-  const { installer, verify } = workstationFor(args.agent);
-  const scope = hookScope(args.scope);
+/** `out` prints one line. Errors: `bad_arguments`, and those of the installer. */
+export async function hooksCommand(
+  args: HooksArgs,
+  { dirs: given, out }: { dirs: InstallDirs; out(line: string): void },
+): Promise<void> {
+  const { scope } = args;
+  const workstation = workstationFor(args.agent);
   const dirs = { ...given, projectDir: resolve(args.project ?? given.projectDir) };
-  switch (args.action) {
-    case 'install': {
-      if (args.project !== undefined && scope !== 'project') {
-        throw new WaError(
-          'bad_arguments',
-          '--project counts only with --scope project: the extension is for all projects',
-          {
-            hint: `Run \`wa-sync hooks install --scope project --project ${args.project}\`, or leave --project away.`,
-          },
-        );
-      }
-      const before = await installer.list(dirs);
-      const status = await installer.install(dirs, scope ?? 'extension');
-      const wasThere = before.some((each) => isDeepStrictEqual(each, status));
-      print(
-        args,
-        out,
-        status,
-        wasThere ? [`already installed  ${status.place}`] : [`installed  ${status.place}`, ...installer.afterInstall],
-      );
-      return;
-    }
-    case 'uninstall': {
-      const removed = await installer.uninstall(dirs, scope);
-      const lines = removed.map((place) => `removed  ${place}`);
-      print(args, out, { removed }, lines.length > 0 ? lines : ['nothing was installed']);
-      return;
-    }
-    case 'list': {
-      const all = await installer.list(dirs);
-      const switches = await verify(dirs.projectDir, dirs.home);
-      print(args, out, all, [...all.flatMap(describe), ...switches.map((what) => `⚠ ${what}`)]);
-    }
+  if (args.action === 'install' && args.project !== undefined && scope !== 'project') {
+    throw new WaError('bad_arguments', '--project needs --scope project: the scope user is for all projects', {
+      hint: `Run \`wa-sync hooks install --scope project --project ${args.project}\`, or leave --project out.`,
+    });
   }
-}
-
-function print(args: HooksArgs, out: HooksContext['out'], value: unknown, lines: string[]): void {
+  const { value, lines } = await actions[args.action](workstation, dirs, scope);
   for (const line of args.json ? [JSON.stringify(value)] : lines) out(line);
 }
 
-function hookScope(value: string | undefined): HookScope | undefined {
-  if (value === undefined || value === 'extension' || value === 'project') return value;
-  throw new WaError('bad_arguments', `Unknown scope "${value}"`, {
-    hint: 'Use `--scope extension` or `--scope project`.',
-  });
-}
+type Action = (
+  workstation: Workstation,
+  dirs: InstallDirs,
+  scope: HookScope | undefined,
+) => Promise<{ value: unknown; lines: string[] }>;
+
+const actions: Record<HooksArgs['action'], Action> = {
+  async install({ installer }, dirs, scope = 'user') {
+    const before = await installer.list(dirs);
+    const value = await installer.install(dirs, scope);
+    if (before.some((each) => isDeepStrictEqual(each, value))) {
+      return { value, lines: [`already installed  ${value.place}`] };
+    }
+    return { value, lines: [`installed  ${value.place}`, ...installer.afterInstall] };
+  },
+  async uninstall({ installer }, dirs, scope) {
+    const removed = await installer.uninstall(dirs, scope);
+    const lines = removed.map((place) => `removed  ${place}`);
+    return { value: { removed }, lines: lines.length > 0 ? lines : ['nothing was installed'] };
+  },
+  async list({ installer, verify }, dirs) {
+    const value = await installer.list(dirs);
+    const switches = await verify(dirs.projectDir, dirs.home);
+    return { value, lines: [...value.flatMap(describe), ...switches.map((what) => `⚠ ${what}`)] };
+  },
+};
 
 function describe(status: HookStatus): string[] {
-  const head = `${status.agent}  ${status.scope.padEnd('extension'.length)}  `;
+  const head = `${status.agent}  ${status.scope.padEnd('project'.length)}  `;
   if (status.problem !== undefined) return [`${head}not known  ${status.place}`, `  ${status.problem}`];
   if (!status.installed) return [`${head}not installed  ${status.place}`];
   const trouble = hookTrouble(status);
@@ -130,14 +116,15 @@ function describe(status: HookStatus): string[] {
   ];
 }
 
-/** What is wrong with installed hooks and the command that repairs it; undefined = nothing. */
+/** What is wrong with installed hooks, and the command that repairs them; undefined = nothing. */
 function hookTrouble(status: HookStatus): string | undefined {
   const repair = `run \`wa-sync hooks install --agent ${status.agent} --scope ${status.scope}\``;
-  if (!status.installed) return undefined;
-  if (!status.launcherExists) return `the launcher is missing (${status.launcher ?? 'no command of ours'}): ${repair}`;
+  if (status.launcher !== undefined && !status.launcherExists) {
+    return `the launcher is missing (${status.launcher}): ${repair}`;
+  }
   if (status.current) return undefined;
-  const { served } = status;
-  if (served === 'older') return `installed by an older version, a project's .env can move them: ${repair}`;
-  if (served === 'other') return `installed for other directories (${status.directories.join(', ')}): ${repair}`;
-  return `not what this version installs: ${repair}`;
+  const { directories, servesThese } = status;
+  return directories.length === 0 || servesThese
+    ? `not what this version installs: ${repair}`
+    : `installed for other directories (${directories.join(', ')}): ${repair}`;
 }

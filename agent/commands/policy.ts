@@ -9,6 +9,7 @@ import { judgeNow } from '../approvals/policy/judge-now.ts';
 import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy/policy.ts';
 import { createRedactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
+import { jobsWith } from '../heavy/jobs.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { findServed } from '../mailbox/served.ts';
 import { visibleLine } from '../visible.ts';
@@ -48,27 +49,18 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
   const call = callOf(test);
   const { judgement, policies } = await judgeNow(call, context.cwd, test.mode, {
     policies: () => readPolicies(files),
-    fixed: {
-      ...knownPlaces(config.dirs, context.home),
-      secretsIn: (text) => Object.values(redact(text).counts).reduce((sum, count) => sum + count, 0),
-    },
+    fixed: knownPlaces(config.dirs, context.home),
+    judge: jobsWith(redact).judged,
   });
   const { verdict, why, rules, input } = judgement;
-  const found = {
-    verdict,
-    mode: test.mode,
-    rules,
-    why,
-    ...(input ? { input } : {}),
-    files,
-    problems: policies.problems,
-  };
+  const { mode } = test;
   if (test.json) {
-    context.out(JSON.stringify(found));
+    // Without a rewritten input the key is left out.
+    context.out(JSON.stringify({ verdict, mode, rules, why, input, files, problems: policies.problems }));
     return;
   }
   const line = (text: string) => context.out(visibleLine(redact(text).text));
-  line(`In mode ${test.mode} this ${verdicts[verdict]}.`);
+  line(`In mode ${mode} this ${verdicts[verdict]}.`);
   for (const reason of why) line(`  because: ${reason}`);
   if (input) line(`  rewritten by ${files.user}: ${commandOf({ ...call, input }) ?? JSON.stringify(input)}`);
   if (rules.length > 0) line(`  built-in rules: ${rules.join(', ')}`);

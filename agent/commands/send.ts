@@ -8,10 +8,8 @@ import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import type { Binding } from '../config.ts';
 import { askDaemon, type DaemonDirs } from '../local-client.ts';
-import { appendUnsent } from '../mailbox/append.ts';
-import { ensureMailbox } from '../mailbox/location.ts';
-import { findServed } from '../mailbox/served.ts';
-import { patientLockMs } from '../mailbox/update.ts';
+import { ensureMailbox, findServed } from '../mailbox/served.ts';
+import { appendUnsent, patientLockMs } from '../mailbox/update.ts';
 import type { CommandContext } from './context.ts';
 
 /** Errors: `bad_arguments` without a text, `not_bound`, `daemon_not_running` and `daemon_busy` for a file, those of the files. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { Binding, Config } from '../config.ts';
-import { gitFolderAt } from '../fs/git-folder.ts';
+import { gitFolderAt } from '../fs/git.ts';
 import { findServed } from '../mailbox/served.ts';
 import type { RelayClient } from '../relay/client.ts';
 

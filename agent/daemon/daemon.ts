@@ -95,7 +95,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       redact,
       redactor,
       typesetterFor: heavy.typesetterFor,
-      judgeLarge: heavy.judgeLarge,
+      judge: heavy.judge,
       shows: heavy.shows,
       gates,
       clock,

@@ -118,7 +118,7 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     onStopped,
     onQuarantined: notifier.quarantined,
     onRefreshed,
-    onWaitedEnough: onFetched,
+    lookAgain: onFetched,
   });
 
   const progress = createProgress({

@@ -3,14 +3,13 @@
 
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
-import type { Guard } from '../approvals/guard.ts';
+import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
 import { maxTextOf } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
-import { tidyMailbox } from '../mailbox/location.ts';
 import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
@@ -23,7 +22,6 @@ import { createLeases } from '../session/leases.ts';
 import { createMcp, type Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
-import { type GuardDeps, guardProject } from './guarding.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwnerControls } from './owner-controls.ts';
 
@@ -160,7 +158,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     clock,
   });
 
-  const guard = await guardProject(binding, place, deps, { prepare, send: (item) => outbox.send(item) });
+  const guard = await guardProject(binding, deps, {
+    mailboxDir: place.dir,
+    prepare,
+    send: (item) => outbox.send(item),
+  });
 
   const controls = createOwnerControls({
     project,
@@ -175,7 +177,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
-  await tidyMailbox(place, binding.dir, clock());
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();

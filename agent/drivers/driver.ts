@@ -1,5 +1,5 @@
-// The contract of a coding agent: everything in which coding agents differ. Types alone; the hook fallback bundles what implements
-// `Driver`. test/contract/driver.test.ts checks the sentences with "must" for each registered driver.
+// The contract of a coding agent: everything in which coding agents differ. Types only; the hook fallback bundles each `Driver`.
+// test/contract/driver.test.ts checks the sentences with "must" for each registered driver.
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 
@@ -13,7 +13,8 @@ export type EventKind = 'gate' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
 export interface Driver {
   /**
    * The name in commands, paths and the command line of the hook. Must be a word of lower case letters, unique among the
-   * drivers, and the program that a person types. */
+   * drivers, and the program that a person types.
+   */
   readonly name: string;
   /** The name that people read. */
   readonly title: string;
@@ -21,15 +22,15 @@ export interface Driver {
   readonly events: Readonly<Record<string, EventKind>>;
   /**
    * How long the host must wait for a hook, in seconds; the installer writes it in the unit of the host. Undefined = no hook is
-   * installed for the event. Must be a day for what a person may hold.
+   * installed for the event. Must be a day for a gate and for a turn's end.
    */
   maxSeconds(event: string): number | undefined;
   /**
-   * Must give undefined, and never throw, for what is no payload of this event; must check every field. The `run` of a turn's end
-   * must be the same for equal bytes and another for each end of a session, or undefined where the payload does not say.
+   * Must return undefined, and never throw, for any value but a payload of this event; must check every field. The `run` of a turn's
+   * end must be the same for equal bytes and different for each end of a session, or undefined where the payload names none.
    */
   readCall(event: string, payload: unknown): HookCall | undefined;
-  /** Must drop what the host would ignore or misread at this event; must say a deny at every gate, and a next prompt at every turn end. */
+  /** Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate and a next prompt at every turn end. */
   writeAnswer(event: string, answer: TurnAnswer): object;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
@@ -55,9 +56,9 @@ export interface SessionRecord {
   cancelled: boolean;
   /** Share of the context window that the last request filled, 0 to 1; undefined = not in the file. */
   contextShare: number | undefined;
-  /** Id of the model's last message after the last prompt, else of the last message: names an end that no event told. */
+  /** Id of the model's last message after the last prompt, else of the last message: names a turn's end without an event. */
   lastId: string | undefined;
-  /** Tools that ran; must leave out what was refused, cancelled or failed, and what an older line has said before. */
+  /** Tools that ran; must leave out refused, cancelled and failed calls, and calls that an older line has named. */
   tools: RanTool[];
   /** Tokens by message id; the last line of a message counts. */
   tokens: ReadonlyMap<string, number>;
@@ -91,11 +92,11 @@ export interface Tools {
   withCommand(input: Input, command: string): Record<string, unknown>;
   /** The argument that names the working directory of a shell tool. */
   readonly folder: string;
-  /** The file that a call concerns, for a person who reads about the call. */
+  /** The file that a call concerns, for the question on the phone. */
   file(input: Input): string | undefined;
   edit(input: Input): Edit | undefined;
   write(input: Input): Write | undefined;
-  /** Arguments without effect on what runs, or shown by the view of such a call anyway; the command line comes first. */
+  /** Arguments that do not change what runs, or that the view of such a call shows anyway; the command line comes first. */
   readonly shown: Readonly<Record<'command' | 'edit' | 'write', readonly string[]>>;
   /** Arguments by tool that the host adds to a call while the call runs. */
   readonly addedByHost: Readonly<Record<string, readonly string[]>>;
@@ -117,8 +118,9 @@ export interface Write {
 }
 
 /**
- * Files and variables of a coding agent that no tool may change without an approval, because the change could remove the gate.
- * The guard protects every footprint, whichever agent calls. Each driver must have one in footprints.ts; no hook bundles it.
+ * What a coding agent keeps in a home and in a project. Most of it no tool may change without an approval, because the change could
+ * remove the gate; the guard protects every footprint, whichever agent calls. Each driver must have one in footprints.ts; no hook
+ * bundles it.
  */
 export interface Footprint {
   readonly name: string;
@@ -134,6 +136,16 @@ export interface Footprint {
   readonly variables: readonly string[];
   /** Options that start the agent without its hooks. */
   readonly leavesOut: RegExp;
+  /** Folders below the settings folder with texts that a person calls by name, in order of preference. */
+  readonly workflows: readonly WorkflowFolder[];
+}
+
+export interface WorkflowFolder {
+  readonly path: string;
+  /** `markdown`: `<name>.md`. `toml`: `<name>.toml` with a `prompt`. `skill`: `<name>/SKILL.md`. */
+  readonly kind: 'markdown' | 'toml' | 'skill';
+  /** Absent = in a home and in a project. */
+  readonly only?: 'home' | 'project';
 }
 
 /** The part of a driver that acts on the workstation. Only the daemon and the commands load it. */
@@ -161,30 +173,31 @@ export interface InstallDirs {
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;
-  /** `hookDirectories`: the directories that the hooks serve, whatever their environment says. */
+  /** `hookDirectories`: the directories that the hooks serve, whatever their environment names. */
   directories: readonly string[];
-  /** Of the person who installs: a hook that finds no daemon starts it with what of it a daemon needs. Undefined = hooks start none. */
+  /** Environment of the person who installs: a hook without a daemon starts the daemon with some of its variables. Undefined = hooks start no daemon. */
   env?: Record<string, string | undefined>;
 }
 
-export type HookScope = 'extension' | 'project';
+/** `user`: all projects of the person who installs. */
+export type HookScope = 'user' | 'project';
 
 /** One place for hooks of wa-sync, installed or not. */
 export interface HookStatus {
   agent: string;
   scope: HookScope;
-  /** The extension's folder, or the settings file. */
+  /** The file or folder that holds the hooks. */
   place: string;
   installed: boolean;
-  /** Version of the launcher that the entries run. */
+  /** Version of the launcher that the hooks run. */
   version: string | undefined;
   launcher: string | undefined;
   launcherExists: boolean;
-  /** The directories that the entries serve; when an entry serves others, those of that entry. */
+  /** The directories that the hooks serve; when one hook serves others, the directories of that hook. */
   directories: string[];
-  /** `these`: the directories that this command would install. `older`: the environment decides. */
-  served: 'these' | 'other' | 'older';
-  /** True when every event, and in the extension also server and skill, is exactly as this version would install it. */
+  /** Whether these are the directories that this command would install. */
+  servesThese: boolean;
+  /** Whether an installation would leave the hooks as they are. */
   current: boolean;
   /** Why the place cannot be read, and the repair. */
   problem: string | undefined;

@@ -1,4 +1,4 @@
-// The footprints of all coding agents, with or without a driver: the running agent must not open the gate of another one. Pure.
+// The footprints of all coding agents, with or without a driver, because the running agent must not open the gate of another. Pure.
 
 import type { Footprint } from './driver.ts';
 import { footprint as gemini } from './gemini/footprint.ts';
@@ -14,6 +14,10 @@ let all: readonly Footprint[] = [
     beside: ['/etc/claude-code/managed-settings.json'],
     variables: ['CLAUDE_CONFIG_DIR'],
     leavesOut: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
+    workflows: [
+      { path: 'commands', kind: 'markdown' },
+      { path: 'skills', kind: 'skill' },
+    ],
   },
   {
     name: 'codex',
@@ -24,6 +28,7 @@ let all: readonly Footprint[] = [
     beside: ['/etc/codex/config.toml', '/etc/codex/requirements.toml'],
     variables: ['CODEX_HOME'],
     leavesOut: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
+    workflows: [],
   },
 ];
 

@@ -1,8 +1,7 @@
-// The session file of a coding agent over time: tokens of a turn, tools that ran, cancellation. The driver parses the text.
+// Reads the session file of a coding agent over time: tokens of a turn, tools that ran, cancellation. The driver parses the text.
 
 import { stat } from 'node:fs/promises';
-import { eachLine } from '../fs/lines.ts';
-import { readFrom } from '../fs/tail.ts';
+import { eachLine, readFrom } from '../fs/tail.ts';
 import type { RanTool } from './driver.ts';
 import { driverOf } from './registry.ts';
 

@@ -6,14 +6,15 @@ import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { randomHex } from '../crypto.ts';
 
-const temporaryPrefix = '.wa-tmp-';
-
 /** The names that `temporaryPath` makes, and the tickets of lock.ts. The group is the writer's process id. */
 export const temporaryForm = /^\.wa-tmp-(?:(\d{1,10})-[0-9a-f]{12}|ticket-wa_\w+\.json\.lock-[\w.-]{1,64})$/;
 
-/** A unique name in the folder of `path`. Not `wa_*.json.tmp`, because scripts of other people write such names. */
-export function temporaryPath(path: string): string {
-  return join(dirname(path), `${temporaryPrefix}${process.pid}-${randomHex(6)}`);
+/**
+ * A name in the folder of `path` that `unique`, 12 hex digits, makes unique. Not `wa_*.json.tmp`, because scripts of other people write
+ * such names.
+ */
+export function temporaryPath(path: string, unique = randomHex(6)): string {
+  return join(dirname(path), `.wa-tmp-${process.pid}-${unique}`);
 }
 
 /** `beforeRename` cancels the write by returning false. Errors: `file_unusable`; the old file is then intact. */
@@ -35,7 +36,7 @@ export async function writeAtomic(
     return true;
   } catch (cause) {
     await rm(temporary, { force: true }).catch(() => {});
-    throw cause instanceof WaError ? cause : fileUnusable(path, cause);
+    throw fileUnusable(path, cause);
   }
 }
 
@@ -105,7 +106,9 @@ const repairs: Record<string, (path: string) => string> = {
   ENOTDIR: (path) => `${dirname(path)} must be a folder: move away the file in its place.`,
 };
 
+/** Returns a `WaError` as it is. */
 export function fileUnusable(path: string, cause: unknown): WaError {
+  if (cause instanceof WaError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException;
   const hint = repairs[code ?? '']?.(path) ?? `Look at ${path}; it must be an ordinary file of this user.`;
   return new WaError('file_unusable', `${path} cannot be used: ${code ?? message}`, { hint, cause });

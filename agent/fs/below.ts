@@ -1,13 +1,13 @@
 // The only access to files below a project, where a cloned repository or another program may have put anything: follows no link,
-// opens ordinary files only, reads at most the caller's bound, and removes only names of the caller's own form.
-// Does not protect against a program of this user that changes a folder between the check and the use.
+// opens ordinary files only, reads at most the caller's bound. Does not protect against a program of this user that changes a folder
+// between the check and the use.
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileUnusable } from './atomic.ts';
-import { notOrdinary, openOrdinary, type RawFile, readRaw } from './raw-file.ts';
+import { notOrdinary, type RawFile, readRaw, withOrdinary } from './raw-file.ts';
 
 /** More names than any folder of wa-sync has. */
 const maxNames = 10_000;
@@ -76,15 +76,12 @@ export async function appendBelow(
         throw fileUnusable(`${path}.1`, cause);
       });
     }
-    const handle = await openOrdinary(path, flags, isPrivate ? 0o600 : 0o644);
-    try {
+    await withOrdinary(path, { flags, mode: isPrivate ? 0o600 : 0o644 }, async (handle) => {
       if (isPrivate) await handle.chmod(0o600);
       await handle.writeFile(text);
-    } finally {
-      await handle.close();
-    }
+    });
   } catch (cause) {
-    throw cause instanceof WaError ? cause : fileUnusable(path, cause);
+    throw fileUnusable(path, cause);
   }
 }
 
@@ -115,8 +112,7 @@ export async function makeFolderBelow(dir: string, mode = 0o700): Promise<void> 
 export async function closeToOthers(path: string): Promise<void> {
   try {
     await isRealFolder(dirname(path));
-    const handle = await openOrdinary(path, constants.O_RDONLY);
-    await handle.chmod(0o600).finally(() => handle.close());
+    await withOrdinary(path, {}, (handle) => handle.chmod(0o600));
   } catch {
     // The mode stays.
   }

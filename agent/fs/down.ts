@@ -1,4 +1,4 @@
-// Whether the user has said that no daemon shall run: a mark in the state directory, which hooks obey before they start one.
+// Whether the user has switched the daemon off: a mark in the state directory, which hooks obey before they start a daemon.
 
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { stateFiles } from '../paths.ts';
@@ -15,9 +15,6 @@ export async function forgetDown(state: string): Promise<void> {
   await rm(stateFiles(state).down, { force: true }).catch(() => {});
 }
 
-export function isDown(state: string): Promise<boolean> {
-  return stat(stateFiles(state).down).then(
-    () => true,
-    () => false,
-  );
+export async function isDown(state: string): Promise<boolean> {
+  return (await stat(stateFiles(state).down).catch(() => undefined)) !== undefined;
 }

@@ -15,12 +15,6 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-export interface LockOptions {
-  timeoutMs: number;
-  /** False = held for the life of the process: only a dead owner's lock is stale, never an old one. */
-  short: boolean;
-}
-
 export interface LockOwner {
   pid: number;
   host: string;
@@ -32,13 +26,6 @@ export interface LockOwner {
   nonce: string;
 }
 
-/**
- * When a lock is stale. `short`: an old lock is stale whatever its owner, because a writer needs milliseconds. `process`: held as
- * long as its process lives; only the lock of a dead owner is stale. `ticket`: as `process`, but an old ticket of another machine is
- * stale, because that process cannot be checked, and so is any ticket of an hour, because a ticket is held for a moment.
- */
-type LockLife = 'short' | 'process' | 'ticket';
-
 interface SeenLock {
   /** Undefined = empty or torn: its writer died between two system calls. */
   owner: LockOwner | undefined;
@@ -48,39 +35,46 @@ interface SeenLock {
 }
 
 const stepMs = 4;
-/** The waiting callers of this process, per lock: they do not poll the lock file. */
-const waitingFor = new Map<string, (() => void)[]>();
+/** Per lock, the turn of the last caller in this process: only the first caller polls the lock file. */
+const lastTurns = new Map<string, Promise<void>>();
 const shortStaleMs = 60_000;
 const unreadableStaleMs = 10_000;
-const ticketStaleMs = 3_600_000;
 const maxLockBytes = 4 * 1024;
+/** The nonce becomes part of a file name. */
+const nonceForm = /^[0-9a-f]{16}$/;
 
 /** Errors of a disk without hard links. */
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * `path` is what is locked; the lock is `<path>.lock`. Callers within one process get it in the order in which they asked.
- * Errors: `lock_timeout` naming the owner, `file_unusable`.
+ * `path` is what is locked; the lock is `<path>.lock`. Callers within one process get it in the order in which they asked. `short` = held
+ * for milliseconds, so an old lock is stale whatever its owner; else only the lock of a dead owner is stale. Errors: `lock_timeout`
+ * naming the owner, `file_unusable`.
  */
-export async function acquireLock(path: string, { timeoutMs, short }: LockOptions): Promise<HeldLock> {
+export async function acquireLock(
+  path: string,
+  { timeoutMs, short }: { timeoutMs: number; short: boolean },
+): Promise<HeldLock> {
   const lockPath = `${resolve(path)}.lock`;
-  const untilMs = uptimeMs() + timeoutMs;
-  if (!(await enterQueue(lockPath, timeoutMs))) throw await timedOut(path);
+  // Not `performance.now()`: its first use in a process costs as much as the rest of a lock.
+  const untilSeconds = process.uptime() + timeoutMs / 1000;
+  const endTurn = await takeTurn(lockPath, timeoutMs);
   try {
-    for (;;) {
+    while (endTurn) {
       const seen = await readLock(lockPath);
       if (seen) {
-        if (await removeStale(lockPath, seen, short ? 'short' : 'process')) continue;
+        if (await removeStale(lockPath, seen, short)) continue;
       } else {
         const owner = newOwner();
-        if (await placeLock(lockPath, owner)) return held(lockPath, owner, short);
+        if (await placeLock(lockPath, owner)) return held(lockPath, owner, endTurn);
       }
-      if (uptimeMs() >= untilMs) throw await timedOut(path);
+      if (process.uptime() >= untilSeconds) break;
       // The random part keeps waiting processes out of step.
       await new Promise((done) => setTimeout(done, stepMs * (0.5 + Math.random())));
     }
+    throw await timedOut(path);
   } catch (cause) {
-    leaveQueue(lockPath);
+    endTurn?.();
     throw cause;
   }
 }
@@ -100,53 +94,45 @@ export async function readLockOwner(path: string): Promise<LockOwner | undefined
   return seen?.owner;
 }
 
-function held(lockPath: string, owner: LockOwner, short: boolean): HeldLock {
+function held(lockPath: string, { nonce, at }: LockOwner, endTurn: () => void): HeldLock {
   let released: Promise<void> | undefined;
   const release = async () => {
     try {
       const seen = await readLock(lockPath);
-      if (seen?.mark !== owner.nonce) return;
-      const mayBeStolenNow = short && Date.now() - owner.at > shortStaleMs / 2;
-      if (mayBeStolenNow) await removeMarked(lockPath, owner.nonce);
+      if (seen?.mark !== nonce) return;
+      const mayBeStolenNow = Date.now() - at > shortStaleMs / 2;
+      if (mayBeStolenNow) await removeMarked(lockPath, nonce);
       else await unlink(lockPath);
     } catch {
       // The lock becomes stale, at the latest when this process ends.
     } finally {
-      leaveQueue(lockPath);
+      endTurn();
     }
   };
   return { release: () => (released ??= release()) };
 }
 
-/** False = the turn did not come within `timeoutMs`; true = the caller must leave the queue once. */
-async function enterQueue(name: string, timeoutMs: number): Promise<boolean> {
-  const waiting = waitingFor.get(name);
-  if (!waiting) {
-    waitingFor.set(name, []);
-    return true;
-  }
-  return new Promise<boolean>((resolve) => {
-    const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(enter), 1);
-      resolve(false);
-    }, timeoutMs);
-    const enter = () => {
-      clearTimeout(timer);
-      resolve(true);
-    };
-    waiting.push(enter);
+/** Waits for the earlier callers of this process. Returns what ends the turn; undefined = the turn did not come within `timeoutMs`. */
+async function takeTurn(name: string, timeoutMs: number): Promise<(() => void) | undefined> {
+  const earlier = lastTurns.get(name);
+  let end = () => {};
+  const mine = new Promise<void>((resolve) => {
+    end = resolve;
   });
-}
-
-function leaveQueue(name: string): void {
-  const next = waitingFor.get(name)?.shift();
-  if (next) next();
-  else waitingFor.delete(name);
-}
-
-/** Not `performance.now()`: its first use in a process costs as much as the rest of a lock. */
-function uptimeMs(): number {
-  return process.uptime() * 1000;
+  const turn = Promise.all([earlier, mine]).then(() => {
+    if (lastTurns.get(name) === turn) lastTurns.delete(name);
+  });
+  lastTurns.set(name, turn);
+  if (!earlier) return end;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, 'late');
+  });
+  const first = await Promise.race([earlier, timeout]);
+  clearTimeout(timer);
+  if (first !== 'late') return end;
+  end();
+  return undefined;
 }
 
 async function timedOut(path: string): Promise<WaError> {
@@ -179,7 +165,7 @@ export async function readLock(lockPath: string): Promise<SeenLock | undefined> 
 
 /** Creates the lock whole or not at all. False = another lock exists. Errors: `file_unusable`. */
 export async function placeLock(lockPath: string, owner: LockOwner): Promise<boolean> {
-  const temporary = temporaryPath(lockPath);
+  const temporary = temporaryPath(lockPath, owner.nonce.slice(4));
   const content = JSON.stringify(owner);
   try {
     await writeFile(temporary, content, { flag: 'wx', mode: 0o600 });
@@ -200,8 +186,8 @@ export async function placeLock(lockPath: string, owner: LockOwner): Promise<boo
 }
 
 /** True = this call removed a stale lock, so the place may be free. */
-export async function removeStale(lockPath: string, seen: SeenLock, life: LockLife): Promise<boolean> {
-  return isStale(seen, life) && removeMarked(lockPath, seen.mark);
+export async function removeStale(lockPath: string, seen: SeenLock, short: boolean): Promise<boolean> {
+  return isStale(seen, short) && removeMarked(lockPath, seen.mark);
 }
 
 /**
@@ -213,7 +199,7 @@ export async function removeMarked(lockPath: string, mark: string): Promise<bool
   const ticket = newOwner();
   if (!(await placeLock(ticketPath, ticket))) {
     const other = await readLock(ticketPath);
-    if (other) await removeStale(ticketPath, other, 'ticket');
+    if (other) await removeStale(ticketPath, other, true);
     return false;
   }
   try {
@@ -223,31 +209,27 @@ export async function removeMarked(lockPath: string, mark: string): Promise<bool
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw cause instanceof WaError ? cause : fileUnusable(lockPath, cause);
+    throw fileUnusable(lockPath, cause);
   } finally {
     await unlink(ticketPath).catch(() => {});
   }
 }
 
-function isStale({ owner, modifiedAtMs }: SeenLock, life: LockLife): boolean {
+function isStale({ owner, modifiedAtMs }: SeenLock, short: boolean): boolean {
   // A time in the future counts as old: the clock was changed, or a cloned repository contained the lock.
   const ageMs = Math.abs(Date.now() - (owner?.at ?? modifiedAtMs));
   if (!owner) return ageMs > unreadableStaleMs;
-  const isOld = ageMs > shortStaleMs;
-  const canBeAsked = owner.host === hostname() && owner.pidSpace === pidSpace();
-  if (!canBeAsked) return isOld && life !== 'process';
-  if (isOver(owner)) return true;
-  return life === 'ticket' ? ageMs > ticketStaleMs : isOld && life === 'short';
+  if (short && ageMs > shortStaleMs) return true;
+  return owner.host === hostname() && owner.pidSpace === pidSpace() && isOver(owner);
 }
 
 function parseOwner(text: string): LockOwner | undefined {
   try {
-    const { pid, host, pidSpace, started, at, nonce } = JSON.parse(text) as Record<string, unknown>;
-    if (!Number.isSafeInteger(pid) || typeof host !== 'string' || typeof at !== 'number') return undefined;
-    // The nonce becomes part of a file name.
-    if (typeof nonce !== 'string' || !/^[0-9a-f]{16}$/.test(nonce)) return undefined;
-    if (typeof pidSpace !== 'string' || typeof started !== 'string') return undefined;
-    return { pid: pid as number, host, pidSpace, started, at, nonce };
+    const owner = JSON.parse(text) as LockOwner;
+    const { pid, host, pidSpace: space, started, at, nonce } = owner;
+    const areTexts = [host, space, started, nonce].every((each) => typeof each === 'string');
+    const isWhole = Number.isSafeInteger(pid) && typeof at === 'number' && areTexts && nonceForm.test(nonce);
+    return isWhole ? owner : undefined;
   } catch {
     return undefined;
   }

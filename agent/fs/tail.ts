@@ -1,26 +1,28 @@
-// Reads the end of a file that another program appends to, such as a coding agent's session file. Never waits for a pipe.
+// Reads a file to which another program appends lines, such as the session file of a coding agent: its end as one text, or line by
+// line, so that its size costs time and not memory. Never waits for a pipe.
 
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { notOrdinary } from './raw-file.ts';
+import { withOrdinary } from './raw-file.ts';
 
-/** A turn's part of a session file is far smaller; of a larger one the end counts. */
+/** The part of one turn in a session file is far smaller. */
 const maxTailBytes = 8 * 1024 * 1024;
+/** A longer line holds nothing that wa-sync counts. */
+const maxLineBytes = 8 * 1024 * 1024;
+const chunkBytes = 64 * 1024;
+
+/** The file may be a link, because the user's own tool named it. */
+const session = { followsLinks: true };
 
 /**
- * The text from `offset` on, to `until` where that is given, starting at a line boundary; at most `maxBytes` of it. A file that shrank below `offset` was written anew: read whole.
- * Throws what the system says, or `file_unusable` for what is no ordinary file.
+ * The text from `offset` up to `until` or the end. Of more than `maxBytes`, the last whole lines. A file smaller than `offset` was
+ * written anew and is read from its start. Throws the error of the system, or `file_unusable` for a special file.
  */
-export async function readFrom(
+export function readFrom(
   path: string,
   offset: number,
   until = Number.POSITIVE_INFINITY,
   maxBytes = maxTailBytes,
 ): Promise<string> {
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const info = await handle.stat();
-    if (!info.isFile()) throw notOrdinary(path);
+  return withOrdinary(path, session, async (handle, info) => {
     const size = Math.min(info.size, until);
     const wanted = offset > size ? 0 : offset;
     const start = Math.max(wanted, size - maxBytes);
@@ -28,7 +30,40 @@ export async function readFrom(
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
     const text = buffer.toString('utf8', 0, bytesRead);
     return start === wanted ? text : text.slice(text.indexOf('\n') + 1);
-  } finally {
-    await handle.close();
-  }
+  });
+}
+
+/**
+ * Calls `onLine` with each whole line from offset `from` up to `to` or the end, except lines longer than 8 MiB, and returns the
+ * offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
+ */
+export function eachLine(
+  path: string,
+  { from, to = Number.POSITIVE_INFINITY }: { from: number; to?: number },
+  onLine: (line: string) => void,
+): Promise<number> {
+  return withOrdinary(path, session, async (handle, { size }) => {
+    const end = Math.min(to, size);
+    const buffer = Buffer.alloc(chunkBytes);
+    let at = from > size ? 0 : from;
+    let lineStart = at;
+    let pieces: Buffer[] = [];
+    while (at < end) {
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(chunkBytes, end - at), at);
+      if (bytesRead === 0) break;
+      const chunk = buffer.subarray(0, bytesRead);
+      let start = 0;
+      for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, start)) {
+        const isTooLong = at + newline - lineStart > maxLineBytes;
+        if (!isTooLong) onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8'));
+        pieces = [];
+        start = newline + 1;
+        lineStart = at + start;
+      }
+      at += bytesRead;
+      if (at - lineStart > maxLineBytes) pieces = [];
+      else pieces.push(Buffer.from(chunk.subarray(start)));
+    }
+    return lineStart;
+  });
 }

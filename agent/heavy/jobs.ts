@@ -1,25 +1,30 @@
-// What the daemon may give to its worker threads, and what comes back. All of it can be cloned.
+// The work of the daemon that takes long for a large input, as functions of what can be cloned: the daemon itself calls these for
+// a small input, a worker thread for a large one. Pure, but for the look at the file system that a judgement takes.
 
 import type { TextMode } from '../../protocol/polling.ts';
-import type { TextPart } from '../../protocol/relay-api.ts';
-import type { JudgedTask, JudgeTask } from '../approvals/policy/judge-now.ts';
-import type { Hidden, Shown, Unshown } from '../approvals/question/question.ts';
-import type { RedactionOptions } from '../format/redact.ts';
+import { type JudgeTask, judgeHere } from '../approvals/policy/judge-now.ts';
+import { hideBy, type QuestionOptions, questionPart } from '../approvals/question/question.ts';
+import type { Redactor } from '../format/redact.ts';
+import { typesetHere } from '../relay/render.ts';
 
-export interface HeavyData {
-  redaction: RedactionOptions;
+export interface TextJob {
+  text: string;
+  mode: TextMode;
+  /** UTF-16 units of one message on the phone. */
+  maxText: number;
 }
 
-export type Job =
-  | { kind: 'parts'; text: string; mode: TextMode; maxText: number }
-  | { kind: 'redacted'; text: string }
-  | { kind: 'judged'; task: JudgeTask }
-  | { kind: 'shown'; question: Unshown }
-  | { kind: 'hidden'; text: string };
+export function jobsWith(redactor: Redactor) {
+  const redact = (text: string) => redactor(text).text;
+  const hide = hideBy(redactor);
+  const secretsIn = (text: string) => Object.values(redactor(text).counts).reduce((sum, count) => sum + count, 0);
+  return {
+    parts: ({ text, mode, maxText }: TextJob) => typesetHere(redact, maxText).parts(text, mode),
+    redacted: async (text: string) => redact(text),
+    judged: (task: JudgeTask) => judgeHere(task, secretsIn),
+    shown: async (question: QuestionOptions) => questionPart(question, hide),
+    hidden: async (text: string) => hide(text),
+  };
+}
 
-export type JobResult =
-  | { kind: 'parts'; parts: TextPart[] }
-  | { kind: 'redacted'; text: string }
-  | { kind: 'judged'; judged: JudgedTask }
-  | { kind: 'shown'; shown: Shown }
-  | { kind: 'hidden'; hidden: Hidden };
+export type Jobs = ReturnType<typeof jobsWith>;

@@ -1,113 +1,105 @@
-// One worker thread for work that may take long, so that the daemon goes on answering. Starts with the first job and ends when
-// idle. Whatever becomes of the thread, a job then has no result.
+// One worker thread for work that may take long, so that the daemon goes on answering. The thread starts with the first job and ends
+// when idle. Whatever becomes of the thread, its job then has no result.
 
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { RedactionOptions } from '../format/redact.ts';
+import type { Jobs } from './jobs.ts';
+
+/** Both can be cloned. */
+export interface ThreadData {
+  redaction: RedactionOptions;
+}
+
+export interface Job<K extends keyof Jobs = keyof Jobs> {
+  kind: K;
+  input: Parameters<Jobs[K]>[0];
+}
+
+export type Result<K extends keyof Jobs> = Awaited<ReturnType<Jobs[K]>>;
 
 export interface ThreadOptions {
-  /** Cloneable; what `work.ts` builds its tools from. */
-  data: unknown;
+  data: ThreadData;
   /** From the call on, waiting for other jobs included. */
   deadlineMs: number;
   onFailed(why: string): void;
 }
 
-export interface Thread {
-  /** One job after the other. Undefined = not done in time, or the thread ended (out of memory, a bug). Never rejects. */
-  run(job: unknown): Promise<unknown>;
-  isRunning(): boolean;
-  /** What is under way has no result. */
-  close(): Promise<void>;
-}
-
-interface Job {
-  number: number;
-  job: unknown;
-  settle(result: unknown): void;
-}
+export type Thread = ReturnType<typeof createThread>;
 
 const idleMs = 30_000;
-/** A job of the largest text needs less; what asks for more is stopped and counts as too late. */
+/** A job of the largest text needs less; a job that asks for more is stopped and counts as too late. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
-export function createThread({ data, deadlineMs, onFailed }: ThreadOptions): Thread {
+export function createThread({ data, deadlineMs, onFailed }: ThreadOptions) {
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
-  let count = 0;
   let isClosed = false;
-  const jobs: Job[] = [];
+  /** Every job has the same time from its call on, so none is late before those ahead of it have ended. */
+  let last: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
     const path = workPath();
     const started = new Worker(path, { workerData: data, resourceLimits, execArgv: typeStripping(path) });
     started.unref();
-    started.on('message', ({ number, result }: { number: number; result: unknown }) => {
-      if (jobs[0]?.number === number) jobs[0].settle(result);
+    // Whoever waits for a result sees it as well; an idle thread takes nothing along.
+    started.on('error', () => {});
+    started.on('exit', () => {
+      if (worker === started) worker = undefined;
     });
-    started.on('error', (cause) => fail((cause as NodeJS.ErrnoException).code ?? cause.message));
-    started.on('exit', () => fail('it ended'));
     return started;
-
-    function fail(why: string): void {
-      if (worker !== started) return;
-      worker = undefined;
-      onFailed(why);
-      jobs[0]?.settle(undefined);
-    }
   }
 
-  function next(): void {
-    clearTimeout(idle);
-    const first = jobs[0];
-    if (!first) {
-      idle = setTimeout(end, idleMs).unref();
-      return;
-    }
-    try {
-      worker ??= start();
-      worker.postMessage({ number: first.number, job: first.job });
-    } catch (cause) {
-      onFailed((cause as Error).name);
-      first.settle(undefined);
-    }
-  }
-
-  function end(): Promise<unknown> {
+  async function end(): Promise<void> {
     const ending = worker;
     worker = undefined;
-    return ending?.terminate() ?? Promise.resolve();
+    await ending?.terminate();
+  }
+
+  /** `stop` is aborted when the time of the job is over. */
+  async function resultOf(job: unknown, stop: AbortController): Promise<unknown> {
+    stop.signal.throwIfAborted();
+    worker ??= start();
+    const busy = worker;
+    const ended = () => stop.abort(new Error('it ended'));
+    busy.once('exit', ended);
+    busy.postMessage(job);
+    const [result] = await once(busy, 'message', { signal: stop.signal });
+    busy.off('exit', ended);
+    return result;
+  }
+
+  async function attempt(job: unknown, stop: AbortController): Promise<unknown> {
+    clearTimeout(idle);
+    try {
+      return isClosed ? undefined : await resultOf(job, stop);
+    } catch (cause) {
+      // Whoever aborted says why as the cause.
+      const { code, message } = ((cause as Error).cause ?? cause) as NodeJS.ErrnoException;
+      if (!isClosed) onFailed(typeof code === 'string' ? code : message);
+      void end();
+      return undefined;
+    } finally {
+      idle = setTimeout(end, idleMs).unref();
+    }
   }
 
   return {
-    run(job) {
-      return new Promise((resolve) => {
-        const number = count++;
-        const late = setTimeout(() => {
-          onFailed(`nothing within ${deadlineMs} ms`);
-          if (jobs[0]?.number === number) void end();
-          settle(undefined);
-        }, deadlineMs);
-        function settle(result: unknown): void {
-          clearTimeout(late);
-          const at = jobs.findIndex((each) => each.number === number);
-          if (at < 0) return;
-          jobs.splice(at, 1);
-          resolve(result);
-          if (at === 0) next();
-        }
-        jobs.push({ number, job, settle });
-        if (isClosed) settle(undefined);
-        else if (jobs.length === 1) next();
-      });
+    /** One job after the other. Undefined = not done in time, or the thread ended (out of memory, a bug). Never rejects. */
+    run<K extends keyof Jobs>(job: Job<K>): Promise<Result<K> | undefined> {
+      const stop = new AbortController();
+      const late = setTimeout(() => stop.abort(new Error(`nothing within ${deadlineMs} ms`)), deadlineMs);
+      const done = last.then(() => attempt(job, stop)).finally(() => clearTimeout(late));
+      last = done;
+      return done as Promise<Result<K> | undefined>;
     },
     isRunning: () => worker !== undefined,
-    async close() {
-      const ended = end();
+    /** No job that runs or waits has a result. */
+    async close(): Promise<void> {
       isClosed = true;
-      for (const { settle } of [...jobs].reverse()) settle(undefined);
-      clearTimeout(idle);
-      await ended;
+      await end();
     },
   };
 }

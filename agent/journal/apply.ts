@@ -3,19 +3,15 @@
 import type { KeyEnd } from '../../protocol/log.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { applyApproval } from './approvals.ts';
+import { restore } from './compact.ts';
 import { addRow, addStopWord, correctStale, held, keepForLater, move, report } from './messages.ts';
 import type { JournalRecord, ProjectRecord } from './records.ts';
-import { emptyProject, type JournalState, type OutboxKey, type ProjectState } from './state.ts';
+import { type JournalState, type OutboxKey, type ProjectState, projectOf } from './state.ts';
 
-/** Changes `state` in place. What a line says of a message or a key that the state does not hold changes nothing. */
+/** Changes `state` in place. A line about an unknown message or key changes nothing. */
 export function apply(state: JournalState, record: JournalRecord): void {
   if (record.t === 'journal') return;
-  let project = state.get(record.p);
-  if (!project) {
-    project = emptyProject(record.p);
-    state.set(record.p, project);
-  }
-  applyToProject(project, record);
+  applyToProject(projectOf(state, record.p), record);
 }
 
 function applyToProject(project: ProjectState, record: ProjectRecord): void {
@@ -23,7 +19,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
     case 'epoch':
       project.epoch = record.epoch;
       project.cursor = record.cursor;
-      // That storage may not have them, or another daemon has acknowledged their outcomes.
+      // The new storage may lack these keys, or another daemon has acknowledged their outcomes.
       for (const key of project.openKeys) setState(project, key, 'open');
       return;
     case 'phone':
@@ -79,7 +75,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       for (const { lease } of held(project, record.ids)) if (lease) lease.replied = true;
       return;
     case 'unleased':
-      // What a hook alone has handed over meanwhile, or what ended, is no longer the lease's to give back.
+      // A message that a hook has handed over meanwhile, or that ended, stays as it is.
       for (const message of held(project, record.ids)) {
         if (message.phase !== 'leased') continue;
         if (!record.ungiven) {
@@ -136,19 +132,18 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       addKey(project, record.key, record.at, { kind: 'document', document: record.document });
       return;
     case 'posted':
-      // The answer of a storage that is gone by now says nothing.
+      // The answer of an earlier storage is void.
       if (record.epoch !== project.epoch) return;
       for (const key of record.keys) if (project.openKeys.has(key)) setState(project, key, 'posted');
       return;
     case 'key': {
-      // A row that came meanwhile is newer.
-      const { key, state, ref, error } = record;
-      if (project.openKeys.has(key))
-        endKey(project, { key, state, ...(ref ? { ref } : {}), ...(error ? { error } : {}) });
+      // An outcome row that came meanwhile is newer.
+      const { t, p, at, ...end } = record;
+      if (project.openKeys.has(end.key)) endKey(project, end);
       return;
     }
-    case 'known':
-      for (const id of record.ids) project.known.set(id, record.at);
+    case 'kept':
+      restore(project, record.of, record.key, record.value);
       return;
     case 'approvals':
     case 'asked':
@@ -157,14 +152,14 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       applyApproval(project.approvals, record, record.at);
       return;
     default:
-      // A kind that only a newer minor version writes: the version line guards what must not be skipped.
+      // A kind of a newer minor version: the version line protects kinds that must not be skipped.
       record satisfies never;
   }
 }
 
 function addKey(project: ProjectState, key: string, at: number, source: OutboxKey['source']): void {
   if (project.outbox.has(key)) return;
-  project.outbox.set(key, { key, at, state: 'open', end: undefined, source });
+  project.outbox.set(key, { key, at, state: 'open', source });
   project.openKeys.add(key);
 }
 

@@ -85,15 +85,3 @@ export function applyApproval(state: ApprovalState, record: ApprovalRecord, at: 
       return;
   }
 }
-
-/** The shortest records for the same state, each with its time. */
-export function compactApprovals(state: ApprovalState, now: number): { at: number; record: ApprovalRecord }[] {
-  const records: { at: number; record: ApprovalRecord }[] = [];
-  if (state.mode !== 'off') records.push({ at: now, record: { t: 'approvals', mode: state.mode } });
-  for (const approval of state.open.values()) records.push({ at: now, record: { t: 'asked', approval } });
-  for (const [id, { verdict, at }] of state.decided) {
-    if (now - at < decidedKeptMs) records.push({ at, record: { t: 'decided', id, verdict } });
-  }
-  if (state.usage) records.push({ at: now, record: { t: 'usage', usage: state.usage } });
-  return records;
-}

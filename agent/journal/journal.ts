@@ -6,10 +6,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { fileLimits } from '../../protocol/limits.ts';
 import { apply } from './apply.ts';
-import { compact, forget } from './compact.ts';
+import { compact } from './compact.ts';
 import { type JournalRecord, journalVersion, parseRecord } from './records.ts';
-import { emptyProject, type JournalState, type ProjectState } from './state.ts';
+import { type JournalState, type ProjectState, projectOf } from './state.ts';
 
 export interface Journal {
   /** Creates an empty state for an unknown project. */
@@ -36,20 +37,17 @@ export async function openJournal(
   clock: () => number,
   fromBytes: number = compactFromBytes,
 ): Promise<Journal> {
-  const { state: whole, unreadableLines } = await load(path);
-  const records = compact(whole, clock());
-  const state: JournalState = new Map();
-  for (const record of records) apply(state, record);
+  const { state, unreadableLines } = await load(path);
   let handle: FileHandle;
   try {
-    handle = await rewrite(path, records);
+    handle = await rewrite(path, compact(state, clock()));
     await syncDirectory(dirname(path));
   } catch (cause) {
     throw unusable(path, cause);
   }
   let length = (await handle.stat()).size;
   let compactAtBytes = Math.max(fromBytes, 2 * length);
-  /** False = after a crash the directory could still name the file from before the compaction. */
+  /** False = after a crash the directory may still name the file from before the compaction. */
   let isNameSynced = true;
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | undefined;
@@ -85,10 +83,9 @@ export async function openJournal(
   async function compactNow(): Promise<void> {
     try {
       const old = handle;
-      handle = await rewrite(path, compact(state, clock()));
+      handle = await rewrite(path, compact(state, clock(), fileLimits.settledKeptMs));
       isNameSynced = false;
       length = (await handle.stat()).size;
-      forget(state, clock());
       await old.close();
     } catch {
       // The next append reports a broken disk.
@@ -98,14 +95,7 @@ export async function openJournal(
 
   return {
     unreadableLines,
-    project(key) {
-      let project = state.get(key);
-      if (!project) {
-        project = emptyProject(key);
-        state.set(key, project);
-      }
-      return project;
-    },
+    project: (key) => projectOf(state, key),
     append(records) {
       if (records.length === 0) return Promise.resolve();
       return new Promise((resolve, reject) => {
@@ -139,12 +129,10 @@ function unusable(path: string, cause: unknown): WaError {
 
 async function load(path: string): Promise<{ state: JournalState; unreadableLines: number }> {
   const state: JournalState = new Map();
-  let text = '';
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(path, cause);
-  }
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    if (cause.code === 'ENOENT') return '';
+    throw unusable(path, cause);
+  });
   const lines = text.split('\n');
   // `append` never resolved for text after the last newline.
   lines.pop();

@@ -82,8 +82,6 @@ export function keepForLater(project: ProjectState, id: string): void {
     project.controls.delete(id);
     const { seq, at, control } = row;
     hold(project, { seq, id, at, kind: 'message', text: control.args, expiresAt: at + relayLimits.messageTtlMs });
-    // Later messages may wait already.
-    for (const message of held(project, [id])) move(project, message, 'waiting');
   }
   for (const message of held(project, [id])) message.later = true;
 }
@@ -105,35 +103,31 @@ function hold(project: ProjectState, row: MessageRow): void {
     attempt: 0,
     phase: row.files?.length ? 'fetching' : 'waiting',
     fileLines: [],
-    filedAt: undefined,
-    hand: undefined,
     later: false,
     parked: 'no',
-    lease: undefined,
-    ended: undefined,
-    endedAt: undefined,
   };
   project.messages.set(row.id, message);
-  project[message.phase === 'fetching' ? 'fetching' : 'waiting'].set(row.id, message);
+  list(project, message);
 }
 
-/** Changes the phase, and updates the lists of the project; every move ends a lease. */
+/** Changes the phase; every move ends a lease. */
 export function move(project: ProjectState, message: HeldMessage, phase: HeldMessage['phase']): void {
-  const { id } = message.row;
   message.phase = phase;
   message.lease = undefined;
-  project.leased.delete(id);
-  if (phase !== 'waiting') {
-    project.waiting.delete(id);
-    project.fetching.delete(id);
-    if (phase === 'leased') project.leased.set(id, message);
-    return;
+  list(project, message);
+}
+
+/** Puts a message into the list of its phase. A message that waits again is older than others there. */
+export function list(project: ProjectState, message: HeldMessage): void {
+  const { row, phase } = message;
+  for (const each of [project.fetching, project.waiting, project.leased]) each.delete(row.id);
+  if (phase === 'fetching' || phase === 'leased') project[phase].set(row.id, message);
+  if (phase !== 'waiting') return;
+  const later = [...project.waiting.values()].filter((each) => each.row.seq > row.seq);
+  for (const each of [message, ...later]) {
+    project.waiting.delete(each.row.id);
+    project.waiting.set(each.row.id, each);
   }
-  // A returned message is older than later ones, so the list is sorted again; this is rare.
-  const others = [...project.waiting.values()].filter((each) => each !== message);
-  const ordered = [...others, message].sort((a, b) => a.row.seq - b.row.seq);
-  project.waiting.clear();
-  for (const each of ordered) project.waiting.set(each.row.id, each);
 }
 
 /** Stores a receipt for the relay, unless a pending receipt supersedes it. */

@@ -7,8 +7,8 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
-/** A journal of another version is refused: what this daemon does not know, it would drop. */
-export const journalVersion = 3;
+/** A journal of another version is refused: this daemon would drop records that it does not know. */
+export const journalVersion = 4;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -23,7 +23,7 @@ export interface StoredDocument {
   caption: string;
 }
 
-/** Who polls for messages by itself (MCP) and holds some until it acknowledges them. */
+/** An agent that polls (MCP) and holds messages until it acknowledges them. */
 export interface LeaseHolder {
   /** One stdio connection; unpredictable. */
   connection: string;
@@ -41,17 +41,17 @@ export interface LeaseHolder {
 /** `muted`: no typing, no progress message. `away`: the owner left the desk, so that a turn's end waits for the phone. */
 export type SettingName = 'muted' | 'away';
 
-/** What a restarted daemon must know of the bound session and its turn; what the turn carries stands with the messages. */
+/** The state of the bound session and its turn for a restarted daemon; the messages of the turn have their own state. */
 export interface StoredTurn {
   bound?: { id: string; pid?: number | undefined } | undefined;
   runs: boolean;
   /** Where the running, or the offered, turn begins in the session file. */
   place?: { tool: string; transcript: string | undefined; offset: number } | undefined;
-  /** The next prompt that we gave, until the host starts it. */
+  /** The next prompt that the daemon gave, until the host starts the prompt. */
   offered?: string | undefined;
-  /** Its end is told under this id, and still to be settled. */
+  /** The id of the reported answer; the turn is still to be settled. */
   told?: string | undefined;
-  /** The session file of the bound session, and up to where its turns are told, in bytes. */
+  /** The session file of the bound session, and the end of its last reported turn in bytes. */
   toldTo?: { transcript: string; at: number } | undefined;
 }
 
@@ -66,11 +66,11 @@ export type ProjectRecord = InProject &
   /** From where this daemon reads: in a new storage of the relay, or behind what another daemon has acknowledged. */
   (
     | { t: 'epoch'; epoch: string; cursor: number }
-    /** The phone at the other end, as the relay said it last. */
+    /** The newest description of the phone by the relay. */
     | { t: 'phone'; phone: Phone }
     /** `ahead`: a control handed out beyond the window; it does not move the cursor. A row above the cursor that is an outcome ends its key. */
     | { t: 'row'; row: Row; ahead?: true }
-    /** These stand in the inbox file. */
+    /** The inbox file has these messages. */
     | { t: 'filed'; ids: string[] }
     /**
      * Given to the coding agent; proof reads `transcript` from `offset` bytes. `edits`: how many edits the given text of each id had
@@ -86,18 +86,18 @@ export type ProjectRecord = InProject &
         offset: number;
       }
     | { t: 'proved'; ids: string[] }
-    /** The hand-over is known not to have reached the model: unread again, with the next attempt. */
+    /** The hand-over did not reach the model, as is known now: unread again, with the next attempt. */
     | { t: 'returned'; ids: string[] }
     | { t: 'ended'; ids: string[]; state: ReportedState }
-    /** Given to an agent that polls, which acknowledges them or loses them at `untilAt`; nobody else gets them meanwhile. */
+    /** Given to an agent that polls, which acknowledges them or loses them at `untilAt`; no other agent gets them meanwhile. */
     | { t: 'leased'; ids: string[]; edits?: number[]; holder: LeaseHolder; untilAt: number }
-    /** Since these were leased their holder has sent something to the phone, so that it may acknowledge them. */
+    /** The holder has sent a text to the phone after the lease began, so that the holder may acknowledge these. */
     | { t: 'replied'; ids: string[] }
-    /** The holder is gone or too late: unread again, with the next attempt. `ungiven`: it never got them, so the attempt stays. */
+    /** The holder is gone or too late: unread again, with the next attempt. `ungiven`: the holder never got them, so the attempt stays. */
     | { t: 'unleased'; ids: string[]; ungiven?: true }
     /** The relay has these reports. */
     | { t: 'receipted'; receipts: Receipt[] }
-    /** What became of a message's files: one line each, which its text in the inbox file ends with. */
+    /** The result for each file of a message: one line each, at the end of the text in the inbox file. */
     | { t: 'fetched'; id: string; lines: string[] }
     /** This `/later` control became a message for after the running turn. */
     | { t: 'later'; id: string }
@@ -106,30 +106,30 @@ export type ProjectRecord = InProject &
     /** Sent before a STOP: not handed over until the owner says so. */
     | { t: 'parked'; ids: string[] }
     | { t: 'unparked'; ids: string[] }
-    /** The sprint as it stands; null = none. */
+    /** The current sprint; null = no sprint. */
     | { t: 'sprint'; sprint: Sprint | null }
     /** A switch that the owner set. */
     | { t: 'setting'; name: SettingName; value: boolean }
     /** These controls had their effect. */
     | { t: 'spent'; ids: string[] }
     | { t: 'turn'; turn: StoredTurn }
-    /** Something for the phone: an entry of the outbox file, or an item that is in no file. `turn` = since this answer, which ends one. */
+    /** A text for the phone: an entry of the outbox file, or an item that stands in no file. `turn` = the state after an answer that ends a turn. */
     | { t: 'entry'; key: string; answer: FiledAnswer; replyTo?: string; turn?: StoredTurn }
     | { t: 'item'; key: string; item: OutboxItem }
-    /** A file of ours for the phone: a copy in the state directory, removed with its outcome. */
+    /** A file for the phone: a copy in the state directory, removed with its outcome. */
     | { t: 'document'; key: string; document: StoredDocument }
     /** The relay's storage of this epoch has these keys: their outcomes come as rows. */
     | { t: 'posted'; keys: string[]; epoch: string }
-    /** The end of an open key that came with no row. */
+    /** The end of an open key that came without a row. */
     | ({ t: 'key' } & KeyEnd)
-    /** Kept by compaction: a message that ended, so that it is dropped when it comes again. */
-    | { t: 'known'; ids: string[] }
+    /** Written by a compaction: one entry of a map of the state; `of` as in `compact.ts`. */
+    | { t: 'kept'; of: string; key: string; value: unknown }
     | ApprovalRecord
   );
 
 export type JournalRecord = { t: 'journal'; version: number } | ProjectRecord;
 
-/** A line that is no record of ours gives undefined; the caller decides whether that is the torn tail. */
+/** Undefined for a damaged line. */
 export function parseRecord(line: string): JournalRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);

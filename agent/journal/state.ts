@@ -1,4 +1,4 @@
-// What the journal's lines add up to, and what is asked of it. Nobody but `apply` changes it; without I/O or clock.
+// The state that the journal's lines add up to, and questions about the state. Only `apply` changes the state; no I/O, no clock.
 
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
@@ -6,7 +6,7 @@ import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
-import { type ApprovalState, emptyApprovals } from './approvals.ts';
+import { emptyApprovals } from './approvals.ts';
 import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
 
 export interface Hand {
@@ -21,105 +21,93 @@ export interface Lease {
   holder: LeaseHolder;
   at: number;
   untilAt: number;
-  /** The holder has sent something to the phone since. */
+  /** The holder has sent a text to the phone since. */
   replied: boolean;
 }
 
 export interface HeldMessage {
   row: MessageRow;
   attempt: number;
-  /** `fetching`: its files are not here yet, so that nobody may see it. */
+  /** `fetching`: the files of the message are missing, so that the message is hidden. */
   phase: 'fetching' | 'waiting' | 'leased' | 'handed' | 'injected' | 'ended';
-  /** What became of its files. */
+  /** One line for each file. */
   fileLines: string[];
-  /** When we last wrote it to the inbox file; undefined = never. */
-  filedAt: number | undefined;
-  hand: Hand | undefined;
-  /** Not into a running turn. */
+  /** When the daemon last wrote the message to the inbox file; undefined = never. */
+  filedAt?: number | undefined;
+  hand?: Hand | undefined;
+  /** Not handed into a running turn. */
   later: boolean;
-  /** `parked` = sent before a STOP, and not handed over; `released` = it was. */
+  /** `parked` = sent before a STOP and held back; `released` = the owner let the message go on. */
   parked: 'no' | 'parked' | 'released';
-  /** Set in phase `leased` alone. */
-  lease: Lease | undefined;
-  ended: ReportedState | undefined;
-  endedAt: number | undefined;
+  /** Set in phase `leased` only. */
+  lease?: Lease | undefined;
+  ended?: ReportedState;
+  endedAt?: number;
 }
 
 export interface OutboxKey {
   key: string;
   at: number;
-  /** `open`: the relay must be given it; `posted`: the relay has it. Both are open keys. */
+  /** `open`: to be posted; `posted`: the relay has the key. Both are open keys. */
   state: 'open' | 'posted' | 'ended';
-  end: KeyEnd | undefined;
+  end?: KeyEnd | undefined;
   source:
     | { kind: 'file'; answer: FiledAnswer; replyTo: string | undefined }
     | { kind: 'item'; item: OutboxItem }
     | { kind: 'document'; document: StoredDocument };
 }
 
-/** An earlier text of a message, and the edit that took its place. */
+/** An earlier text of a message, and the edit that replaced the text. */
 export interface Replaced {
   text: string;
   by: { id: string; seq: number; at: number };
 }
 
-export interface ProjectState {
-  readonly key: string;
-  epoch: string | null;
-  /** Highest seq whose line is in the journal; what the next poll acknowledges. */
-  cursor: number;
-  readonly messages: Map<string, HeldMessage>;
-  /** Those in phase `fetching`, in order. */
-  readonly fetching: Map<string, HeldMessage>;
-  /** Those in phase `waiting`, oldest first. */
-  readonly waiting: Map<string, HeldMessage>;
-  /** Those in phase `leased`. */
-  readonly leased: Map<string, HeldMessage>;
-  /** Messages whose text an edit replaced: the old text, which must not come back. */
-  readonly replaced: Map<string, Replaced[]>;
-  /** Controls not yet spent, in order. */
-  readonly controls: Map<string, ControlRow>;
-  /** Ids of controls and ended messages, against a second delivery; value = when. */
-  readonly known: Map<string, number>;
-  /** Reports that the relay has not confirmed. */
-  readonly receipts: Map<string, Receipt>;
-  readonly outbox: Map<string, OutboxKey>;
-  /** Keys of `outbox` without an outcome. */
-  readonly openKeys: Set<string>;
-  readonly settings: Map<SettingName, boolean>;
-  readonly approvals: ApprovalState;
-  /** Undefined before the relay's first answer. */
-  phone: Phone | undefined;
-  sprint: Sprint | undefined;
-  turn: StoredTurn | undefined;
+export type ProjectState = ReturnType<typeof emptyProject>;
+
+export function emptyProject(key: string) {
+  return {
+    key,
+    epoch: null as string | null,
+    /** Highest seq whose line is in the journal; what the next poll acknowledges. */
+    cursor: 0,
+    messages: new Map<string, HeldMessage>(),
+    /** The messages in phase `fetching`, in order. */
+    fetching: new Map<string, HeldMessage>(),
+    /** The messages in phase `waiting`, oldest first. */
+    waiting: new Map<string, HeldMessage>(),
+    /** The messages in phase `leased`. */
+    leased: new Map<string, HeldMessage>(),
+    /** Messages whose text an edit replaced: the old text, which must not come back. */
+    replaced: new Map<string, Replaced[]>(),
+    /** Controls that are not handled yet, in order. */
+    controls: new Map<string, ControlRow>(),
+    /** Ids of controls and ended messages, against a second delivery; value = when. */
+    known: new Map<string, number>(),
+    /** Reports that the relay has not confirmed. */
+    receipts: new Map<string, Receipt>(),
+    outbox: new Map<string, OutboxKey>(),
+    /** Keys of `outbox` without an outcome. */
+    openKeys: new Set<string>(),
+    settings: new Map<SettingName, boolean>(),
+    approvals: emptyApprovals(),
+    /** Undefined before the relay's first answer. */
+    phone: undefined as Phone | undefined,
+    sprint: undefined as Sprint | undefined,
+    turn: undefined as StoredTurn | undefined,
+  };
 }
 
 export type JournalState = Map<string, ProjectState>;
 
-export function emptyProject(key: string): ProjectState {
-  return {
-    key,
-    epoch: null,
-    cursor: 0,
-    messages: new Map(),
-    fetching: new Map(),
-    waiting: new Map(),
-    leased: new Map(),
-    replaced: new Map(),
-    controls: new Map(),
-    known: new Map(),
-    receipts: new Map(),
-    outbox: new Map(),
-    openKeys: new Set(),
-    settings: new Map(),
-    approvals: emptyApprovals(),
-    phone: undefined,
-    sprint: undefined,
-    turn: undefined,
-  };
+/** The state of a project; an empty one for an unknown project. */
+export function projectOf(state: JournalState, key: string): ProjectState {
+  const project = state.get(key) ?? emptyProject(key);
+  state.set(key, project);
+  return project;
 }
 
-/** What most phones take in one message; what does not fit after all is cut when it is sent. */
+/** Most phones take this much in one message; a longer text is cut when it is sent. */
 const assumedText = 4_000;
 
 /** UTF-16 units of one message on the phone. */
@@ -127,19 +115,19 @@ export function maxTextOf({ phone }: ProjectState): number {
   return phone?.maxText ?? assumedText;
 }
 
-/** True for a row that was journalled before: the relay sends again what it is not sure about. */
+/** True for a row that the journal has: the relay repeats rows that are not acknowledged. */
 export function isKnown(project: ProjectState, id: string): boolean {
   return project.messages.has(id) || project.known.has(id);
 }
 
-/** What the coding agent reads: what was quoted, the owner's words or what was forwarded, and where the files lie. `words` = an earlier version of them. */
+/** The text for the coding agent: the quote, the owner's words or the forwarded text, the paths of the files. `words` = an earlier version. */
 export function textOf({ row, fileLines }: HeldMessage, words: string = row.text): string {
   const quoted = row.quote ? [quoteLabels[row.quoteFrom ?? 'other'], ...cited(row.quote)] : [];
   const own = !row.forwarded || words === '' ? [words] : [forwardLabel(row.forwarded), ...cited(words)];
   return [...quoted, ...own, ...fileLines].filter((line) => line !== '').join('\n');
 }
 
-/** A mark in front of each line: none of them can pass for the owner's. */
+/** With a mark before each line, so that no line looks like the owner's words. */
 function cited(text: string): string[] {
   return splitLines(text).map((line) => `> ${line}`);
 }
@@ -154,7 +142,7 @@ function forwardLabel({ from }: Forwarded): string {
   return `Forwarded${from === '' ? '' : ` from "${oneLine(from, 64).replaceAll('"', "'")}"`}, not the owner's words:`;
 }
 
-/** How many edits the text had that was given: one may be journalled while it is on its way. `isGiven` = of a text as the coding agent reads it. */
+/** How many edits the given text had: an edit may be journalled while the text is on its way. `isGiven` gets texts as the coding agent reads them. */
 export function editsIn(project: ProjectState, id: string, isGiven: (text: string) => boolean): number {
   const message = project.messages.get(id);
   if (!message) return 0;

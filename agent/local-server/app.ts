@@ -1,8 +1,9 @@
-// The HTTP face of the daemon on its local socket: hook runs in, exactly one JSON object out, whatever came in.
+// The HTTP side of the daemon on its local socket: a hook run comes in, exactly one JSON object goes out, whatever came in.
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { Hono } from 'hono';
+import * as v from 'valibot';
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import { emptyAnswer, hookHeaders, hookJson, slownessOf } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
@@ -15,7 +16,7 @@ export interface HookRun {
   /** The coding agent, by the name of its driver. */
   tool: string;
   event: string;
-  /** Undefined = no JSON; only a gate is asked with it, which must not open for what nobody can read. */
+  /** Undefined = no JSON. Only a gate is asked then, as a gate must not open for an unreadable call. */
   payload: unknown;
   /** The coding agent's process. */
   pid: number | undefined;
@@ -25,36 +26,43 @@ export interface HookRun {
   slowness: number;
   /** Keeps the client waiting from now on, at an event that is otherwise answered at once. */
   hold(): void;
-  /** True when the hook's process went away: an answer would reach nobody. A killed launcher can leave its client connected. */
+  /** True when the hook's process ended, so that an answer would be lost. A killed launcher can leave its client connected. */
   isGone(): boolean;
 }
 
 export interface HookAppOptions {
   clock: () => number;
   log: Log;
-  /** Gives the tool's own JSON answer. At an event that may hold it may take as long as it likes: the connection is kept alive. */
+  /** Gives the tool's own JSON answer. At an event that may hold, any duration is allowed: the connection is kept alive. */
   onHook(run: HookRun): Promise<object>;
   /** For `wa-sync status`. */
   status(): object | Promise<object>;
   /** For `wa-sync down`. */
   onDown(): void;
   /** For `wa-sync send --file`. Errors reach the command as they are. */
-  onSendFile(request: { path: string; caption: string; cwd: string }): Promise<void>;
-  /** For `wa-sync stop`, `sprint` and `away`. Gives the words of the answer; errors reach the command as they are. */
-  onSteer(request: { action: SteerAction; args: string; cwd: string }): Promise<string>;
+  onSendFile(request: v.InferOutput<typeof fileRequest>): Promise<void>;
+  /** For `wa-sync stop`, `sprint` and `away`. Gives the text of the answer; errors reach the command as they are. */
+  onSteer(request: SteerRequest): Promise<string>;
 }
 
+const text = v.string();
+const fileRequest = v.object({ path: text, caption: text, cwd: text });
 /** A switch or a number: no text may reach a prompt by way of the local socket. */
-const steerArgs = { stop: /^$/, sprint: /^\d{0,5}$/, away: /^(on|off)?$/ } as const;
+const steerRequest = v.variant('action', [
+  v.object({ action: v.literal('stop'), args: v.literal(''), cwd: text }),
+  v.object({ action: v.literal('sprint'), args: v.pipe(text, v.regex(/^\d{0,5}$/)), cwd: text }),
+  v.object({ action: v.literal('away'), args: v.picklist(['', 'on', 'off']), cwd: text }),
+]);
 
-export type SteerAction = keyof typeof steerArgs;
+type SteerRequest = v.InferOutput<typeof steerRequest>;
+export type SteerAction = SteerRequest['action'];
 
-/** Of a hook that names no timeout. */
+/** For a hook that names no timeout. */
 const defaultMaxSeconds = 60;
 
 export function createHookApp(options: HookAppOptions): Hono {
   const app = new Hono();
-  const twins = createTwins(options.clock);
+  const runOnce = createTwins(options.clock);
 
   app.post('/hook/:tool/:event', async (context) => {
     const { tool, event } = context.req.param();
@@ -82,7 +90,7 @@ export function createHookApp(options: HookAppOptions): Hono {
           return emptyAnswer;
         });
     };
-    const { twinOf, text } = twins.run(`${tool} ${event} `, body, isGone, run);
+    const { twinOf, text } = runOnce(`${tool} ${event} `, body, isGone, run);
     if (twinOf && !gate) return nothing(context);
     twinOf?.gone.push(isGone);
     const now = gate || kind === 'turnEnd' ? undefined : await Promise.race([text, held]);
@@ -102,16 +110,16 @@ export function createHookApp(options: HookAppOptions): Hono {
   });
   app.post('/send-file', async (context) => {
     const request = parseJson(await readBody(context));
-    return told(context, async () => {
-      if (!isFileRequest(request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
+    return answered(context, async () => {
+      if (!v.is(fileRequest, request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
       await options.onSendFile(request);
       return { ok: true };
     });
   });
   app.post('/steer', async (context) => {
     const request = parseJson(await readBody(context));
-    return told(context, async () => {
-      if (!isSteerRequest(request))
+    return answered(context, async () => {
+      if (!v.is(steerRequest, request))
         throw new WaError('bad_arguments', 'stop takes nothing, away on or off, sprint a number of tasks', {
           hint: 'See `wa-sync sprint --help` and `wa-sync away --help`.',
         });
@@ -123,8 +131,8 @@ export function createHookApp(options: HookAppOptions): Hono {
   return app;
 }
 
-/** For the command line, which shows an error as it is. */
-async function told(context: Context, work: () => Promise<object>) {
+/** The result as JSON, or the error, which the caller shows as it is. */
+export async function answered(context: Context, work: () => Promise<object>) {
   try {
     return context.json(await work());
   } catch (cause) {
@@ -161,7 +169,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Of an object that was cut off: which tool ran stands before its result, which may be longer than a hook passes on. */
+/** The complete members of an object that was cut off: the tool's name stands before the result, which may be too long for a hook. */
 function completeMembers(body: Buffer): unknown {
   if (body.length < hookLimits.stdinBytes) return undefined;
   const text = body.toString('latin1');
@@ -183,18 +191,6 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-function isFileRequest(value: unknown): value is { path: string; caption: string; cwd: string } {
-  if (typeof value !== 'object' || value === null) return false;
-  return ['path', 'caption', 'cwd'].every((key) => typeof (value as Record<string, unknown>)[key] === 'string');
-}
-
-function isSteerRequest(value: unknown): value is { action: SteerAction; args: string; cwd: string } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { action, args, cwd } = value as Record<string, unknown>;
-  if (typeof action !== 'string' || !Object.hasOwn(steerArgs, action)) return false;
-  return typeof args === 'string' && steerArgs[action as SteerAction].test(args) && typeof cwd === 'string';
-}
-
 function pidOf(context: Context, header: string): number | undefined {
   const pid = Number(context.req.header(header));
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
@@ -204,38 +200,36 @@ interface Asked {
   text: Promise<string>;
   /** Whether the host of each of them went away. */
   gone: (() => boolean)[];
-  /** When it was asked, and again when it was answered: two scopes may also run one after the other. */
-  at: number;
-  isOpen: boolean;
+  /** Counted from the answer: hooks of two scopes may also run one after the other. */
+  twinsUntil: number;
 }
 
 /**
- * Hooks installed in two scopes run twice with equal bytes; the second one must not take messages, report or ask again. It
- * shares the answer of the first, for events where both must hear it.
+ * Hooks installed in two scopes run twice with equal bytes; the second run must not take messages, report or ask again. The second
+ * run shares the answer of the first, for events where both must hear the answer.
  */
 function createTwins(clock: () => number) {
   const asked = new Map<string, Asked>();
-  return {
-    run(
-      prefix: string,
-      body: Buffer,
-      isGone: () => boolean,
-      work: (isEveryoneGone: () => boolean) => Promise<string>,
-    ): { twinOf: Asked | undefined; text: Promise<string> } {
-      const now = clock();
-      for (const [hash, { at, isOpen }] of asked) if (!isOpen && now - at > hookLimits.twinMs) asked.delete(hash);
-      const hash = createHash('sha256').update(prefix).update(body).digest('base64');
-      const first = asked.get(hash);
-      if (first) return { twinOf: first, text: first.text };
-      const gone = [isGone];
-      const text = work(() => gone.every((each) => each()));
-      const entry: Asked = { text, gone, at: now, isOpen: true };
-      asked.set(hash, entry);
-      void text.then(() => {
-        entry.isOpen = false;
-        entry.at = clock();
-      });
-      return { twinOf: undefined, text };
-    },
+  return (
+    prefix: string,
+    body: Buffer,
+    isGone: () => boolean,
+    work: (isEveryoneGone: () => boolean) => Promise<string>,
+  ): { twinOf: Asked | undefined; text: Promise<string> } => {
+    for (const [hash, { twinsUntil }] of asked) if (clock() > twinsUntil) asked.delete(hash);
+    const hash = createHash('sha256').update(prefix).update(body).digest('base64');
+    const first = asked.get(hash);
+    if (first) return { twinOf: first, text: first.text };
+    const gone = [isGone];
+    const entry: Asked = {
+      text: work(() => gone.every((each) => each())),
+      gone,
+      twinsUntil: Number.POSITIVE_INFINITY,
+    };
+    asked.set(hash, entry);
+    void entry.text.then(() => {
+      entry.twinsUntil = clock() + hookLimits.twinMs;
+    });
+    return { twinOf: undefined, text: entry.text };
   };
 }

@@ -1,10 +1,10 @@
-// A held answer as a stream: newlines while somebody thinks, then the one JSON object. Knows nothing of what is answered.
+// A held answer as a stream: newlines while the answer is open, then the one JSON object. Independent of the content.
 
 import { hookLimits } from '../../protocol/limits.ts';
 
 /**
  * Sends `keepAliveBytes` newlines at once and every `keepAliveMs` until `answer` resolves, then its text. `answer` must not
- * reject. A reader that goes away ends the newlines and is told to `onGone`.
+ * reject. A reader that goes away ends the newlines, and `onGone` is called.
  */
 export function keptAlive(answer: Promise<string>, onGone: () => void): ReadableStream<Uint8Array> {
   const newlines = new Uint8Array(hookLimits.keepAliveBytes).fill(10);
@@ -19,7 +19,7 @@ export function keptAlive(answer: Promise<string>, onGone: () => void): Readable
           controller.enqueue(new TextEncoder().encode(text));
           controller.close();
         } catch {
-          // Cancelled: nobody reads any more.
+          // Cancelled: the reader is gone.
         }
       });
     },

@@ -1,21 +1,20 @@
 // The routes of `wa-sync mcp` on the local socket: one per tool, each for the project that its working directory belongs to.
 
-import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { errorBody, WaError } from '../../protocol/errors.ts';
+import * as v from 'valibot';
+import { WaError } from '../../protocol/errors.ts';
 import {
-  type AckCall,
   type AckResult,
   type PollCall,
   type PollingCall,
   type PollingClient,
   type PollResult,
-  type ReleaseCall,
   type SendCall,
   type SendResult,
   textModes,
 } from '../../protocol/polling.ts';
+import { answered } from './app.ts';
 
 /** What a project does for an agent that polls. */
 export interface PollingProject {
@@ -28,7 +27,25 @@ export interface PollingProject {
 }
 
 const maxBodyBytes = 1024 * 1024;
-const maxIds = 100;
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const ids = v.pipe(v.array(v.string()), v.maxLength(100));
+const text = v.string();
+const call = v.object({
+  cwd: text,
+  chat: v.exactOptional(text),
+  from: v.object({ connection: text, client: text, pid: count, started: text, space: text, parent: count }),
+});
+const pollCall = v.object({ ...call.entries, timeoutMs: count, limit: v.pipe(count, v.minValue(1)) });
+const sendCall = v.object({
+  ...call.entries,
+  text,
+  waitMs: count,
+  sendId: v.pipe(text, v.regex(/^[a-f0-9-]{8,40}$/)),
+  mode: v.picklist(textModes),
+});
+const ackCall = v.object({ ...call.entries, ids });
+const releaseCall = v.object({ ...call.entries, ids: v.exactOptional(ids) });
 
 /** `projectAt` raises `not_bound`. */
 export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProject>): Hono {
@@ -36,58 +53,25 @@ export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProje
 
   function route<C extends PollingCall>(
     path: string,
-    isCall: (call: C) => boolean,
-    run: (project: PollingProject, call: C, signal: AbortSignal) => Promise<object>,
+    schema: v.GenericSchema<C>,
+    run: (project: PollingProject, call: C, signal: AbortSignal) => Promise<unknown>,
   ): void {
     app.post(path, bodyLimit({ maxSize: maxBodyBytes }), async (context) => {
-      try {
-        const call = await readCall<C>(context);
-        if (!call || !isCall(call)) throw new WaError('bad_request', `${path} got a call of another shape`);
+      const call: unknown = await context.req.json().catch(() => undefined);
+      return answered(context, async () => {
+        if (!v.is(schema, call)) throw new WaError('bad_request', `${path} got a call of another shape`);
         const project = await projectAt(call.cwd);
         checkChat(project, call);
-        return context.json(await run(project, call, context.req.raw.signal));
-      } catch (cause) {
-        const error = cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
-        return context.json(errorBody(error));
-      }
+        return (await run(project, call, context.req.raw.signal)) ?? { ok: true };
+      });
     });
   }
 
-  route<PollCall>(
-    '/poll',
-    (call) => isCount(call.timeoutMs) && isCount(call.limit) && call.limit > 0,
-    async (project, call, signal) => project.poll(call.from, call, signal),
-  );
-  route<SendCall>(
-    '/send',
-    (call) =>
-      isText(call.text) &&
-      isCount(call.waitMs) &&
-      /^[a-f0-9-]{8,40}$/.test(call.sendId) &&
-      textModes.includes(call.mode),
-    async (project, call, signal) => project.send(call.from, call, signal),
-  );
-  route<AckCall>(
-    '/ack',
-    (call) => isIds(call.ids),
-    async (project, call) => project.ack(call.from, call.ids),
-  );
-  route<ReleaseCall>(
-    '/release',
-    (call) => call.ids === undefined || isIds(call.ids),
-    async (project, call) => {
-      await project.release(call.from, call.ids);
-      return { ok: true };
-    },
-  );
-  route<PollingCall>(
-    '/typing',
-    () => true,
-    async (project) => {
-      await project.typing();
-      return { ok: true };
-    },
-  );
+  route('/poll', pollCall, (project, call, signal) => project.poll(call.from, call, signal));
+  route('/send', sendCall, (project, call, signal) => project.send(call.from, call, signal));
+  route('/ack', ackCall, (project, call) => project.ack(call.from, call.ids));
+  route('/release', releaseCall, (project, call) => project.release(call.from, call.ids));
+  route('/typing', call, (project) => project.typing());
   return app;
 }
 
@@ -96,29 +80,4 @@ function checkChat({ mailbox }: PollingProject, { chat }: PollingCall): void {
   throw new WaError('bad_arguments', `this folder is bound to chat ${mailbox}, not to ${chat}`, {
     hint: `Leave chat_id out, or give ${mailbox}.`,
   });
-}
-
-async function readCall<C extends PollingCall>(context: Context): Promise<C | undefined> {
-  const call = (await context.req.json().catch(() => undefined)) as C | undefined;
-  if (typeof call !== 'object' || call === null || !isText(call.cwd)) return undefined;
-  if (call.chat !== undefined && !isText(call.chat)) return undefined;
-  return isClient(call.from) ? call : undefined;
-}
-
-function isClient(from: unknown): from is PollingClient {
-  if (typeof from !== 'object' || from === null) return false;
-  const { connection, client, pid, started, space, parent } = from as Record<string, unknown>;
-  return [connection, client, started, space].every(isText) && isCount(pid) && isCount(parent);
-}
-
-function isIds(ids: unknown): boolean {
-  return Array.isArray(ids) && ids.length <= maxIds && ids.every(isText);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

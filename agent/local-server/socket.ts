@@ -1,6 +1,7 @@
-// The local socket: where it lies, who may reach it, and what to do with one that a dead daemon left.
+// The local socket: its path, its permissions, and the removal of a socket that a dead daemon left.
 
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { socketFileName } from '../../protocol/hook.ts';
 
-/** sockaddr_un holds 104 bytes on macOS, 108 on Linux; Node 20 cuts a longer path without a word. */
+/** sockaddr_un holds 104 bytes on macOS, 108 on Linux; Node 20 cuts a longer path silently. */
 const maxSocketPathBytes = 100;
 
 export interface SocketPlace {
@@ -17,8 +18,8 @@ export interface SocketPlace {
 }
 
 /**
- * Makes the runtime directory safe and gives the address in it. Only the holder of the daemon lock may call it: a socket
- * that nobody answers is removed. Errors: `runtime_dir_unusable`, `socket_path_too_long`, `daemon_running`.
+ * Makes the runtime directory safe and gives the address in it. Only the holder of the daemon lock may call this: a
+ * socket without a listening process is removed. Errors: `runtime_dir_unusable`, `socket_path_too_long`, `daemon_running`.
  */
 export async function prepareSocket(runtimeDir: string, platform: NodeJS.Platform): Promise<SocketPlace> {
   await makePrivate(runtimeDir, platform);
@@ -26,13 +27,10 @@ export async function prepareSocket(runtimeDir: string, platform: NodeJS.Platfor
   const address = join(runtimeDir, socketFileName);
   const bytes = Buffer.byteLength(address);
   if (bytes > maxSocketPathBytes) {
-    throw new WaError(
-      'socket_path_too_long',
-      `the socket path ${address} has ${bytes} bytes, at most ${maxSocketPathBytes} work`,
-      {
-        hint: 'Set WA_RUNTIME_DIR to a shorter directory of yours for the daemon, and run `wa-sync hooks install` with it.',
-      },
-    );
+    const message = `the socket path ${address} has ${bytes} bytes, at most ${maxSocketPathBytes} work`;
+    throw new WaError('socket_path_too_long', message, {
+      hint: 'Set WA_RUNTIME_DIR to a shorter directory that you own for the daemon, and run `wa-sync hooks install` with it.',
+    });
   }
   const info = await lstat(address).catch(() => undefined);
   if (!info) return { address };
@@ -61,7 +59,7 @@ async function makePrivate(dir: string, platform: NodeJS.Platform): Promise<void
   }
 }
 
-/** Pipes have no directory of their own: the random part is the secret, and only this user can read where it stands. */
+/** Pipes have no permissions like a directory: the random part is the secret, in a file that only this user can read. */
 async function pipe(runtimeDir: string): Promise<SocketPlace> {
   const address = `\\\\.\\pipe\\wa-sync-${randomBytes(16).toString('hex')}`;
   await writeFile(join(runtimeDir, 'pipe.json'), JSON.stringify({ address }), { mode: 0o600 });
@@ -82,12 +80,7 @@ function answers(address: string): Promise<boolean> {
 }
 
 export async function listen(server: Server, address: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(address, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(address);
+  await once(server, 'listening');
   if (process.platform !== 'win32') await chmod(address, 0o600);
 }

@@ -1,129 +1,162 @@
-// What the inbox file shows of the journal, and what of the file is unread: pure, but for the outcome that a showing notes.
+// What the inbox file shows of the journal, and what the file says: what is unread, handed over or taken. Pure.
 
 import { type HookNote, type InboxEntry, identityOf, isoSeconds, noteOf } from '../../protocol/files.ts';
 import { messageId, projectNumber } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
+import type { ProjectRecord } from '../journal/records.ts';
 import { editsIn, type HeldMessage, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
-import type { WaitingMessage } from '../turns/view.ts';
+import { stopOf } from '../turns/stop.ts';
+import type { StopView, WaitingMessage } from '../turns/view.ts';
+import type { FileOrder } from './file-order.ts';
 import { mergeEntry, pruneSettled, selectWindow } from './merge.ts';
 
-/** A foreign rewrite this soon after we wrote an entry did not know of it, however late we look. */
+/** A foreign rewrite this soon after wa-sync wrote an entry did not know of the entry, however late the rewrite is seen. */
 const droppedWithinMs = 5_000;
+
+type HandedRecord = Extract<ProjectRecord, { t: 'handed' }>;
 
 export interface ViewOutcome {
   filed: string[];
   /** By another program. */
   taken: string[];
-  /** By a hook that worked without the daemon. `edits` as in the journal's record. */
-  handed: { id: string; edits: number; note: HookNote }[];
+  /** By a hook that worked without the daemon, as in the journal's record; one message each. */
+  handed: Pick<HandedRecord, 'ids' | 'edits' | 'tool' | 'session' | 'transcript' | 'offset'>[];
   /** Ids of controls that such a hook obeyed. */
   stopped: string[];
 }
 
-export const emptyOutcome = (): ViewOutcome => ({ filed: [], taken: [], handed: [], stopped: [] });
+interface Look {
+  /** True = an entry that is missing in the file was removed by another program. */
+  isTelling: boolean;
+  writtenAt: number;
+  now: number;
+  /** Messages that are being handed over: left as they are. */
+  claiming: ReadonlySet<string>;
+  /** Messages above it are not shown yet. */
+  upToSeq: number;
+  sign(entry: InboxEntry): InboxEntry;
+}
 
-/** The file's next content. Pure but for `outcome`, which says what it found. */
+/** The next content of the file, and what the present content says. */
 export function showJournal(
   project: ProjectState,
   entries: readonly InboxEntry[],
-  look: {
-    isTelling: boolean;
-    writtenAt: number;
-    now: number;
-    claiming: ReadonlySet<string>;
-    /** Messages above it are not shown yet. */
-    upToSeq: number;
-    sign(entry: InboxEntry): InboxEntry;
-  },
-  outcome: ViewOutcome,
-): InboxEntry[] {
-  const { isTelling, writtenAt, now, claiming, upToSeq, sign } = look;
+  { isTelling, writtenAt, now, claiming, upToSeq, sign }: Look,
+): { next: InboxEntry[]; outcome: ViewOutcome } {
+  const outcome: ViewOutcome = { filed: [], taken: [], handed: [], stopped: [] };
   const shown = new Set<string>();
   const kept: InboxEntry[] = [];
   const stops = new Map(openStops(project).map((stop) => [stop.id, stop]));
   for (const entry of entries) {
     const message = project.messages.get(entry.id);
     if (isOurStop(project, entry)) {
-      const open = stops.get(entry.id);
-      stops.delete(entry.id);
-      if (open && entry.read && noteOf(entry)) outcome.stopped.push(...openStopIds(project, entry.id));
-      kept.push(open ? sign(mergeEntry(entry, open, 'inbox') as InboxEntry) : { ...withoutNote(entry), read: true });
-      continue;
-    }
-    if (!message) {
-      // Ended long ago and revived by a stale foreign write, or somebody else's.
-      kept.push(project.known.has(entry.id) ? { ...withoutNote(entry), read: true } : entry);
-      continue;
-    }
-    const ours = toEntry(message);
-    if (identityOf(ours) !== identityOf(entry)) {
-      // Same id, other text: somebody else's message, unless it is what an edit replaced.
-      if (!isReplaced(project, entry)) kept.push(entry);
-      else if (entry.read && (entry.attempt ?? 0) >= message.attempt) noteTaken(message, entry);
-      continue;
-    }
-    shown.add(entry.id);
-    if (claiming.has(entry.id)) {
+      kept.push(showStop(entry));
+    } else if (!message) {
+      // Ended long ago and revived by a stale foreign write, or an entry of another program.
+      kept.push(project.known.has(entry.id) ? { ...without(entry, 'via'), read: true } : entry);
+    } else if (identityOf(toEntry(message)) === identityOf(entry)) {
+      shown.add(entry.id);
+      kept.push(claiming.has(entry.id) ? entry : showMessage(message, entry));
+    } else if (!isReplaced(project, entry)) {
+      // The same id with another text, which no edit replaced: an entry of another program.
       kept.push(entry);
-      continue;
+    } else if (entry.read && (entry.attempt ?? 0) >= message.attempt) {
+      noteHanded(message, entry);
     }
-    const merged = sign(mergeEntry(entry, ours, 'inbox') as InboxEntry);
-    if (merged.read && !noteTaken(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
-    // The journal has the hand-over, so the entry may go when the file is full. The mark of a lease keeps hooks away.
-    if (message.phase !== 'waiting' && message.phase !== 'leased') {
-      kept.push(withoutNote(merged));
-      continue;
-    }
-    const isParked = message.parked === 'parked' && !merged.read;
-    if (Boolean(merged.parked) === isParked || merged.read) kept.push(merged);
-    else kept.push(isParked ? { ...merged, parked: true } : withoutParked(merged));
   }
   kept.push(...[...stops.values()].map(sign));
-  const isGone = (id: string) => outcome.taken.includes(id) || outcome.handed.some((each) => each.id === id);
-  const waiting: InboxEntry[] = [];
-  for (const message of project.waiting.values()) {
-    const { id, seq } = message.row;
-    if (claiming.has(id)) continue;
-    const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
-    if (!shown.has(id) && isDropped) {
-      outcome.taken.push(id);
-    } else if (!isGone(id) && (shown.has(id) || seq <= upToSeq)) {
-      waiting.push(sign(toEntry(message)));
-    }
-    if (waiting.length >= fileLimits.entries) break;
-  }
   const foreign = kept.filter((entry) => !entry.read && !shown.has(entry.id));
-  const window = selectWindow(waiting, foreign);
-  for (const entry of window) {
+  for (const entry of selectWindow(waitingEntries(), foreign)) {
     if (shown.has(entry.id)) continue;
     outcome.filed.push(entry.id);
     kept.push(entry);
   }
-  return pruneSettled(kept, 'inbox', now) as InboxEntry[];
+  return { next: pruneSettled(kept, 'inbox', now), outcome };
 
-  /** True = a hook alone gave the message as it stands in `entry`. */
-  function noteTaken(message: HeldMessage, entry: InboxEntry): boolean {
+  function showStop(entry: InboxEntry): InboxEntry {
+    const open = stops.get(entry.id);
+    stops.delete(entry.id);
+    if (!open) return { ...without(entry, 'via'), read: true };
+    if (entry.read && noteOf(entry)) {
+      const obeyed = [...project.controls.values()].filter((row) => stopEntryId(row) === entry.id);
+      outcome.stopped.push(...obeyed.map(({ id }) => id));
+    }
+    return sign(mergeEntry(entry, open, 'inbox'));
+  }
+
+  function showMessage(message: HeldMessage, entry: InboxEntry): InboxEntry {
+    const merged = sign(mergeEntry(entry, toEntry(message), 'inbox'));
+    if (merged.read && !noteHanded(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
+    // The journal has the hand-over, so the entry may go when the file is full. The mark of a lease keeps hooks away.
+    if (message.phase !== 'waiting' && message.phase !== 'leased') return without(merged, 'via');
+    const isParked = message.parked === 'parked';
+    if (merged.read || Boolean(merged.parked) === isParked) return merged;
+    return isParked ? { ...merged, parked: true } : without(merged, 'parked');
+  }
+
+  /** True = a hook alone gave the message in the words of `entry`. */
+  function noteHanded(message: HeldMessage, entry: InboxEntry): boolean {
     const note = message.phase === 'waiting' ? noteOf(entry) : undefined;
     if (!note) return false;
     const { id } = message.row;
-    outcome.handed.push({ id, edits: editsIn(project, id, (text) => text === entry.text), note });
+    const { at: offset, ...place } = note;
+    outcome.handed.push({ ids: [id], edits: [editsIn(project, id, (text) => text === entry.text)], ...place, offset });
     return true;
+  }
+
+  /** The waiting messages as entries, also those that the file shows, oldest first; more than the file can take are left out. */
+  function waitingEntries(): InboxEntry[] {
+    const gone = new Set([...outcome.taken, ...outcome.handed.flatMap(({ ids }) => ids)]);
+    const waiting: InboxEntry[] = [];
+    for (const message of project.waiting.values()) {
+      const { id, seq } = message.row;
+      if (claiming.has(id)) continue;
+      const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
+      if (!shown.has(id) && isDropped) outcome.taken.push(id);
+      else if (!gone.has(id) && (shown.has(id) || seq <= upToSeq)) waiting.push(sign(toEntry(message)));
+      if (waiting.length >= fileLimits.entries) break;
+    }
+    return waiting;
   }
 }
 
-/** The same object when there is none. */
-function withoutNote(entry: InboxEntry): InboxEntry {
-  if (entry.via === undefined) return entry;
-  const { via: _, ...rest } = entry;
+/** Returns the same object when the field is missing. */
+function without(entry: InboxEntry, field: 'via' | 'parked'): InboxEntry {
+  if (entry[field] === undefined) return entry;
+  const { [field]: _, ...rest } = entry;
   return rest as InboxEntry;
 }
 
-function withoutParked({ parked: _, ...entry }: InboxEntry): InboxEntry {
-  return entry as InboxEntry;
+/** The note of a hand-over; without a session, of a lease: an agent that polls has the message, and no hook may give it. */
+export type Via = HookNote | { tool: 'mcp' };
+
+/**
+ * The next content of the file with `messages` marked read, and the ids of those that other programs had read before. For a hook all
+ * are marked or none.
+ */
+export function markRead(
+  entries: readonly InboxEntry[],
+  messages: readonly WaitingMessage[],
+  via: Via,
+  now: number,
+): { next: readonly InboxEntry[]; beaten: string[] } {
+  const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
+  const beaten: string[] = [];
+  const marked = entries.map((entry) => {
+    const mine = ours.get(identityOf(entry));
+    if (!mine) return entry;
+    if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) {
+      beaten.push(entry.id);
+      return entry;
+    }
+    return { ...entry, ...(mine.attempt ? { attempt: mine.attempt } : {}), read: true, via };
+  });
+  return { next: 'session' in via && beaten.length > 0 ? entries : pruneSettled(marked, 'inbox', now), beaten };
 }
 
-function openStopIds(project: ProjectState, entryId: string): string[] {
-  return [...project.controls.values()].filter((row) => stopEntryId(row) === entryId).map(({ id }) => id);
+export function unmarkRead(entries: readonly InboxEntry[], messages: readonly WaitingMessage[]): InboxEntry[] {
+  const ours = new Set(messages.map(({ entry }) => identityOf(entry)));
+  return entries.map((entry) => (ours.has(identityOf(entry)) ? { ...without(entry, 'via'), read: false } : entry));
 }
 
 /** The STOPs of the phone that have not had their effect yet, as other programs and the hook fallback see them. */
@@ -136,12 +169,12 @@ export function openStops(project: ProjectState): InboxEntry[] {
   });
 }
 
-/** `stop_<seq>`; one that was given at the desk has no seq of its own. */
+/** `stop_<seq>`, except for a STOP from the desk, which has no seq. */
 function stopEntryId({ id, seq }: { id: string; seq: number }): string {
   return id.startsWith('msg_') ? `stop_${seq}` : id;
 }
 
-/** An entry that we wrote for a STOP, open or spent: its seq is one that the journal has passed. */
+/** True = wa-sync wrote the entry for a STOP, open or handled: its seq is one that the journal has passed. */
 export function isOurStop(project: ProjectState, { id, control }: InboxEntry): boolean {
   if (!control) return false;
   if (openStops(project).some((stop) => stop.id === id) || project.known.has(id)) return true;
@@ -151,17 +184,39 @@ export function isOurStop(project: ProjectState, { id, control }: InboxEntry): b
   return project.known.has(row) || project.known.has(stopWordId(row));
 }
 
-/** A text of the message that does not count any more: from before an edit, or the edit's that follows as a correction. */
+/** The unread entries of other programs: the number of messages, and the first STOP. */
+export function foreignIn(
+  project: ProjectState,
+  entries: readonly InboxEntry[],
+): { unread: number; stop: StopView | undefined } {
+  const theirs = entries.filter((entry) => !entry.read && !entry.parked && !isOurs(project, entry));
+  const [stop] = theirs.flatMap((entry) => (isOurStop(project, entry) ? [] : (stopOf(entry) ?? [])));
+  return { unread: theirs.filter((entry) => !entry.control).length, stop };
+}
+
+/** Marks every STOP of another program read. */
+export function settleForeignStops(project: ProjectState, entries: readonly InboxEntry[]): InboxEntry[] {
+  return entries.map((entry) => (stopOf(entry) && !isOurStop(project, entry) ? { ...entry, read: true } : entry));
+}
+
+/** True = the file says read of what waits by the journal: a message, or a STOP that a hook obeyed. */
+export function isBehind(project: ProjectState, { id, read, attempt = 0, control, via }: InboxEntry): boolean {
+  const message = project.waiting.get(id);
+  if (!read) return false;
+  if (message) return attempt >= message.attempt;
+  return control !== undefined && via !== undefined && openStops(project).some((stop) => stop.id === id);
+}
+
+/** True = a text of the message that no longer counts: from before an edit, or of the edit that follows as a correction. */
 function isReplaced(project: ProjectState, entry: InboxEntry): boolean {
   const message = project.messages.get(entry.id);
   if (!message) return false;
   const isText = (words: string) => textOf(message, words) === entry.text;
   if (project.replaced.get(entry.id)?.some(({ text }) => isText(text))) return true;
-  for (const { row } of project.messages.values()) if (row.corrects === entry.id && isText(row.text)) return true;
-  return false;
+  return [...project.messages.values()].some(({ row }) => row.corrects === entry.id && isText(row.text));
 }
 
-/** By identity, or dead by it; of what ended long ago only the id is left. */
+/** By identity, also of a replaced text. Of a message that ended long ago only the id is left. */
 export function isOurs(project: ProjectState, entry: InboxEntry): boolean {
   const message = project.messages.get(entry.id);
   if (!message) return project.known.has(entry.id);
@@ -182,7 +237,12 @@ export function toEntry(message: HeldMessage): InboxEntry {
   };
 }
 
-/** False = `unreadOf` says the same without these entries, so that nobody needs to know whether they may be used. */
+/** The messages of the owner that may be handed over, oldest first: not parked, and behind no message whose files are missing. */
+export function inOrder(project: ProjectState, { upToSeq }: Pick<FileOrder, 'upToSeq'>): HeldMessage[] {
+  return [...project.waiting.values()].filter(({ parked, row }) => parked !== 'parked' && row.seq <= upToSeq);
+}
+
+/** False = `unreadOf` returns the same without these entries, so it is irrelevant whether they may be used. */
 export function changesUnread(project: ProjectState, entries: readonly InboxEntry[]): boolean {
   return entries.some((entry) =>
     isOurs(project, entry) ? entry.read && project.waiting.has(entry.id) : !isSettled(entry),
@@ -193,25 +253,22 @@ function isSettled({ read, parked, control }: InboxEntry): boolean {
   return Boolean(read || parked || control);
 }
 
-/** Ours by the journal up to `upToSeq`, whether they stand in the file or not; foreign ones by the file. */
+/** Oldest first: the owner's messages by the journal, whether the file shows them or not, those of other programs by the file. */
 export function unreadOf(
   project: ProjectState,
   entries: readonly InboxEntry[],
-  { upToSeq }: { upToSeq: number },
+  order: Pick<FileOrder, 'upToSeq'>,
 ): WaitingMessage[] {
   const inFile = new Map(entries.map((entry) => [identityOf(entry), entry]));
   const found: WaitingMessage[] = [];
-  for (const message of project.waiting.values()) {
-    if (message.row.seq > upToSeq) continue;
+  for (const message of inOrder(project, order)) {
+    if (found.length >= fileLimits.entries) break;
     const entry = toEntry(message);
     const shown = inFile.get(identityOf(entry));
-    const takenByOther = shown ? shown.read && (shown.attempt ?? 0) >= message.attempt : false;
-    if (!takenByOther && message.parked !== 'parked') {
-      const later = message.later ? ({ later: true } as const) : {};
-      const beforeStop = message.parked === 'released' ? ({ beforeStop: true } as const) : {};
-      found.push({ entry, at: message.row.at, fromOwner: true, ...later, ...beforeStop });
-    }
-    if (found.length >= fileLimits.entries) break;
+    if (shown?.read && (shown.attempt ?? 0) >= message.attempt) continue;
+    const later = message.later ? ({ later: true } as const) : {};
+    const beforeStop = message.parked === 'released' ? ({ beforeStop: true } as const) : {};
+    found.push({ entry, at: message.row.at, fromOwner: true, ...later, ...beforeStop });
   }
   for (const entry of entries) {
     if (isSettled(entry) || isOurs(project, entry)) continue;

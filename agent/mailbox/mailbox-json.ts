@@ -1,25 +1,25 @@
-// The JSON of the two files: parses what any program may have written, finds the entries that still stand whole in a file that is
-// truncated, doubled or torn, and serialises what wa-sync writes. Pure; never throws.
+// The JSON of the two files: parses what any program may have written, salvages the whole entries of a file that is truncated, doubled
+// or torn, and serialises what wa-sync writes. Pure; never throws.
 
 import { isoSeconds } from '../../protocol/files.ts';
 import { sha256Hex } from '../crypto.ts';
-import type { Entry, MailboxKind } from './entry.ts';
-import { mergeByIdentity } from './merge.ts';
+import { type Entry, type MailboxKind, mergeByIdentity } from './merge.ts';
 
 /** Deeper nesting than any entry has. */
 const maxDepth = 32;
 
-/** A torn file needs two or three looks at each character and few vain tries; the limits stop a text that was made to be slow. */
+/** A torn file needs two or three looks at each character and few vain tries; the limit stops a text that is slow by design. */
 const looksPerCharacter = 4;
 const minLooks = 1_000_000;
-const maxVainTries = 5_000;
+/** A failed `JSON.parse` of a short text takes as long as this many looks. */
+const vainTryLooks = 200;
 
 const quote = 0x22;
 const backslash = 0x5c;
 const firstPrintable = 0x20;
 
 export interface ParsedMailbox {
-  state: 'ok' | 'empty' | 'malformed';
+  state: 'missing' | 'empty' | 'ok' | 'malformed';
   /** Complete: each entry has every field that the contract fixes. One entry per identity. */
   entries: Entry[];
   /** True = the file lacks something that `entries` has, and should be written. */
@@ -73,7 +73,7 @@ function completed(
       others.push(element);
       continue;
     }
-    const entry = complete(element, { kind, modifiedAtMs, index });
+    const entry = complete(element, kind, modifiedAtMs, index);
     if (entry !== element) incomplete = true;
     entries.push(entry as Entry);
   }
@@ -87,20 +87,17 @@ function asksForNothing(element: unknown): element is Record<string, unknown> {
   return isObject(element) && element.sent === false && (element.text ?? null) === null;
 }
 
-interface Completion {
-  kind: MailboxKind;
-  modifiedAtMs: number;
-  /** Place in `messages`. */
-  index: number;
-}
-
 /** Returns the same object when nothing is missing. A fixed field of a wrong type counts as missing. */
-function complete(element: Record<string, unknown>, completion: Completion): Record<string, unknown> {
-  const { kind, modifiedAtMs } = completion;
+function complete(
+  element: Record<string, unknown>,
+  kind: MailboxKind,
+  modifiedAtMs: number,
+  index: number,
+): Record<string, unknown> {
   const flag = kind === 'inbox' ? 'read' : 'sent';
   const missing: Record<string, unknown> = {};
   if (typeof element.id !== 'string' || element.id === '') {
-    missing.id = typeof element.id === 'number' ? String(element.id) : madeId(element, completion);
+    missing.id = typeof element.id === 'number' ? String(element.id) : madeId();
   }
   if (typeof element.timestamp !== 'string' || Number.isNaN(Date.parse(element.timestamp))) {
     missing.timestamp = isoSeconds(rareIsoForm(element.timestamp) ?? modifiedAtMs);
@@ -110,13 +107,12 @@ function complete(element: Record<string, unknown>, completion: Completion): Rec
   if (typeof element[flag] !== 'boolean') missing[flag] = false;
   if ('attempt' in element && !Number.isSafeInteger(element.attempt)) missing.attempt = 0;
   return Object.keys(missing).length === 0 ? element : { ...element, ...missing };
-}
 
-/** Derived, not random: a reader without the lock and the later writer must get the same id. */
-function madeId(element: Record<string, unknown>, { kind, modifiedAtMs, index }: Completion): string {
-  const seen = JSON.stringify([modifiedAtMs, index, element.timestamp, element.text]);
-  const digest = sha256Hex(seen).slice(0, 16);
-  return `${kind === 'inbox' ? 'in' : 'resp'}_${digest}`;
+  /** Derived, not random: a reader without the lock and the later writer must get the same id. */
+  function madeId(): string {
+    const digest = sha256Hex(JSON.stringify([modifiedAtMs, index, element.timestamp, element.text])).slice(0, 16);
+    return `${kind === 'inbox' ? 'in' : 'resp'}_${digest}`;
+  }
 }
 
 const basicOrComma =
@@ -148,18 +144,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function salvageEntries(content: string): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   let looksLeft = Math.max(minLooks, content.length * looksPerCharacter);
-  let triesLeft = maxVainTries;
   let at = content.indexOf('{');
-  while (at !== -1 && looksLeft > 0 && triesLeft > 0) {
+  while (at !== -1 && looksLeft > 0) {
     if (isValue(content, at)) {
       at = content.indexOf('{', at + 1);
       continue;
     }
     const { end, isWhole } = scanObject(content, at, maxDepth);
-    looksLeft -= end - at;
     const entries = isWhole ? entriesIn(content.slice(at, end)) : undefined;
-    if (entries) for (const entry of entries) found.push(entry);
-    else if (isWhole) triesLeft -= 1;
+    looksLeft -= end - at + (isWhole && !entries ? vainTryLooks : 0);
+    for (const entry of entries ?? []) found.push(entry);
     at = content.indexOf('{', entries ? end : at + 1);
   }
   return found;

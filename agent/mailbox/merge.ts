@@ -1,8 +1,15 @@
-// What a rewrite keeps: the winner of two versions, what is settled long enough to go, what fits into the window. Pure.
+// The entries of the two files, and what a rewrite keeps of them: the winner of two versions, what is not settled or was settled
+// lately, what fits into the window. Pure.
 
-import { identityOf, type OutboxEntry, winner } from '../../protocol/files.ts';
+import { type InboxEntry, identityOf, type OutboxEntry, winner } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
-import { type Entry, isSettled, type MailboxKind } from './entry.ts';
+
+export type MailboxKind = 'inbox' | 'outbox';
+export type Entry = InboxEntry | OutboxEntry;
+
+function isSettled(entry: Entry, kind: MailboxKind): boolean {
+  return kind === 'inbox' ? entry.read === true : entry.sent === true;
+}
 
 /** Fields that belong to one version of an entry and go with it when another version wins. */
 const versionFields = ['attempt', 'parked', 'error', 'via'];
@@ -28,8 +35,8 @@ export function mergeByIdentity<E extends Entry>(entries: readonly E[], kind: Ma
 }
 
 /**
- * Settled entries go after an hour, all of them above the limit of entries, the oldest above that of bytes; an unread or
- * unsent one never goes, nor the only one, whose writer waits to see it settled.
+ * Settled entries go after an hour, all of them above the limit of entries, the oldest above the limit of bytes. An unread or unsent
+ * entry never goes, nor the only entry, whose writer waits until the entry is settled.
  */
 export function pruneSettled<E extends Entry>(entries: readonly E[], kind: MailboxKind, now: number): E[] {
   const recent = entries.filter(
@@ -52,17 +59,17 @@ function mayGo(entry: Entry, kind: MailboxKind): boolean {
   return isSettled(entry, kind) && !isNoted;
 }
 
-/** The outbox file may take one more: the unsent ones stay within its limits. The first always fits. */
+/** True = with one more entry the unsent entries of the outbox file stay within its limits. The first always fits. */
 export function hasRoom(entries: readonly OutboxEntry[], entry: OutboxEntry): boolean {
   const unsent = entries.filter((each) => !each.sent);
   if (unsent.length === 0) return true;
   return unsent.length < fileLimits.entries && fileBytes([...unsent, entry]) <= fileLimits.windowBytes;
 }
 
-/** Room for the notes that one hand-over adds to the entries. */
+/** Reserved for the notes that one hand-over adds to the entries. */
 export const noteBytes = 8 * 1024;
 
-/** The first of `waiting` that fit into the file's window beside the unread `others`; at least one, however large. Give the oldest first. */
+/** The first of `waiting`, oldest first, that fit into the file's window with the unread `others`; at least one, however large. */
 export function selectWindow<E extends Entry>(waiting: readonly E[], others: readonly E[] = []): E[] {
   const window: E[] = [];
   const entries = fileLimits.entries - others.length;
@@ -79,7 +86,7 @@ function fileBytes(entries: readonly Entry[]): number {
   return entries.reduce((sum, entry) => sum + entryBytes(entry), frameBytes);
 }
 
-/** As it stands in the file: two deeper, four spaces before each line, and what ends it. */
+/** The bytes in the file: four spaces before each line, and a comma and line end after the last. */
 function entryBytes(entry: Entry): number {
   const text = JSON.stringify(entry, null, 2);
   return Buffer.byteLength(text) + 4 * text.split('\n').length + 2;

@@ -1,19 +1,32 @@
-// Where the mailbox of a project lies, and whether its files may be looked at: not before what came with the repository is
-// settled, and not while git would commit them. Decides for everybody; hooks and commands read what it wrote down.
+// Where the mailbox of a project lies, and whether its files may be looked at: not before what came with the repository is settled,
+// and not while git would commit them. The daemon alone decides; hooks and commands read what it wrote down.
 
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WaError } from '../../protocol/errors.ts';
+import { type ErrorCode, WaError } from '../../protocol/errors.ts';
+import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Binding, Config } from '../config.ts';
-import { gitTakes, indexMark } from '../fs/git.ts';
+import { temporaryForm } from '../fs/atomic.ts';
+import { filesBelow, removeBelow } from '../fs/below.ts';
+import { excludeFromGit, gitTakes, indexMark } from '../fs/git.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
-import { settleEarlier } from './earlier.ts';
-import { ensureMailbox, excludeFromGit, locateMailbox, type MailboxPlace, projectGone } from './location.ts';
-import { boundFolder, forgetBound, rememberBound } from './served.ts';
-import type { Signer } from './signing.ts';
+import { isAlive } from '../process.ts';
+import { isOurStop, isOurs } from './inbox-view.ts';
+import type { Entry, MailboxKind } from './merge.ts';
+import {
+  boundFolder,
+  ensureMailbox,
+  forgetBound,
+  locateMailbox,
+  type MailboxPlace,
+  projectGone,
+  rememberBound,
+} from './served.ts';
+import { outboxKey, type Signer } from './signing.ts';
+import { patientLockMs, readMailbox, updateMailboxFile } from './update.ts';
 
 export interface MailboxDeps {
   config: Config;
@@ -21,56 +34,59 @@ export interface MailboxDeps {
   signer: Signer;
   clock: () => number;
   log: Log;
-  /** To the phone; the same `about` once. */
+  /** Sends a text to the phone; the same `about` once. */
   tell(about: string, text: string): Promise<void>;
+  /** The file was no mailbox; its content lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
 }
 
 export interface OpenMailbox {
   readonly place: MailboxPlace;
-  /** Why it does not lie where one would look for it, with the repair. */
+  /** Why the mailbox lies in an unexpected place, with the repair. */
   readonly note: string | undefined;
-  /** Before the files are read. Errors: `file_unusable`, and those of the files at the first look. */
+  /** Called before the files are read; may wait. Errors: `file_unusable`, and those of the files at the first look. */
   admit(): Promise<void>;
-  /** After they were read, without waiting: what was read may be used. Never throws. */
+  /** Called after the files were read; waits for nothing. True = what was read may be used. Never throws. */
   isAdmitted(): Promise<boolean>;
-  /** Git would commit the files: no hook uses them either, and the journal alone says what was given. */
+  /** True = git would commit the files: no hook uses them either, and the journal alone says what was given. */
   isLeftOut(): boolean;
-  /** Before they are written: the folder is there, too. Errors: those of `ensureMailbox` as well. */
+  /** Called before the files are written: as `admit`, and makes the folder. Errors: those of `ensureMailbox` as well. */
   prepare(): Promise<void>;
 }
 
-/** Errors: `outside_project`. */
+/** Also removes what killed writers left in the folder. Errors: `outside_project`. */
 export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<OpenMailbox> {
-  const { config, project, clock, log } = deps;
+  const { config, clock, log } = deps;
   const key = projectKey(binding.mailbox, binding.project);
   const chosen = config.mailboxDir === undefined ? undefined : join(config.mailboxDir, key);
   const apart = join(stateFiles(config.dirs.state).mailboxes, key);
-  const wanted = await locateMailbox({ projectDir: binding.dir, override: chosen });
-  if (wanted.inProject) await excludeFromGit(binding.dir).catch(() => {});
-  /** What git was asked about last, and what it said. */
-  let asked = { ...(await indexMark(wanted.dir)), reason: await gitTakes(wanted.dir) };
+  const wanted = await locateMailbox(binding.dir, chosen);
+  /** What git was asked about last, and its answer. */
+  const { mark: firstMark, lock: firstLock } = await indexMark(wanted.dir);
+  let asked = await ask(firstLock === undefined ? firstMark : 'while git was at work');
   const before = await boundFolder(config.dirs.config, binding);
   // Once apart it stays so: what is unread there must not be forgotten when git changes its mind.
-  const isApart = asked.reason !== undefined || (before?.mailboxDir === apart && (await isFolder(apart)));
+  const apartFolder = before?.mailboxDir === apart ? await stat(apart).catch(() => undefined) : undefined;
+  const isApart = asked.reason !== undefined || apartFolder?.isDirectory() === true;
   const override = isApart ? apart : chosen;
-  const place = await locateMailbox({ projectDir: binding.dir, override });
+  const place = isApart ? await locateMailbox(binding.dir, apart) : wanted;
   const note = isApart ? apartNote(wanted.dir, apart, asked.reason) : undefined;
   let isBound = false;
   let looking: Promise<void> | undefined;
 
   async function look(): Promise<void> {
-    await askGit();
+    if (!isApart) await askGit();
     if (!isBound) await bind();
   }
 
+  async function ask(mark: string): Promise<{ mark: string; reason: string | undefined }> {
+    if (wanted.inProject) await excludeFromGit(binding.dir).catch(() => {});
+    return { mark, reason: await gitTakes(wanted.dir) };
+  }
+
   async function askGit(): Promise<void> {
-    if (isApart) return;
-    const seen = await whenUnlocked(place.dir);
-    if (seen.mark !== asked.mark || asked.lock !== undefined) {
-      if (place.inProject) await excludeFromGit(binding.dir).catch(() => {});
-      asked = { ...seen, reason: await gitTakes(place.dir) };
-    }
+    const mark = await markOnceUnlocked(place.dir);
+    if (mark !== asked.mark) asked = await ask(mark);
     if (asked.reason === undefined) return;
     const what = `git would commit the messages in ${place.dir}: ${asked.reason}`;
     const hint =
@@ -88,11 +104,7 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     });
     const known = await boundFolder(config.dirs.config, binding);
     if (known === undefined || known.mailboxDir !== (override ?? null)) {
-      const { unread, unsent } = await settleEarlier(place, project, {
-        now: clock,
-        signer: deps.signer,
-        onQuarantined: deps.onQuarantined,
-      });
+      const { unread, unsent } = await settleEarlier(place, deps);
       if (unread + unsent > 0) {
         log('warn', 'messages from before the binding', { project: key, unread, unsent });
         await tell(`earlier_${key}_${place.dir}_${clock()}`, earlierText(dir, unread, unsent));
@@ -116,6 +128,7 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     });
     return looking;
   };
+  await sweepTemporary(place.dir, clock());
   return {
     place,
     note,
@@ -133,11 +146,11 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
   };
 }
 
-/** Errors: `file_unusable` when git has not ended by then, or was killed. */
-async function whenUnlocked(dir: string): Promise<{ mark: string; lock: undefined }> {
+/** Errors: `file_unusable` when git was killed, or has not ended after `lockLimitMs`. */
+async function markOnceUnlocked(dir: string): Promise<string> {
   for (let waitedMs = 0; ; waitedMs += lockLookMs) {
     const { mark, lock } = await indexMark(dir);
-    if (lock === undefined) return { mark, lock };
+    if (lock === undefined) return mark;
     if (waitedMs >= lockLimitMs) {
       throw new WaError('file_unusable', `git is at work in the repository of ${dir}: ${lock}`, {
         hint: `Nothing is lost, it is tried again. If no git runs there, remove ${lock}.`,
@@ -149,6 +162,57 @@ async function whenUnlocked(dir: string): Promise<{ mark: string; lock: undefine
 
 const lockLookMs = 20;
 const lockLimitMs = 2_000;
+
+const error: ErrorCode = 'before_binding';
+
+/**
+ * Marks as settled what stood in the two files before a folder was first served, except what the journal knows: it may have come with
+ * the repository, so neither the coding agent nor the phone gets it. Returns the numbers of entries. Errors: `lock_timeout`,
+ * `file_unusable`.
+ */
+async function settleEarlier(place: MailboxPlace, deps: MailboxDeps): Promise<{ unread: number; unsent: number }> {
+  const { project, signer } = deps;
+  const isKnown = (entry: InboxEntry) => isOurs(project, entry) || isOurStop(project, entry);
+  const unread = await settle<InboxEntry>(place.inbox, 'inbox', deps, (entry) =>
+    entry.read || isKnown(entry) ? entry : { ...entry, read: true },
+  );
+  const unsent = await settle<OutboxEntry>(place.outbox, 'outbox', deps, (entry) =>
+    entry.sent || project.outbox.has(outboxKey(entry, signer)) ? entry : { ...entry, sent: true, error },
+  );
+  return { unread, unsent };
+}
+
+/** Creates no file. Returns the number of entries that `settled` changed. */
+async function settle<E extends Entry>(
+  path: string,
+  kind: MailboxKind,
+  { clock, onQuarantined }: MailboxDeps,
+  settled: (entry: E) => E,
+): Promise<number> {
+  if ((await readMailbox(path, kind)).state === 'missing') return 0;
+  let count = 0;
+  const update = { path, kind, now: clock, lockTimeoutMs: patientLockMs };
+  const { quarantined } = await updateMailboxFile<E>(update, (entries) => {
+    const next = entries.map(settled);
+    count = next.filter((entry, index) => entry !== entries[index]).length;
+    return next;
+  });
+  if (quarantined) onQuarantined(quarantined);
+  return count;
+}
+
+const abandonedAfterMs = 3_600_000;
+
+/** Removes the temporary files of killed writers, and touches no other name. Never throws. */
+export async function sweepTemporary(dir: string, now: number): Promise<void> {
+  const left = await filesBelow(dir, (name) => temporaryForm.test(name)).catch(() => []);
+  for (const { name, modifiedAtMs } of left) {
+    // The file of a writer that the sleep of the machine interrupted is old, and its process is alive.
+    const pid = temporaryForm.exec(name)?.[1];
+    if (pid !== undefined && isAlive(Number(pid))) continue;
+    if (now - modifiedAtMs > abandonedAfterMs) await removeBelow(join(dir, name)).catch(() => {});
+  }
+}
 
 function earlierText(dir: string, unread: number, unsent: number): string {
   const counts = [
@@ -163,11 +227,4 @@ function earlierText(dir: string, unread: number, unsent: number): string {
 function apartNote(wanted: string, apart: string, reason: string | undefined): string {
   const why = reason === undefined ? 'git would have committed it once' : `git would commit it: ${reason}`;
   return `The mailbox of this project lies in ${apart} and not in ${wanted}, because ${why}. To have it in the project, untrack and ignore its wa_* files (git rm --cached), run \`wa-sync down\`, remove that folder and start wa-sync again.`;
-}
-
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (info) => info.isDirectory(),
-    () => false,
-  );
 }

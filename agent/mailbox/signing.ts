@@ -1,10 +1,11 @@
-// Who wrote an entry of the two files: wa-sync signs its own, with a key that lies beside config.json and that only its user can read.
+// Who wrote an entry of the two files: wa-sync signs its own entries with a key beside config.json that only its user can read. And
+// the id of an answer, which daemon and hooks compute alike: the relay drops a key that it knows, so it sends one answer once.
 
 import { readFileSync } from 'node:fs';
 import { identityOf } from '../../protocol/files.ts';
-import { hmacHex } from '../crypto.ts';
+import { hmacHex, sha256Hex } from '../crypto.ts';
 import { configFiles } from '../paths.ts';
-import type { MailboxKind } from './entry.ts';
+import type { MailboxKind } from './merge.ts';
 
 interface Signed {
   id: string;
@@ -14,15 +15,16 @@ interface Signed {
 }
 
 export interface Signer {
-  /** The same object when it is signed already. */
+  /** Returns the same object when it is already signed. */
   sign<E extends Signed>(entry: E, kind: MailboxKind): E;
   isSigned(entry: Signed, kind: MailboxKind): boolean;
 }
 
 const sigChars = 32;
 const keyForm = /^[0-9a-f]{64}$/;
+const answerForm = /^resp_[0-9a-f]{32}$/;
 
-/** `project` = `projectKey()`: what is signed for one file of one project is worth nothing in another. */
+/** `project` = `projectKey()`: a signature for one file of one project is invalid in every other file. */
 export function createSigner(key: string, project: string): Signer {
   const sigOf = (entry: Signed, kind: MailboxKind) =>
     hmacHex(key, JSON.stringify([kind, project, identityOf(entry)])).slice(0, sigChars);
@@ -35,29 +37,31 @@ export function createSigner(key: string, project: string): Signer {
   };
 }
 
-/** Of a hook, which makes no key: without one it signs nothing and takes every entry for another program's. */
+/** For a hook, which makes no key: without a key it signs nothing and takes every entry for another program's. */
 export function readSigner(configDir: string, project: string): Signer {
   let signer: Signer | undefined;
-  const load = (): Signer => {
-    signer ??= createSigner(readKey(configFiles(configDir).signingKey), project);
-    return signer;
-  };
+  const load = () => (signer ??= signerWithKeyOf(configDir, project));
   return {
-    sign: (entry, kind) => attempt(() => load().sign(entry, kind), entry),
-    isSigned: (entry, kind) => typeof entry.sig === 'string' && attempt(() => load().isSigned(entry, kind), false),
+    sign: (entry, kind) => load()?.sign(entry, kind) ?? entry,
+    isSigned: (entry, kind) => typeof entry.sig === 'string' && (load()?.isSigned(entry, kind) ?? false),
   };
 }
 
-function attempt<T>(work: () => T, otherwise: T): T {
+function signerWithKeyOf(configDir: string, project: string): Signer | undefined {
   try {
-    return work();
+    const key = readFileSync(configFiles(configDir).signingKey, 'utf8').trim();
+    return keyForm.test(key) ? createSigner(key, project) : undefined;
   } catch {
-    return otherwise;
+    return undefined;
   }
 }
 
-function readKey(path: string): string {
-  const key = readFileSync(path, 'utf8').trim();
-  if (!keyForm.test(key)) throw new Error('no key');
-  return key;
+/** The id of the status update that ends a turn. `run` names the end of one turn in a session, see `turnEnd` in `TurnEvent`. */
+export function answerId(tool: string, session: string, run: string): string {
+  return `resp_${sha256Hex(JSON.stringify([tool, session, run])).slice(0, 32)}`;
+}
+
+/** The id of an answer that wa-sync signed, else a digest: a program that copies a signed entry for its own text has written another. */
+export function outboxKey(entry: Signed, signer: Pick<Signer, 'isSigned'>): string {
+  return answerForm.test(entry.id) && signer.isSigned(entry, 'outbox') ? entry.id : sha256Hex(identityOf(entry));
 }

@@ -1,22 +1,34 @@
-// Changes one of the two files: under a lock against other processes of wa-sync, by reading again right before the rename against
-// other programs. Keeps malformed content under a second name before it is replaced.
+// Reads and changes the two files, whatever the path holds: under a lock against other processes of wa-sync, by another read right
+// before the rename against other programs. Keeps malformed content under a second name before it is replaced.
 
 import { constants } from 'node:fs';
 import { copyFile, link } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import type { OutboxEntry } from '../../protocol/files.ts';
 import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { fileUnusable, writeAtomic, writeDurably } from '../fs/atomic.ts';
 import { closeToOthers, filesBelow, isRealFolder, readBelow, removeBelow } from '../fs/below.ts';
 import { withFileLock } from '../fs/lock.ts';
 import { type RawFile, sameContent } from '../fs/raw-file.ts';
-import type { Entry, MailboxKind } from './entry.ts';
-import { type ParsedMailbox, serialiseMailbox } from './mailbox-json.ts';
-import { mergeByIdentity } from './merge.ts';
-import { isExposed, parseFile } from './read.ts';
+import { type ParsedMailbox, parseMailbox, serialiseMailbox } from './mailbox-json.ts';
+import { type Entry, hasRoom, type MailboxKind, mergeByIdentity, pruneSettled } from './merge.ts';
 
 /** For every caller except a hook: long enough for a loaded disk. */
 export const patientLockMs = 5_000;
+
+export type FileState = ParsedMailbox['state'];
+
+export interface MailboxRead<E> {
+  state: FileState;
+  entries: E[];
+  /** True = an update would complete some entries. */
+  incomplete: boolean;
+  /** True = other users may read the file; an update restores the mode. */
+  exposed: boolean;
+  /** Modification time of the file; 0 = missing. */
+  modifiedAtMs: number;
+}
 
 export interface UpdateOptions {
   path: string;
@@ -34,9 +46,6 @@ export interface UpdateResult<E> {
   quarantined: { path: string; salvaged: number } | undefined;
 }
 
-/** The earlier state of the file: with `missing` and `malformed` the absence of an entry means nothing. */
-export type FileState = 'missing' | ParsedMailbox['state'];
-
 /** How often another program may write in between before the update fails. */
 const maxRounds = 20;
 
@@ -47,19 +56,21 @@ const quietTries = 3;
 /** Per file: a program that keeps writing malformed content must not fill the disk. */
 const keptCopies = 5;
 
-const copyForm = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z)(?:-(\d+))?$/;
+const stampForm = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/;
 
-const nothing: ParsedMailbox = {
-  state: 'empty',
-  entries: [],
-  incomplete: false,
-  rest: { elements: [], fields: {} },
-};
+/** Takes no lock. Errors: `outside_project`, `file_unusable` unless it is an ordinary readable file. */
+export async function readMailbox<E extends Entry>(path: string, kind: MailboxKind): Promise<MailboxRead<E>> {
+  const file = await readBelow(path);
+  const { state, entries, incomplete } = parseFile(file, kind);
+  const exposed = file !== undefined && isExposed(file);
+  return { state, entries: entries as E[], incomplete, exposed, modifiedAtMs: file?.modifiedAtMs ?? 0 };
+}
 
 /**
  * `mutate` must be a pure function of its arguments, except for notes that each run makes anew: it runs again when another program
- * wrote in between. `modifiedAtMs` = time of the file, 0 when missing. Writes nothing when nothing changes. Errors: `lock_timeout`,
- * `outside_project`, `file_unusable`; the file is then unchanged.
+ * wrote in between. `state` and `modifiedAtMs` = the file before the update: with `missing` and `malformed` the absence of an entry
+ * means nothing. Writes nothing when nothing changes. Errors: `lock_timeout`, `outside_project`, `file_unusable`; the file is then
+ * unchanged.
  */
 export async function updateMailboxFile<E extends Entry = Entry>(
   options: UpdateOptions,
@@ -72,20 +83,22 @@ export async function updateMailboxFile<E extends Entry = Entry>(
     let rescued: Rescued<E> | undefined;
     for (let round = 0; round < maxRounds; round += 1) {
       const before = await readQuiet(path, kind);
-      const found = before ? parseFile(before, kind) : nothing;
+      const found = parseFile(before, kind);
       const parsed = withRescued(found, rescued, kind);
       if (parsed === found && found.state !== 'malformed') rescued = await forget(rescued);
-      const state = rescued ? 'malformed' : before ? parsed.state : 'missing';
+      const state = rescued ? 'malformed' : parsed.state;
       const entries = [...mutate(parsed.entries as E[], state, before?.modifiedAtMs ?? 0)];
       if (isUnchanged(parsed, entries)) {
-        if (before) await restoreMode(path, before);
+        // A `mv` by another program may leave the file readable for everybody.
+        if (before && isExposed(before)) await closeToOthers(path);
         return { entries, changed: false, quarantined: undefined };
       }
       const text = serialiseMailbox(entries, parsed.rest);
       refuseOversized(path, text);
-      const { written, aside } = await replace(path, text, { before, state: found.state, now: options.now() });
+      const malformed = found.state === 'malformed' ? before : undefined;
+      const aside = malformed && (await keepAside(path, malformed, options.now()));
       if (aside) rescued = { entries: parsed.entries as E[], aside };
-      if (written) {
+      if (await replace(path, text, before, aside)) {
         const quarantined = rescued && { path: rescued.aside, salvaged: rescued.entries.length };
         return { entries, changed: true, quarantined };
       }
@@ -114,25 +127,10 @@ async function forget(rescued: Rescued<Entry> | undefined): Promise<undefined> {
   if (rescued) await removeBelow(rescued.aside).catch(() => {});
 }
 
-interface Replacement {
-  before: RawFile | undefined;
-  state: ParsedMailbox['state'];
-  now: number;
-}
-
-/** `written` is false when another program wrote in between. `aside` = path of the copy of malformed content, written or not. */
-async function replace(
-  path: string,
-  text: string,
-  { before, state, now }: Replacement,
-): Promise<{ written: boolean; aside: string | undefined }> {
-  let aside: string | undefined;
+/** False = another program wrote in between. `aside` = the copy of malformed content. */
+async function replace(path: string, text: string, before: RawFile | undefined, aside?: string): Promise<boolean> {
   try {
-    const written = await writeAtomic(path, text, async () => {
-      if (before && state === 'malformed') aside = await keepAside(path, before, now);
-      return sameContent(await readBelow(path), before);
-    });
-    return { written, aside };
+    return await writeAtomic(path, text, async () => sameContent(await readBelow(path), before));
   } catch (cause) {
     // The malformed content is still in its place, and every further try would add a copy.
     const current = await readBelow(path).catch(() => undefined);
@@ -146,29 +144,19 @@ async function replace(
  * read, and is gone. Errors: `file_unusable`.
  */
 async function keepAside(path: string, file: RawFile, now: number): Promise<string | undefined> {
-  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
-  for (let number = 0; ; number += 1) {
-    const aside = `${path}.corrupt-${stamp}${number === 0 ? '' : `-${number}`}`;
+  for (let at = now; ; at += 1) {
+    const aside = `${path}.corrupt-${new Date(at).toISOString().replaceAll(/[:.]/g, '-')}`;
     try {
-      await (file.oversized ? secondName(path, aside) : copyOf(file, aside));
+      await (file.oversized ? secondName(path, aside) : writeDurably(aside, file.bytes));
       await removeOldest(path, aside).catch(() => {});
       return aside;
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code === 'EEXIST') continue;
       if (file.oversized && code === 'ENOENT') return undefined;
+      await removeBelow(aside).catch(() => {});
       throw fileUnusable(path, cause);
     }
-  }
-}
-
-async function copyOf(file: RawFile, aside: string): Promise<void> {
-  try {
-    await writeDurably(aside, file.bytes);
-  } catch (cause) {
-    const isOurs = (cause as NodeJS.ErrnoException).code !== 'EEXIST';
-    if (isOurs) await removeBelow(aside).catch(() => {});
-    throw cause;
   }
 }
 
@@ -184,10 +172,12 @@ async function secondName(path: string, aside: string): Promise<void> {
 /** By the time in the name; the newest copy stays even if another name has a later time. */
 async function removeOldest(path: string, newest: string): Promise<void> {
   const prefix = `${basename(path)}.corrupt-`;
-  const partsOf = (name: string) => (name.startsWith(prefix) ? copyForm.exec(name.slice(prefix.length)) : null);
-  const copies = await filesBelow(dirname(path), (name) => partsOf(name) !== null && name !== basename(newest));
-  const ageOrder = (name: string) => `${partsOf(name)?.[1]}${(partsOf(name)?.[2] ?? '').padStart(12, '0')}`;
-  const newestFirst = copies.map(({ name }) => name).sort((a, b) => (ageOrder(a) < ageOrder(b) ? 1 : -1));
+  const isCopy = (name: string) => name.startsWith(prefix) && stampForm.test(name.slice(prefix.length));
+  const copies = await filesBelow(dirname(path), (name) => isCopy(name) && name !== basename(newest));
+  const newestFirst = copies
+    .map(({ name }) => name)
+    .sort()
+    .reverse();
   for (const name of newestFirst.slice(keptCopies - 1)) await removeBelow(join(dirname(path), name));
 }
 
@@ -198,6 +188,17 @@ async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | und
     if (!isFresh || attempt >= quietTries || parseFile(file, kind).state === 'ok') return file;
     await new Promise((resolve) => setTimeout(resolve, quietMs));
   }
+}
+
+function parseFile(file: RawFile | undefined, kind: MailboxKind): ParsedMailbox {
+  if (file && !file.oversized) return parseMailbox(file.bytes, kind, file.modifiedAtMs);
+  const state = file ? 'malformed' : 'missing';
+  return { state, entries: [], incomplete: false, rest: { elements: [], fields: {} } };
+}
+
+/** Windows has no such modes. */
+function isExposed({ mode }: RawFile): boolean {
+  return process.platform !== 'win32' && mode !== 0o600;
 }
 
 function isUnchanged(parsed: ParsedMailbox, entries: readonly Entry[]): boolean {
@@ -213,11 +214,21 @@ function refuseOversized(path: string, text: string): void {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= fileLimits.fileBytes) return;
   throw new WaError('file_unusable', `${path} would grow to ${sizeBytes} bytes of at most ${fileLimits.fileBytes}`, {
-    hint: `Remove entries that nobody needs from ${path}.`,
+    hint: `Remove entries that are no longer needed from ${path}.`,
   });
 }
 
-/** A `mv` by another program may leave the file readable for everybody. */
-async function restoreMode(path: string, file: RawFile): Promise<void> {
-  if (isExposed(file.mode)) await closeToOthers(path);
+/**
+ * Adds one status update to the outbox file, unless a signed answer with its id stands there. `bounded` = only within the limits of
+ * the file, for a caller that has another place. Errors: those of `updateMailboxFile`.
+ */
+export async function appendUnsent(
+  { bounded, ...options }: Omit<UpdateOptions, 'kind'> & { bounded: boolean },
+  entry: OutboxEntry,
+): Promise<void> {
+  await updateMailboxFile<OutboxEntry>({ ...options, kind: 'outbox' }, (entries) => {
+    if (entry.sig !== undefined && entries.some(({ id, sig }) => id === entry.id && sig !== undefined)) return entries;
+    const kept = pruneSettled(entries, 'outbox', options.now());
+    return bounded && !hasRoom(kept, entry) ? kept : pruneSettled([...kept, entry], 'outbox', options.now());
+  });
 }

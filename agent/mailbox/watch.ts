@@ -1,5 +1,5 @@
-// Notices changes of the two files by other programs: fs.watch as a hint, a stat every two seconds as the truth
-// (network file systems and replaced folders tell nothing).
+// Notices changes of the two files by other programs: fs.watch as a hint, a stat every two seconds as the truth, because network file
+// systems and replaced folders send no hints.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { lstat } from 'node:fs/promises';
@@ -11,63 +11,48 @@ export interface FileWatch {
 
 const statIntervalMs = 2_000;
 
-/** Calls `onChange(path)` after a change, also of our own writing; the receiver finds nothing new then. */
-export function watchFiles(paths: readonly string[], onChange: (path: string) => void): FileWatch {
-  const byDirectory = new Map<string, string[]>();
-  for (const path of paths) byDirectory.set(dirname(path), [...(byDirectory.get(dirname(path)) ?? []), path]);
-  const watchers = new Map<string, FSWatcher>();
-  const seen = new Map<string, string>();
+/** For files of one folder: calls `onChange(path)` after a change, also after a write of wa-sync, which then finds nothing new. */
+export function watchFiles(paths: readonly [string, ...string[]], onChange: (path: string) => void): FileWatch {
+  const dir = dirname(paths[0]);
+  let watcher: FSWatcher | undefined;
+  /** Undefined = not looked at yet. */
+  let folderMark: string | undefined;
+  const marks = new Map<string, string>();
   let stopped = false;
 
-  function hint(dir: string, files: string[]): void {
-    if (watchers.has(dir)) return;
+  /** The first change in a new project is the folder itself, so a folder that is missing is awaited in its parent. */
+  function hint(isThere: boolean): void {
+    if (watcher) return;
     try {
-      const watcher = watch(dir, (_, name) => {
-        for (const path of files) if (name === null || name === basename(path)) onChange(path);
+      watcher = watch(isThere ? dir : dirname(dir), (_, changed) => {
+        if (!isThere && (changed === null || changed === basename(dir))) check().catch(() => {});
+        if (isThere) for (const path of paths) if (changed === null || changed === basename(path)) onChange(path);
       });
       watcher.unref();
-      watcher.on('error', () => drop(dir));
-      watchers.set(dir, watcher);
+      watcher.on('error', drop);
     } catch {
-      // The system has no watches left: the stat below is enough.
+      // The system has no watches left: the stat is enough.
     }
   }
 
-  /** The first change in a new project is the folder itself. */
-  function awaitFolder(dir: string): void {
-    if (watchers.has(dir)) return;
-    try {
-      const watcher = watch(dirname(dir), (_, name) => {
-        if (name === null || name === basename(dir)) check().catch(() => {});
-      });
-      watcher.unref();
-      watcher.on('error', () => drop(dir));
-      watchers.set(dir, watcher);
-    } catch {
-      // The stat below sees it.
-    }
-  }
-
-  function drop(dir: string): void {
-    watchers.get(dir)?.close();
-    watchers.delete(dir);
+  function drop(): void {
+    watcher?.close();
+    watcher = undefined;
   }
 
   async function check(): Promise<void> {
-    for (const [dir, files] of byDirectory) {
-      const folder = await lstat(dir).catch(() => undefined);
-      const folderMark = folder?.isDirectory() ? `${folder.dev}:${folder.ino}` : '';
-      if (seen.get(dir) !== folderMark) drop(dir);
-      seen.set(dir, folderMark);
-      if (stopped) return;
-      if (folder?.isDirectory()) hint(dir, files);
-      else awaitFolder(dir);
-      for (const path of files) {
-        const info = await lstat(path).catch(() => undefined);
-        const mark = info ? `${info.ino}:${info.size}:${info.mtimeMs}` : '';
-        if (seen.has(path) && seen.get(path) !== mark && !stopped) onChange(path);
-        seen.set(path, mark);
-      }
+    const folder = await lstat(dir).catch(() => undefined);
+    const isThere = folder?.isDirectory() === true;
+    const nextMark = isThere ? `${folder.dev}:${folder.ino}` : '';
+    if (folderMark !== nextMark) drop();
+    folderMark = nextMark;
+    if (stopped) return;
+    hint(isThere);
+    for (const path of paths) {
+      const info = await lstat(path).catch(() => undefined);
+      const mark = info ? `${info.ino}:${info.size}:${info.mtimeMs}` : '';
+      if (marks.has(path) && marks.get(path) !== mark && !stopped) onChange(path);
+      marks.set(path, mark);
     }
   }
 
@@ -77,7 +62,7 @@ export function watchFiles(paths: readonly string[], onChange: (path: string) =>
     stop() {
       stopped = true;
       clearInterval(timer);
-      for (const dir of [...watchers.keys()]) drop(dir);
+      drop();
     },
   };
 }

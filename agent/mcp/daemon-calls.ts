@@ -1,4 +1,4 @@
-// The calls of the four tools to the daemon: for which client and folder, and a second try when the daemon restarts in between.
+// The calls of the four tools to the daemon, in the name of a client and a folder; repeats a call when the daemon restarts.
 
 import { randomUUID } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
@@ -6,30 +6,19 @@ import type { AckResult, PollingClient, PollResult, SendResult, TextMode } from 
 import { type AskOptions, askDaemon, type DaemonDirs } from '../local-client.ts';
 import { pidSpace, startOf } from '../process.ts';
 
-export interface DaemonCalls {
-  poll(wish: { chat?: string; limit: number; timeoutMs: number }, signal: AbortSignal): Promise<PollResult>;
-  send(message: { chat?: string; text: string; mode: TextMode }, signal: AbortSignal): Promise<SendResult>;
-  ack(ids: readonly string[]): Promise<AckResult>;
-  typing(chat: string | undefined): Promise<void>;
-  /** Without `ids` everything that this process holds. */
-  release(ids?: readonly string[]): Promise<void>;
-}
-
-export interface DaemonCallsOptions {
-  dirs: DaemonDirs;
-  cwd: string;
-  /** The name that the MCP client gave itself; known once it has connected. */
-  clientName(): string;
-}
+export type DaemonCalls = ReturnType<typeof createDaemonCalls>;
 
 /** How long `send` waits for the phone's own id of the message. */
 const sendWaitMs = 10_000;
-/** A restarted daemon is back by then; a call that it had not journalled is repeated. */
+/** A restarted daemon is back within this time. */
 const restartMs = 5_000;
 const restartStepMs = 250;
 
-/** Every call raises `daemon_not_running`, `not_bound`, and what the daemon refused. */
-export function createDaemonCalls({ dirs, cwd, clientName }: DaemonCallsOptions): DaemonCalls {
+/**
+ * `clientName`: the name that the MCP client gave itself, known once the client has connected. Every call raises
+ * `daemon_not_running`, `not_bound`, and each refusal of the daemon.
+ */
+export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () => string) {
   const connection = randomUUID();
   const from = (): PollingClient => ({
     connection,
@@ -56,21 +45,19 @@ export function createDaemonCalls({ dirs, cwd, clientName }: DaemonCallsOptions)
   }
 
   return {
-    poll: (wish, signal) => ask('/poll', wish, { holdMs: wish.timeoutMs, signal }) as Promise<PollResult>,
-    // Every try has the same `sendId`, so that nothing is sent twice.
-    send: (message, signal) =>
+    poll: (wish: { limit: number; timeoutMs: number }, signal: AbortSignal) =>
+      ask('/poll', wish, { holdMs: wish.timeoutMs, signal }) as Promise<PollResult>,
+    /** Every try has the same `sendId`, so that nothing is sent twice. */
+    send: (message: { chat?: string; text: string; mode: TextMode }, signal: AbortSignal) =>
       ask(
         '/send',
         { ...message, sendId: randomUUID(), waitMs: sendWaitMs },
         { holdMs: sendWaitMs, signal },
       ) as Promise<SendResult>,
-    ack: (ids) => ask('/ack', { ids }) as Promise<AckResult>,
-    async typing(chat) {
-      await ask('/typing', chat === undefined ? {} : { chat });
-    },
-    async release(ids) {
-      await ask('/release', ids ? { ids } : {});
-    },
+    ack: (ids: readonly string[]) => ask('/ack', { ids }) as Promise<AckResult>,
+    typing: (chat: { chat?: string }) => ask('/typing', chat),
+    /** Without `ids` everything that this process holds. */
+    release: (ids?: readonly string[]) => ask('/release', ids ? { ids } : {}),
   };
 }
 

@@ -16,11 +16,7 @@ const releaseMs = 1_000;
 /** Serves the chat of the folder `cwd`. Resolves when the client is gone: its end of stdin closed, or a signal. */
 export async function serveMcp(dirs: DaemonDirs, cwd: string, version: string): Promise<void> {
   const server = new McpServer({ name: 'wa-sync', version }, { instructions });
-  const daemon = createDaemonCalls({
-    dirs,
-    cwd,
-    clientName: () => server.server.getClientVersion()?.name ?? 'an MCP client',
-  });
+  const daemon = createDaemonCalls(dirs, cwd, () => server.server.getClientVersion()?.name ?? 'an MCP client');
   registerTools(server, daemon);
   const gone = new Promise<void>((resolve) => {
     for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());

@@ -1,4 +1,4 @@
-// The four tools as an MCP client sees them. Every failure is a result that says what to do; nothing is thrown at the client.
+// The four tools of the MCP server. Every failure is a result that names the repair; no tool throws.
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -89,7 +89,7 @@ export function registerTools(server: McpServer, daemon: DaemonCalls): void {
     },
     ({ chat_id }) =>
       result(async () => {
-        await daemon.typing(chatOf(chat_id).chat);
+        await daemon.typing(chatOf(chat_id));
         return { success: true };
       }),
   );

@@ -1,5 +1,5 @@
-// Brings the files of a phone message to where the coding agent reads them, before the message becomes visible. Each message is
-// fetched by itself: a file that keeps failing delays no other message. Never follows a link, never overwrites a file, never takes
+// Brings the files of a phone message to the folder that the coding agent reads, before the message becomes visible. Each message
+// is fetched alone: a file that keeps failing delays no other message. Never follows a link, never overwrites a file, never takes
 // a name from the phone as a path.
 
 import { join } from 'node:path';
@@ -10,10 +10,9 @@ import { createBelow, filesBelow, makeFolderBelow, removeBelow } from '../fs/bel
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { createBackoff, pause } from './backoff.ts';
+import { createBackoff, createPace, pause } from './backoff.ts';
 import type { Address, RelayClient } from './client.ts';
 import type { Outages } from './outages.ts';
-import { createPace } from './pace.ts';
 
 export interface AttachmentsOptions {
   project: ProjectState;
@@ -47,11 +46,11 @@ export interface Attachments {
   stop(): void;
 }
 
-/** A message must not wait for ever for its picture. */
+/** After this time a message becomes visible without its missing files. */
 const giveUpAfterMs = 10 * 60_000;
 const downloadsAtOnce = 3;
 
-/** The names that `bring` makes; every other file in the folder belongs to somebody else. */
+/** The names that `fetchMessage` makes; every other file in the folder has another owner. */
 const fetchedForm = /^msg_[a-z0-9]{1,32}_[a-z0-9]{1,11}_[a-z0-9]{1,11}-/;
 
 export function createAttachments(options: AttachmentsOptions): Attachments {
@@ -65,74 +64,72 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
   const tasks = new Map<string, Promise<void>>();
 
   async function fetchMessage(id: string): Promise<void> {
-    const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
     const giveUpAt = clock() + giveUpAfterMs;
     const lines: string[] = [];
     const missing: string[] = [];
+    const files = fetching.get(id)?.row.files ?? [];
+    for (const [index, file] of files.entries()) {
+      const name = `${id}${files.length > 1 ? `-${index + 1}` : ''}-${safeName(file.name)}`;
+      const fetched = await fetchPatiently(id, file, name, giveUpAt);
+      if (fetched === undefined) return;
+      if (fetched instanceof WaError) {
+        lines.push(`[${file.kind} ${file.name}: could not be fetched, ${fetched.message}]`);
+        missing.push(`${file.name}: ${fetched.message}`);
+      } else lines.push(`[${file.kind}: ${fetched}]`);
+    }
+    const backoff = createBackoff(options.random);
+    while (fetching.has(id) && !signal.aborted) {
+      if (await settled(id, lines, missing)) return;
+      await pause(backoff(), signal);
+    }
+  }
+
+  /** The path for the coding agent, or the reason to give up. Undefined = the message no longer waits for the file. */
+  async function fetchPatiently(
+    id: string,
+    file: PhoneFile,
+    name: string,
+    giveUpAt: number,
+  ): Promise<string | WaError | undefined> {
+    const backoff = createBackoff(options.random);
     let lastReason: string | undefined;
     while (fetching.has(id) && !signal.aborted) {
-      const file = fetching.get(id)?.row.files?.[lines.length];
-      if (file === undefined) {
-        if (await settled(id, lines, missing)) return;
-        await pause(backoff.next(), signal);
-        continue;
-      }
-      const outcome = await tryFile(file, id, lines.length);
-      if (signal.aborted) return;
-      if ('line' in outcome) {
-        lines.push(outcome.line);
-      } else {
-        const { error } = outcome;
+      try {
+        const path = await inSlot(async () => {
+          await pace.turn(signal);
+          const [{ dir, shownDir }] = await options.folders();
+          await fetchFile(file, dir, name);
+          return `${shownDir}/${name}`;
+        });
+        pace.giveBack();
+        outages.worked(part);
+        return path;
+      } catch (cause) {
+        if (signal.aborted) return;
+        outages.failed(part, cause);
+        const error =
+          cause instanceof WaError ? cause : new WaError('internal', 'unknown error', { cause, retryable: true });
         const askedMs = error.retryAfterMs ?? 0;
         // The text must not wait for hours: a longer pause than that ends the tries.
         const isLate = clock() + askedMs > giveUpAt;
-        // The same end twice is no broken connection: the platform has no more bytes.
+        // A file that ends at the same byte twice: the connection works, and the platform has no more bytes.
         const endsThere = error.code === 'relay_bad_answer' && error.message === lastReason;
-        if (error.retryable && !isLate && !endsThere) {
-          lastReason = error.message;
-          await pause(backoff.next(askedMs), signal);
-          continue;
+        if (!error.retryable || isLate || endsThere) {
+          log('warn', 'file given up', { project: project.key, id, code: error.code });
+          outages.left(part);
+          return error;
         }
-        log('warn', 'file given up', { project: project.key, id, code: error.code });
-        outages.left(part);
-        lines.push(`[${file.kind} ${file.name}: could not be fetched, ${error.message}]`);
-        missing.push(`${file.name}: ${error.message}`);
+        lastReason = error.message;
+        await pause(backoff(askedMs), signal);
       }
-      lastReason = undefined;
-      backoff.reset();
     }
-  }
-
-  async function tryFile(file: PhoneFile, id: string, at: number): Promise<{ line: string } | { error: WaError }> {
-    try {
-      const line = await inSlot(async () => {
-        await pace.turn(signal);
-        return bring(file, id, at);
-      });
-      pace.giveBack();
-      outages.worked(part);
-      return { line };
-    } catch (cause) {
-      if (!signal.aborted) outages.failed(part, cause);
-      const unknown = () => new WaError('internal', 'unknown error', { cause, retryable: true });
-      return { error: cause instanceof WaError ? cause : unknown() };
-    }
-  }
-
-  /** The line for the coding agent. */
-  async function bring(file: PhoneFile, id: string, at: number): Promise<string> {
-    const several = (fetching.get(id)?.row.files?.length ?? 0) > 1;
-    const name = `${id}${several ? `-${at + 1}` : ''}-${safeName(file.name)}`;
-    const [{ dir, shownDir }] = await options.folders();
-    await fetchFile(file, dir, name);
-    return `[${file.kind}: ${shownDir}/${name}]`;
   }
 
   async function fetchFile(file: PhoneFile, dir: string, name: string): Promise<void> {
     await options.prepare();
     await makeFolderBelow(dir);
     const path = join(dir, name);
-    // Replaces the rest of an interrupted fetch: only this function makes such names.
+    // Replaces what an interrupted fetch left: only this function makes such names.
     const handle = await createBelow(path);
     let bytes = 0;
     try {
@@ -216,7 +213,7 @@ export function safeName(name: string): string {
   return `${stem}${extension}` || 'file';
 }
 
-/** Runs at most `free` works at once, in the order of the calls. */
+/** Runs at most `free` tasks at once, in the order of the calls. */
 function createSlots(free: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   return async (work) => {

@@ -32,7 +32,7 @@ export interface RelayClient {
   download(address: Address, fileId: string): Promise<AsyncIterable<Uint8Array>>;
   /** Streams a document to the phone. A repeated key is sent once. */
   upload(address: Address, document: Upload): Promise<DocumentAnswer>;
-  /** Drops every connection: after a sleep of the machine, connections look open and are dead. */
+  /** Drops every connection: after a sleep of the machine, dead connections still look open. */
   reconnect(): void;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface Upload {
 /** How long a call may take. `answer` also ends a call without headers, except for files. */
 const patience = {
   answerMs: 20_000,
-  /** A platform takes its time for the largest file, and the relay answers after the platform. */
+  /** A platform needs minutes for the largest file, and the relay answers after the platform. */
   fileMs: 5 * 60_000,
   /** Silence for this long on a parked poll, more than two heartbeats, means that the connection is dead. */
   stallMs: 2.5 * relayLimits.heartbeatMs,
@@ -228,7 +228,7 @@ function relayError(statusCode: number, error: Record<string, unknown>): WaError
   });
 }
 
-/** The answer of something else than the relay: a proxy, a captive portal, another web site, an error page of Cloudflare. */
+/** An answer that did not come from the relay's code: a proxy, a captive portal, another web site, an error page of Cloudflare. */
 function statusError(statusCode: number, url: string): WaError {
   if (statusCode === 401) {
     return new WaError('unauthorized', 'the relay does not know this token', {

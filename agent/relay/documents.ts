@@ -1,5 +1,5 @@
-// Files for the phone. The state directory keeps a copy of each file until its outcome is known, so that a later change or removal
-// of the original does not matter. Name and caption are redacted like every text; the bytes are sent unchanged.
+// Files for the phone. The state directory keeps a copy of each file until the outcome is known, so that the original may change or
+// go. Name and caption are redacted like every text; the bytes are sent unchanged.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -19,20 +19,16 @@ export interface NewDocument {
 
 /** Errors: `bad_arguments` for a folder, an empty or a too large file, `file_unusable`. */
 export async function keepDocument(dir: string, path: string, caption: string, redact: Redact): Promise<NewDocument> {
+  const refused = (why: string, hint: string, cause?: unknown) =>
+    new WaError('bad_arguments', `${path} ${why}`, { hint, cause });
   const info = await stat(path).catch((cause) => {
-    throw new WaError('bad_arguments', `${path} cannot be read: ${cause.code}`, {
-      hint: 'Name an existing file.',
-      cause,
-    });
+    throw refused(`cannot be read: ${cause.code}`, 'Name an existing file.', cause);
   });
-  if (!info.isFile())
-    throw new WaError('bad_arguments', `${path} is not a file`, { hint: 'Name a file, not a folder.' });
-  if (info.size === 0)
-    throw new WaError('bad_arguments', `${path} is empty`, { hint: 'No phone takes an empty file.' });
+  if (!info.isFile()) throw refused('is not a file', 'Name a file, not a folder.');
+  if (info.size === 0) throw refused('is empty', 'No phone takes an empty file.');
   if (info.size > relayLimits.fileUpBytes) {
-    throw new WaError('bad_arguments', `${path} has ${info.size} bytes, the phone takes ${relayLimits.fileUpBytes}`, {
-      hint: 'Send a smaller file, or a link to it.',
-    });
+    const why = `has ${info.size} bytes, the phone takes ${relayLimits.fileUpBytes}`;
+    throw refused(why, 'Send a smaller file, or a link to the file.');
   }
   return keep(dir, redact(basename(path)), redact(caption), (copy) => copyFile(path, copy, constants.COPYFILE_EXCL));
 }
@@ -54,14 +50,11 @@ async function keep(
     await mkdir(dir, { recursive: true, mode: 0o700 });
     await write(copy);
   } catch (cause) {
-    throw new WaError(
-      'file_unusable',
-      `${name} could not be copied to ${dir}: ${(cause as NodeJS.ErrnoException).code}`,
-      {
-        hint: 'Free some disk space, or make the state directory writable.',
-        cause,
-      },
-    );
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new WaError('file_unusable', `${name} could not be copied to ${dir}: ${code}`, {
+      hint: 'Free some disk space, or make the state directory writable.',
+      cause,
+    });
   }
   return { key, document: { path: copy, name, caption } };
 }

@@ -1,4 +1,4 @@
-// Logs when the relay fails and when it works again, once for all loops with the same problem. Never a line per try.
+// Logs when the relay fails and when the relay works again, once for all loops with the same problem. Never a line per try.
 
 import { WaError } from '../../protocol/errors.ts';
 import type { Log } from '../log.ts';
@@ -8,7 +8,7 @@ export interface Outages {
   failed(part: string, cause: unknown): void;
   /** The loop's last try worked. */
   worked(part: string): void;
-  /** The loop gives up what it tried. */
+  /** The loop gives up its work. */
   left(part: string): void;
 }
 
@@ -22,10 +22,10 @@ interface Outage {
 
 /** Codes that count as one outage. */
 const away = ['relay_unreachable', 'relay_error', 'relay_bad_answer'];
-/** Codes with a repair of their own that concern every loop. */
+/** Codes that concern every loop, each with its own repair. */
 const everywhere = ['unauthorized', 'misconfigured', 'storage_version'];
 const remindEveryMs = 5 * 60_000;
-/** Outages in a row that are logged; after them, one outage in `remindEveryMs`. */
+/** Outages in a row that are logged; afterwards one outage in `remindEveryMs`. */
 const saidInARow = 5;
 
 export function createOutages({ log, clock }: { log: Log; clock: () => number }): Outages {

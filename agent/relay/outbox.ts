@@ -1,85 +1,65 @@
 // Carries what the outbox file holds to the phone: journal first, then the relay, once; `sent:true` when the journal has the
-// outcome, which comes as a row of the log. The relay drops a key that it has, so posting again is always safe.
+// outcome, which comes as a row of the log.
 
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { noteOf, type OutboxEntry } from '../../protocol/files.ts';
-import { relayLimits } from '../../protocol/limits.ts';
 import type { KeyEnd } from '../../protocol/log.ts';
-import { isEnd, type OutboxAnswer, type OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createCoalesced } from '../coalesce.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
-import type { OutboxKey, ProjectState } from '../journal/state.ts';
+import type { OutboxKey } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { outboxKey } from '../mailbox/answer-id.ts';
-import { appendUnsent } from '../mailbox/append.ts';
 import { pruneSettled } from '../mailbox/merge.ts';
-import { isExposedFile, readMailbox } from '../mailbox/read.ts';
-import type { Signer } from '../mailbox/signing.ts';
-import { patientLockMs, updateMailboxFile } from '../mailbox/update.ts';
-import { createBackoff, pause, retryAfterMs } from './backoff.ts';
-import type { RelayClient } from './client.ts';
+import { outboxKey, type Signer } from '../mailbox/signing.ts';
+import { appendUnsent, patientLockMs, readMailbox, updateMailboxFile } from '../mailbox/update.ts';
+import { pause } from './backoff.ts';
 import { dropDocument, type NewDocument } from './documents.ts';
-import { createHomeless } from './homeless.ts';
-import type { Outages } from './outages.ts';
-import { type RenderedKey, wholeName } from './render.ts';
+import { createPosting, type PostingOptions } from './posting.ts';
 import { recogniseRewritten, type Written } from './rewritten.ts';
-import { createUploads } from './uploads.ts';
 
-export interface OutboxOptions {
-  project: ProjectState;
-  address: { mailbox: string; project: number };
-  journal: Journal;
-  client: RelayClient;
+export interface OutboxOptions extends Omit<PostingOptions, 'ended' | 'signal'> {
   path: string;
   signer: Signer;
-  /** Before the file is looked at. Errors: what keeps it from that. */
+  /** Called before the file is looked at. Errors: the reason why the file must not be looked at. */
   admit(): Promise<void>;
-  /** After it was read: what was read may be used. */
+  /** Asked after the file was read: true when what was read may be used. */
   isAdmitted(): Promise<boolean>;
-  /** Before it is written. Errors: those of `admit` and `ensureMailbox`. */
+  /** Called before the file is written. Errors: those of `admit` and `ensureMailbox`. */
   prepare(): Promise<void>;
-  /** A status update as the phone shows it. Undefined = nothing to post: a document. */
-  render(key: OutboxKey): Promise<RenderedKey | undefined>;
-  /** Keeps a text until the phone has it as a file. Errors: `file_unusable`. */
-  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
-  /** The file was no mailbox; what it held lies aside. */
+  /** The file was malformed; what the file held lies aside. */
   onQuarantined(aside: { path: string; salvaged: number }): void;
-  /** The journal has the outcomes of these. */
+  /** The journal has the outcomes of these keys. */
   onEnded(ends: readonly KeyEnd[]): void;
-  clock: () => number;
-  random: () => number;
   log: Log;
-  outages: Outages;
 }
 
 export interface OutboxSync {
   /** Takes new entries of the file into the journal and posts what is open. Never rejects. */
   scan(): Promise<void>;
   /**
-   * Adds the answer that ends a turn to journal and file, unless it was told before under this id. While the journal cannot be written
-   * it is kept in memory and tried again. `turn` = as it is since, and `receipts` = what became of its messages: in one append with the
-   * answer, and never without it. Errors: those of the journal, where there are receipts.
+   * Adds the answer that ends a turn to journal and file, unless the journal has this id. While the journal cannot be written, the
+   * answer is kept in memory and tried again. `turn` = the turn state after the answer, and `receipts` = what became of the messages of
+   * the turn: one append with the answer, and never without the answer. Errors: those of the journal, if there are receipts.
    */
   report(
     entry: OutboxEntry,
     more: { replyTo: string | undefined; turn: StoredTurn; receipts: readonly ProjectRecord[] },
   ): Promise<void>;
-  /** Answers in the file that a hook told which worked without the daemon, oldest first, as of the last look; the journal has them. */
+  /** Answers in the file by hooks that worked without the daemon, oldest first, as of the last scan; the journal has them. */
   toldAlone(): readonly ToldAlone[];
-  /** Queues what is in no file, in order; a key makes an item once. */
+  /** Queues items that stand in no file, in order; an item with a known key is dropped. */
   send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
-  /** Brings to the relay what it does not have. */
+  /** Posts what the relay does not have. */
   postOpen(): void;
-  /** Rows of the log ended these: the file says so, and whoever waits is told. Never rejects. */
+  /** Rows of the log ended these keys: marks the file and tells the waiting callers. Never rejects. */
   ended(ends: readonly KeyEnd[]): Promise<void>;
   trouble(): string | undefined;
-  /** Resolves when it no longer writes the file. */
+  /** Resolves when the file is no longer written. */
   stop(): Promise<void>;
 }
 
-/** The session file, and its size when the turn had ended. */
+/** An answer with its session file, and the size of that file when the turn had ended. */
 export interface ToldAlone {
   id: string;
   text: string;
@@ -90,17 +70,18 @@ export interface ToldAlone {
 type EntryRecord = Extract<ProjectRecord, { t: 'entry' }>;
 
 export function createOutbox(options: OutboxOptions): OutboxSync {
-  const { project, journal, client, path, clock, log } = options;
+  const { project, journal, path, clock, log } = options;
   const stopping = new AbortController();
+  const { signal } = stopping;
   const keyOf = (entry: OutboxEntry) => outboxKey(entry, options.signer);
   let toldAlone: readonly ToldAlone[] = [];
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
-  let scanning: Promise<void> = Promise.resolve();
-  let marking: Promise<unknown> = Promise.resolve();
   let written: Written = { at: 0, entries: [] };
 
-  const scanOnce = createCoalesced(async () => {
+  const scan = createCoalesced(async () => {
+    // The next daemon writes an outcome that comes while this daemon stops.
+    if (signal.aborted) return;
     try {
       await takeFromFile();
       trouble = undefined;
@@ -113,79 +94,36 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     postOpen();
   });
 
-  /** Nothing else happens when what kept the file from being looked at is over. */
+  /** Without an event: the obstacle that kept the scan from the file can end silently. */
   function again(): void {
     clearTimeout(retry);
-    if (!stopping.signal.aborted) retry = setTimeout(scan, retryMs).unref();
+    if (!signal.aborted) retry = setTimeout(scan, retryMs).unref();
   }
 
-  function scan(): Promise<void> {
-    scanning = scanOnce();
-    return scanning;
-  }
+  const postOpen = createPosting({ ...options, ended, signal });
 
-  /** Two ways, so that the answer to a STOP does not wait while a large text is rendered. */
-  const postQuick = postWay((key) => !waits().has(key));
-  const postSlow = postWay((key) => waits().has(key));
-  /** Of large texts, which are not rendered again at each try. */
-  const renderedLarge = new Map<string, RenderedKey>();
-
-  function unposted(): string[] {
-    return [...project.openKeys].filter((key) => project.outbox.get(key)?.state === 'open');
-  }
-
-  /** Entries from the first large one on: they keep their order. */
-  function waits(): ReadonlySet<string> {
-    const entries = unposted().flatMap((key) => {
-      const source = project.outbox.get(key)?.source;
-      return source?.kind === 'file' ? { key, chars: source.answer.text.length } : [];
-    });
-    const first = entries.findIndex(({ chars }) => chars > quickChars);
-    return new Set(first < 0 ? [] : entries.slice(first).map(({ key }) => key));
-  }
-
-  function postWay(takes: (key: string) => boolean): () => Promise<void> {
-    const backoffOfWay = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
-    return createCoalesced(async () => {
-      while (!stopping.signal.aborted) {
-        try {
-          await postAll(unposted().filter(takes));
-          options.outages.worked(`${project.key} outbox`);
-          backoffOfWay.reset();
-          return;
-        } catch (cause) {
-          if (stopping.signal.aborted) return;
-          options.outages.failed(`${project.key} outbox`, cause);
-          await pause(backoffOfWay.next(retryAfterMs(cause)), stopping.signal);
-        }
-      }
-    });
-  }
-
-  function post(): void {
-    void postQuick();
-    if (waits().size > 0) void postSlow();
-  }
-
-  const { signal } = stopping;
-  const keepHomeless = createHomeless({ journal, signal, onKept: () => void scan() });
-  const uploads = createUploads({ ...options, end: endKeys, signal });
-
-  function postOpen(): void {
-    if (project.openKeys.size === 0) return;
-    post();
-    uploads.start();
-  }
+  const inMemory: EntryRecord[] = [];
+  const keepInMemory = createCoalesced(async () => {
+    while (inMemory.length > 0 && !signal.aborted) {
+      const batch = [...inMemory];
+      const isKept = await journal.append(batch).then(
+        () => true,
+        () => false,
+      );
+      if (isKept) inMemory.splice(0, batch.length);
+      else await pause(memoryRetryMs, signal);
+    }
+    if (!signal.aborted) void scan();
+  });
 
   async function takeFromFile(): Promise<void> {
     await options.admit();
-    const { state, entries, incomplete, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
+    const { state, entries, incomplete, exposed, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
     if (state === 'missing') return;
-    const isOver = (entry: OutboxEntry) => settleEntry(entry, project.outbox.get(keyOf(entry))) !== entry;
-    const isRewritten = recogniseRewritten(entries, written, modifiedAtMs) !== entries;
-    const isAmiss = state === 'malformed' || incomplete || isRewritten || entries.some(isOver);
-    // What stands there then: another program may have written again since.
-    await takeEntries(isAmiss || (await isExposedFile(path)) ? await mark() : entries);
+    const isSettled = settled(entries, modifiedAtMs).every((entry, index) => entry === entries[index]);
+    const isAmiss = state === 'malformed' || incomplete || exposed || !isSettled;
+    // `mark` reads the file again, as another program may have written meanwhile.
+    await takeEntries(isAmiss ? await mark() : entries);
   }
 
   async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
@@ -194,8 +132,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     for (const entry of entries) {
       const key = keyOf(entry);
       if (entry.sent || project.outbox.has(key) || isBlank(entry)) continue;
-      const replyTo = typeof entry.replyTo === 'string' ? entry.replyTo : undefined;
-      records.push(entryRecord(key, entry, replyTo));
+      records.push(entryRecord(entry));
     }
     await journal.append(records);
     toldAlone = entries.flatMap((entry) => {
@@ -205,102 +142,29 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     });
   }
 
-  function entryRecord(key: string, { id, timestamp, text }: OutboxEntry, replyTo: string | undefined): EntryRecord {
-    const answer = { id, timestamp, text };
-    return { t: 'entry', p: project.key, at: clock(), key, answer, ...(replyTo === undefined ? {} : { replyTo }) };
+  function entryRecord(entry: OutboxEntry): EntryRecord {
+    const { id, timestamp, text, replyTo } = entry;
+    const reply = typeof replyTo === 'string' ? { replyTo } : {};
+    return { t: 'entry', p: project.key, at: clock(), key: keyOf(entry), answer: { id, timestamp, text }, ...reply };
   }
 
-  /** Writes the known outcomes into the file, and gives what stands there then. */
-  function mark(): Promise<readonly OutboxEntry[]> {
-    // An outcome that comes with the end of the daemon is written by the next one.
-    if (stopping.signal.aborted) return Promise.resolve([]);
-    const mine = markFile();
-    marking = mine.catch(() => {});
-    return mine;
+  /** Entries that need no change are the same objects. */
+  function settled(entries: readonly OutboxEntry[], modifiedAtMs: number): OutboxEntry[] {
+    return recogniseRewritten(entries, written, modifiedAtMs).map((entry) =>
+      settleEntry(entry, project.outbox.get(keyOf(entry))),
+    );
   }
 
-  async function markFile(): Promise<readonly OutboxEntry[]> {
+  /** Writes the known outcomes into the file, and gives the entries that the file has then. */
+  async function mark(): Promise<readonly OutboxEntry[]> {
     await options.prepare();
     const { entries, quarantined } = await updateMailboxFile<OutboxEntry>(
       { path, kind: 'outbox', now: clock, lockTimeoutMs: patientLockMs },
-      (found, _, modifiedAtMs) =>
-        pruneSettled(
-          recogniseRewritten(found, written, modifiedAtMs).map((entry) =>
-            settleEntry(entry, project.outbox.get(keyOf(entry))),
-          ),
-          'outbox',
-          clock(),
-        ),
+      (found, _, modifiedAtMs) => pruneSettled(settled(found, modifiedAtMs), 'outbox', clock()),
     );
     written = { at: clock(), entries };
     if (quarantined) options.onQuarantined(quarantined);
     return entries;
-  }
-
-  async function postAll(keys: readonly string[]): Promise<void> {
-    let kept: unknown;
-    let items: OutboxItem[] = [];
-    let bytes = 0;
-    for (const key of keys) {
-      const known = project.outbox.get(key);
-      const rendered = known && (await render(known));
-      if (stopping.signal.aborted) return;
-      if (!rendered) continue;
-      try {
-        if (rendered.whole !== undefined) await sendWhole(key, rendered.whole);
-      } catch (cause) {
-        // With the next try: the others must not wait for room on the disk.
-        kept = cause;
-        continue;
-      }
-      const itemBytes = Buffer.byteLength(JSON.stringify(rendered.item));
-      if (items.length === relayLimits.outboxItemsPerCall || bytes + itemBytes > maxCallBytes) await postItems();
-      items.push(rendered.item);
-      bytes += itemBytes;
-    }
-    if (items.length > 0) await postItems();
-    if (kept !== undefined) throw kept;
-
-    async function postItems(): Promise<void> {
-      const posted = items;
-      items = [];
-      bytes = 0;
-      if (stopping.signal.aborted || posted.length === 0) return;
-      const answer = await client.outbox({ ...options.address, items: posted });
-      if (!stopping.signal.aborted) await takeAnswer(answer);
-    }
-  }
-
-  async function render(known: OutboxKey): Promise<RenderedKey | undefined> {
-    const { key, source } = known;
-    if (source.kind !== 'file' || source.answer.text.length <= quickChars) return options.render(known);
-    const rendered = renderedLarge.get(key) ?? (await options.render(known));
-    for (const each of renderedLarge.keys()) if (project.outbox.get(each)?.state !== 'open') renderedLarge.delete(each);
-    if (rendered) renderedLarge.set(key, rendered);
-    return rendered;
-  }
-
-  /** Once, before the messages that name the file. */
-  async function sendWhole(key: string, text: string): Promise<void> {
-    const wholeKey = `whole_${key.slice(0, 48)}`;
-    if (project.outbox.has(wholeKey)) return;
-    const { document } = await options.keepText(wholeName, text, 'The whole text');
-    await journal.append([{ t: 'document', p: project.key, at: clock(), key: wholeKey, document }]);
-    uploads.start();
-  }
-
-  /** A key that was posted before may have ended long ago: the answer says so, whoever acknowledged its row. */
-  async function takeAnswer({ epoch, items }: OutboxAnswer): Promise<void> {
-    const keys = items.filter((item) => !isEnd(item)).map(({ key }) => key);
-    if (keys.length > 0) await journal.append([{ t: 'posted', p: project.key, at: clock(), keys, epoch }]);
-    await endKeys(items.filter(isEnd));
-  }
-
-  async function endKeys(ends: readonly KeyEnd[]): Promise<void> {
-    const open = ends.filter(({ key }) => project.openKeys.has(key));
-    const at = clock();
-    await journal.append(open.map((end) => ({ t: 'key', p: project.key, at, ...end })));
-    await ended(open);
   }
 
   async function ended(ends: readonly KeyEnd[]): Promise<void> {
@@ -313,7 +177,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       if (source?.kind === 'document') await dropDocument(source.document);
       inFile ||= source?.kind === 'file';
     }
-    if (inFile) await mark().catch((cause) => log('warn', 'outbox not marked', { error: (cause as Error).message }));
+    if (inFile) await scan();
   }
 
   return {
@@ -323,8 +187,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     ended,
     toldAlone: () => toldAlone,
     async report(unsigned, { replyTo, turn, receipts }) {
-      const entry = options.signer.sign(unsigned, 'outbox');
-      const record = entryRecord(keyOf(entry), entry, replyTo);
+      const entry = { ...options.signer.sign(unsigned, 'outbox'), ...(replyTo === undefined ? {} : { replyTo }) };
+      const record = entryRecord(entry);
       if (project.outbox.has(record.key)) {
         return journal.append([...receipts, { t: 'turn', p: project.key, at: clock(), turn }]);
       }
@@ -332,57 +196,50 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       const unkept = await journal.append([{ ...record, turn }, ...receipts]).then(
         () => undefined,
         (cause: Error) => {
-          keepHomeless(record);
+          inMemory.push(record);
+          void keepInMemory();
           return cause;
         },
       );
-      const stored = replyTo === undefined ? entry : { ...entry, replyTo };
-      await appendToFile(stored).catch((cause) =>
-        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message }),
-      );
+      try {
+        await options.prepare();
+        await appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs, bounded: true }, entry);
+      } catch (cause) {
+        log('warn', 'outbox file not written', { project: project.key, error: (cause as Error).message });
+      }
       void scan();
       if (unkept && receipts.length > 0) throw unkept;
     },
     async send(...items) {
       const at = clock();
       await journal.append(items.map((item) => ({ t: 'item', p: project.key, at, key: item.key, item })));
-      post();
+      postOpen();
     },
     async sendDocument({ key, document }) {
       await journal.append([{ t: 'document', p: project.key, at: clock(), key, document }]);
-      uploads.start();
+      postOpen();
     },
     async stop() {
       stopping.abort();
       clearTimeout(retry);
-      await scanning;
-      await marking;
+      await scan();
     },
   };
-
-  /** What has no room there goes out from the journal. */
-  async function appendToFile(entry: OutboxEntry): Promise<void> {
-    await options.prepare();
-    await appendUnsent({ path, now: clock, lockTimeoutMs: patientLockMs, bounded: true }, entry);
-  }
 }
 
 const retryMs = 1_000;
 
-/** A longer text may take its time. */
-const quickChars = 8_192;
+/** Short: a daemon that is killed after a full disk has space again takes with it what is in memory. */
+const memoryRetryMs = 250;
 
-/** Room for what stands around the items. */
-const maxCallBytes = relayLimits.apiBodyBytes - 16 * 1024;
-
-/** Nothing to send. Files are replaced whole, so no text comes later; with one it would be another entry. */
+/** Nothing to send. Files are replaced whole, so a text cannot follow; an entry with a text would be another entry. */
 function isBlank({ text }: OutboxEntry): boolean {
   return text.trim() === '';
 }
 
 const withoutText: ErrorCode = 'empty_text';
 
-/** The same object when there is nothing to say of it yet. */
+/** The same object when nothing is known of the entry yet. */
 function settleEntry(entry: OutboxEntry, key: OutboxKey | undefined): OutboxEntry {
   if (entry.sent) return entry;
   if (!key) return isBlank(entry) ? { ...entry, sent: true, error: withoutText } : entry;

@@ -1,4 +1,4 @@
-// Who waits for what became of an outbox key. In memory alone: a waiter is a call that is open right now.
+// The calls that wait for the end of an outbox key. In memory alone: a waiter is a call that is open now.
 
 import type { KeyEnd } from '../../protocol/log.ts';
 import { pause } from './backoff.ts';

@@ -1,6 +1,7 @@
-// The pull loop of one project: poll, journal what came, let the file follow, poll again with what the journal now has.
-// The cursor it sends is the promise that everything at or below it is on this disk.
+// The pull loop of one project: poll, journal the rows, update the file, poll again with the new cursor. The cursor is the promise
+// that every row at or below the cursor is on this disk.
 
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
@@ -11,10 +12,9 @@ import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { isKnown, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { createBackoff, pause } from './backoff.ts';
+import { createBackoff, createPace, type Pace, pause } from './backoff.ts';
 import type { RelayClient } from './client.ts';
 import type { Outages } from './outages.ts';
-import { createPace, type Pace } from './pace.ts';
 
 export interface PullOptions {
   project: ProjectState;
@@ -26,13 +26,13 @@ export interface PullOptions {
   random: () => number;
   log: Log;
   outages: Outages;
-  /** A test with a clock of its own brings one. */
+  /** A test with its own clock sets this. */
   pace?: Pace;
-  /** After the journal has new rows, outcomes apart. The next poll waits for it. */
+  /** Called after the journal has new rows, except outcomes. The next poll waits for the result. */
   onRows(rows: readonly Row[]): Promise<void>;
   /** The journal has the ends of these keys. */
   onEnded(ends: readonly KeyEnd[]): void;
-  /** The relay may not have what it was given, or its outcome may have gone to another daemon: open keys are to be posted again. */
+  /** The relay may have lost posted keys, or another daemon may have their outcomes: open keys must be posted again. */
   onEpoch(): void;
   /** The relay's clock minus ours, milliseconds. */
   onRelayClock(offsetMs: number): void;
@@ -44,7 +44,7 @@ export type PullState =
   | { state: 'stopped' };
 
 export interface Pull {
-  /** Something to report: polls again after a short gathering, while the older poll is still open. */
+  /** A receipt waits: polls again after `gatherReceiptsMs`, while the older poll is still open. */
   nudge(): void;
   /** Polls at once, dropping a wait between tries. */
   wake(): void;
@@ -61,7 +61,7 @@ export function startPull(options: PullOptions): Pull {
   const { project, journal, client, clock, log, outages, pace = createPace() } = options;
   const part = `${project.key} poll`;
   const stopping = new AbortController();
-  const backoff = createBackoff({ firstMs: 500, maxMs: 30_000, random: options.random });
+  let backoff = createBackoff(options.random);
   let current: PullState = { state: 'connecting' };
   let lastMessageAt = clock();
   let shortAnswers = 0;
@@ -70,7 +70,7 @@ export function startPull(options: PullOptions): Pull {
   /** Answers are handled one after the other, also when two polls end together. */
   let handling: Promise<void> = Promise.resolve();
 
-  /** The first poll after a start or an outage is not held: what the relay knows is wanted now. */
+  /** The first poll after a start or an outage is not held: the daemon needs the relay's rows at once. */
   function holdMs(): number {
     if (current.state !== 'connected') return 0;
     return clock() - lastMessageAt > relayLimits.quietAfterMs ? relayLimits.holdQuietMs : relayLimits.holdMs;
@@ -97,7 +97,10 @@ export function startPull(options: PullOptions): Pull {
   async function handle(answer: PollAnswer, receipts: Receipt[]): Promise<void> {
     options.onRelayClock(answer.now - clock());
     const { fresh, ends, isMoved } = await takeRows(answer, receipts);
-    connected();
+    outages.worked(part);
+    current = { state: 'connected' };
+    backoff = createBackoff(options.random);
+    shortAnswers = 0;
     if (fresh.length + ends.length > 0) pace.giveBack();
     if (ends.length > 0) options.onEnded(ends);
     if (isMoved) options.onEpoch();
@@ -116,7 +119,7 @@ export function startPull(options: PullOptions): Pull {
     const fresh: Row[] = [];
     const ends: KeyEnd[] = [];
     let { cursor } = project;
-    // This daemon acknowledges no more than its cursor, so whatever lies between was acknowledged by another one.
+    // This daemon acknowledges no row above its cursor, so another daemon acknowledged the rows between.
     const isMoved = answer.epoch !== project.epoch || answer.cursor > cursor;
     if (isMoved) {
       const below = answer.rows[0] ? answer.rows[0].seq - 1 : answer.cursor;
@@ -127,7 +130,7 @@ export function startPull(options: PullOptions): Pull {
     const ahead = answer.controls.filter((row: ControlRow) => !rows.has(row.id) && !isKnown(project, row.id));
     for (const row of ahead) records.push({ t: 'row', p, at, row, ahead: true });
     for (const row of answer.rows) {
-      // Known ones too: their line moves the cursor.
+      // Known rows too: their line moves the cursor.
       records.push({ t: 'row', p, at, row });
       if (row.kind !== 'outcome') {
         if (!isKnown(project, row.id)) fresh.push(row);
@@ -141,13 +144,6 @@ export function startPull(options: PullOptions): Pull {
     return { fresh: [...ahead, ...fresh], ends: ends.filter(({ key }) => project.outbox.has(key)), isMoved };
   }
 
-  function connected(): void {
-    outages.worked(part);
-    current = { state: 'connected' };
-    backoff.reset();
-    shortAnswers = 0;
-  }
-
   /** How long to wait after a failure; undefined = the loop is over. */
   function afterFailure(cause: unknown): number | undefined {
     const error = cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
@@ -155,14 +151,14 @@ export function startPull(options: PullOptions): Pull {
       log('error', 'superseded', { project: project.key });
       return undefined;
     }
-    // A body that ends early is a relay that was restarted under us: the next poll finds it back.
+    // The body ends early when the relay restarts during a poll: the next poll works again.
     if (error.code === 'relay_bad_answer' && shortAnswers++ < 3) return 0;
     outages.failed(part, error);
     if (current.state !== 'failing' || current.error.code !== error.code) {
       current = { state: 'failing', error, since: clock() };
     }
     if (error.code === 'unauthorized') return unauthorizedRetryMs;
-    return backoff.next(error.retryAfterMs);
+    return backoff(error.retryAfterMs);
   }
 
   async function loop(): Promise<'stopped' | 'superseded'> {
@@ -170,9 +166,7 @@ export function startPull(options: PullOptions): Pull {
       await pace.turn(stopping.signal);
       if (stopping.signal.aborted) break;
       interrupt = new AbortController();
-      const interrupted = new Promise<'nudged'>((resolve) =>
-        interrupt.signal.addEventListener('abort', () => resolve('nudged'), { once: true }),
-      );
+      const interrupted = once(interrupt.signal, 'abort');
       const poll = pollOnce();
       // When a nudge starts the next poll, the relay ends this one; its answer is handled all the same.
       poll.catch(() => {});

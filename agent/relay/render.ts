@@ -96,7 +96,7 @@ export async function renderParts(markdown: string, typesetter: Typesetter): Pro
 }
 
 /** The whole text in the mode that its writer chose; a text that breaks the rules of the mode stays as it is. At least one part. */
-export async function renderText(text: string, mode: TextMode, redact: Redact, maxText: number): Promise<TextPart[]> {
+async function renderText(text: string, mode: TextMode, redact: Redact, maxText: number): Promise<TextPart[]> {
   const { splitText } = await import('../format/split.ts');
   const parts = splitText(withoutHidden(await parseText(text, mode, redact), redact), { maxUnits: maxText });
   return parts.length === 0 ? [{ text: '(no visible text)', entities: [] }] : parts;

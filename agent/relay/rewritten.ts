@@ -1,23 +1,23 @@
-// Entries without an id or a time of their own get them when they are read. A program that had read the file before writes them back
-// without, and they must not become others by that: a script that appends in a loop does so. Pure.
+// Entries without an id or a time get both when the daemon reads the file. A program that had read the file before writes such
+// entries back without them, as a script does that appends in a loop; the entries must stay the same entries. Pure.
 
 import { identityOf, isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 
-/** What stood in the file after a write of ours. */
+/** The entries of the file after the daemon's last write. */
 export interface Written {
   /** Epoch milliseconds. */
   at: number;
   entries: readonly OutboxEntry[];
 }
 
-/** A rewrite this soon after ours may have begun before it. */
+/** Another program's write within this time may have begun before the daemon's write. */
 const rewrittenWithinMs = 5_000;
 
 const madeId = /^resp_[0-9a-f]{16}$/;
 
 /**
- * An entry that has taken the place of a missing one of `last`, with the same text, is that one. Not where nothing else is new: a
- * program that replaces the whole file may say the same again. Gives the same array when there was nothing to recognise.
+ * An entry with the text of a missing entry of `last` is that entry, if another entry is new as well: a program that replaces the
+ * whole file may repeat a text on purpose. Gives the same array when no entry was recognised.
  */
 export function recogniseRewritten(
   entries: readonly OutboxEntry[],
@@ -39,7 +39,7 @@ export function recogniseRewritten(
   return isNewThere && recognised.some((entry, index) => entry !== entries[index]) ? recognised : entries;
 }
 
-/** Both ids are made, or the time alone is. */
+/** True when both ids were made by the daemon, or the time alone was. */
 function isCompletedAgain(earlier: OutboxEntry, entry: OutboxEntry, modifiedAtMs: number): boolean {
   if (madeId.test(entry.id)) return madeId.test(earlier.id);
   return entry.id === earlier.id && entry.timestamp === isoSeconds(modifiedAtMs);

@@ -5,7 +5,7 @@ import { durationText } from '../../protocol/duration.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
-import { answerId } from '../mailbox/answer-id.ts';
+import { answerId } from '../mailbox/signing.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { endText, withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';

@@ -1,11 +1,12 @@
-// Expands a slash text from the phone that names a workflow, custom command or skill of the project. Below the project, follows no
-// link out of the project; links in the home folder belong to the user. Runs nothing: `!{…}` and `@{…}` are left to the coding
-// agent, so approvals hold.
+// Expands a slash text from the phone that names a workflow, custom command or skill. Follows no link out of the project; links in
+// the home folder belong to the user. Runs nothing: the coding agent runs `!{…}` and reads `@{…}`, so approvals hold.
 
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { WaError } from '../../protocol/errors.ts';
+import type { Footprint, WorkflowFolder } from '../drivers/driver.ts';
+import { ofFootprints } from '../drivers/footprints.ts';
 import { fileUnusable } from '../fs/atomic.ts';
 import { namesBelow, readBelow } from '../fs/below.ts';
 import { readLinked } from '../fs/raw-file.ts';
@@ -18,7 +19,7 @@ export interface Expansion {
 export interface WorkflowDirs {
   project: string;
   home: string;
-  /** A file of this name exists and may not be used. */
+  /** Called for a file of this name that must not be used. */
   onRefused?(why: Error): void;
 }
 
@@ -26,33 +27,38 @@ interface Source {
   dir: string;
   /** The folder that the source may not leave. Undefined = the source belongs to the user. */
   within?: string;
-  kind: 'markdown' | 'toml' | 'skill';
+  kind: WorkflowFolder['kind'];
 }
 
 /** More than a person writes; a larger file is refused. */
 const maxWorkflowBytes = 256 * 1024;
 
+/** Folders of a project that belong to no coding agent. */
+const shared: readonly Pick<Footprint, 'folder' | 'workflows'>[] = [
+  {
+    folder: '.agents',
+    workflows: [
+      { path: 'workflows', kind: 'markdown', only: 'project' },
+      { path: 'skills', kind: 'skill', only: 'project' },
+    ],
+  },
+  { folder: '.agent', workflows: [{ path: 'workflows', kind: 'markdown', only: 'project' }] },
+];
+
+/** Skills come last. */
+const workflowFolders = ofFootprints((all) => {
+  const found = [...shared, ...all].flatMap(({ folder, workflows }) =>
+    workflows.map((each) => ({ ...each, path: join(folder, each.path) })),
+  );
+  return [...found.filter(({ kind }) => kind !== 'skill'), ...found.filter(({ kind }) => kind === 'skill')];
+});
+
 /** In order of preference: the project's own before the user's. */
 function sources({ project, home }: WorkflowDirs): Source[] {
-  const ofProject: [Source['kind'], ...string[]][] = [
-    ['markdown', '.agents', 'workflows'],
-    ['markdown', '.agent', 'workflows'],
-    ['toml', '.gemini', 'commands'],
-    ['markdown', '.claude', 'commands'],
-    ['skill', '.agents', 'skills'],
-    ['skill', '.gemini', 'skills'],
-    ['skill', '.claude', 'skills'],
-  ];
-  const ofHome: [Source['kind'], ...string[]][] = [
-    ['markdown', '.gemini', 'antigravity', 'global_workflows'],
-    ['toml', '.gemini', 'commands'],
-    ['markdown', '.claude', 'commands'],
-    ['skill', '.gemini', 'skills'],
-    ['skill', '.claude', 'skills'],
-  ];
+  const notIn = (place: WorkflowFolder['only']) => workflowFolders().filter(({ only }) => only !== place);
   return [
-    ...ofProject.map(([kind, ...names]) => ({ kind, dir: join(project, ...names), within: project })),
-    ...ofHome.map(([kind, ...names]) => ({ kind, dir: join(home, ...names) })),
+    ...notIn('home').map(({ kind, path }) => ({ kind, dir: join(project, path), within: project })),
+    ...notIn('project').map(({ kind, path }) => ({ kind, dir: join(home, path) })),
   ];
 }
 
@@ -125,9 +131,7 @@ async function readSmall(path: string, read: typeof readBelow | typeof readLinke
 function expandBody(kind: Source['kind'], content: string, args: string): string | undefined {
   if (kind === 'toml') return expandToml(content, args);
   const body = content.replace(/^---\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '').trim();
-  if (body === '') return undefined;
-  if (body.includes('$ARGUMENTS')) return body.replaceAll('$ARGUMENTS', () => args);
-  return args === '' ? body : `${body}\n\nArguments: ${args}`;
+  return body === '' ? undefined : withArgs(body, '$ARGUMENTS', args, 'Arguments: ');
 }
 
 function expandToml(content: string, args: string): string | undefined {
@@ -138,11 +142,12 @@ function expandToml(content: string, args: string): string | undefined {
     return undefined;
   }
   if (typeof prompt !== 'string' || prompt.trim() === '') return undefined;
-  const text = prompt.includes('{{args}}')
-    ? prompt.replaceAll('{{args}}', () => args)
-    : args === ''
-      ? prompt
-      : `${prompt}\n\n${args}`;
-  if (!/[!@]\{/.test(text)) return text.trim();
-  return `${text.trim()}\n\n(wa-sync has not run what stands in !{…} and not read what stands in @{…}: run or read it with your own tools where the task needs it.)`;
+  const text = withArgs(prompt, '{{args}}', args, '').trim();
+  if (!/[!@]\{/.test(text)) return text;
+  return `${text}\n\n(wa-sync has not run what stands in !{…} and not read what stands in @{…}: run or read it with your own tools where the task needs it.)`;
+}
+
+function withArgs(body: string, mark: string, args: string, label: string): string {
+  if (body.includes(mark)) return body.replaceAll(mark, () => args);
+  return args === '' ? body : `${body}\n\n${label}${args}`;
 }

@@ -88,5 +88,5 @@ export async function isStateExpendable(stage: Stage, ledger: Ledger): Promise<b
 }
 
 function isEnded(journal: string, id: string): boolean {
-  return journal.split('\n').some((line) => line.includes('"t":"ended"') && line.includes(`"${id}"`));
+  return journal.split('\n').some((line) => /"(?:t|phase)":"ended"/.test(line) && line.includes(`"${id}"`));
 }

@@ -70,7 +70,7 @@ describe('nothing is lost and the error names the repair', () => {
     await rename(ws.project, moved);
     const lost = await ws.start();
     await until('status names it', async () =>
-      /the project folder .*my project is not there\. If it was moved, .*config\.json/.test(
+      /the project folder .*my project does not exist\. If it was moved, .*config\.json/.test(
         (await runProgram(['status'], ws.env, ws.root).exited).stdout,
       ),
     );

@@ -37,3 +37,10 @@ test('install without a scope installs the extension and leaves the project alon
   expect(await wa('hooks', 'install')).toContain(`installed  ${home.home}/.gemini/extensions/wa-sync\n`);
   expect(Object.keys(await home.snapshot()).filter((path) => path.startsWith('dev/project/'))).toEqual([]);
 });
+
+test('an unknown scope is refused with the names of the known ones', async () => {
+  await expect(wa('hooks', 'install', '--scope', 'everywhere')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/'everywhere' is invalid.*user, project/),
+  });
+});

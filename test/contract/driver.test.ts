@@ -180,12 +180,10 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
       onTimeout: 'deny',
     } as const;
     const shown = (input: Record<string, unknown>) =>
-      questionPart({
-        ...options,
-        call: { agent: name, tool: 'x', server: undefined, input },
-        checkpoint: undefined,
-        hide: (text) => ({ text, places: 0 }),
-      }).part.text;
+      questionPart(
+        { ...options, call: { agent: name, tool: 'x', server: undefined, input }, checkpoint: undefined },
+        (text) => ({ text, places: 0 }),
+      ).part.text;
     expect(shown(edit)).toContain('a.txt\n- one\n+ two');
     expect(shown(write)).toContain('a.txt (new file)\n+ two');
   });

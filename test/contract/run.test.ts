@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { allDrivers } from '../../agent/drivers/registry.ts';
-import { answerId } from '../../agent/mailbox/answer-id.ts';
+import { answerId } from '../../agent/mailbox/signing.ts';
 import { recordedHooks } from '../fuzz/recorded.ts';
 
 describe.each(allDrivers())('the end of a turn of $name', ({ name: tool, events, readCall }) => {

@@ -1,15 +1,10 @@
 // A coding agent that no part of the product names: other events, other fields, another session file. Holds no expectations.
 
 import type { Driver, Footprint, Input, SessionRecord } from '../../agent/drivers/driver.ts';
+import { object, text } from '../../agent/drivers/fields.ts';
 import type { TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 
 const day = 24 * 3600;
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 function eventOf(event: string, { ask, said, call }: Record<string, unknown>): TurnEvent | undefined {
   const { does, with: given, gave } = object(call);
@@ -88,6 +83,7 @@ export const scriptedFootprint: Footprint = {
   beside: ['/etc/scripted.conf'],
   variables: ['SCRIPTED_HOME'],
   leavesOut: /^--no-gates$/,
+  workflows: [{ path: 'plans', kind: 'markdown' }],
 };
 
 /** One object a line: `{"person"}`, `{"agent","used","id"}`, `{"trouble"}`, `{"left":true}`, `{"ran":{id,does,with,at}}`, `{"shortened"}`. */

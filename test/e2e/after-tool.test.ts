@@ -47,7 +47,7 @@ describe('a command after a tool', () => {
     return () => writeFile(go, '');
   };
   const ran = () => until('it runs', async () => (await audit(1)).some(({ kind }) => kind === 'tool'));
-  it('is told to the model with the result, and every tool, command and turn is written down without secrets', async () => {
+  it('gives its output to the model with the result, and the audit file lists tool, command and turn without secrets', async () => {
     const prints = 'echo formatted; echo ghp_012345678901234567890123456789abcdef';
     await policy({ rules: [{ tool: 'write_file', after: prints }] });
     await ws.start();
@@ -60,7 +60,7 @@ describe('a command after a tool', () => {
     await told(/^ok$/);
   });
 
-  it('is shown to the model without a secret, also one that the cut of a long output meets', async () => {
+  it('gives its output without secrets, also where a long output is cut inside a secret', async () => {
     const prints = "printf ghp_012345678901234567890123456789abcdef; printf '.%.0s' $(seq 3990)";
     await policy({ rules: [{ tool: 'write_file', after: prints }] });
     await ws.start();
@@ -69,22 +69,25 @@ describe('a command after a tool', () => {
     expect(context).not.toContain('abcdef');
   });
 
-  it.each(clients)('gives a slow output with that very result, and what came meanwhile with it, %s', async (client) => {
-    const letGo = await blocked('echo finally');
-    await ws.start();
-    await useClient(client);
-    await agent.hook('BeforeAgent', { prompt: 'go on' });
-    const result = agent.held('AfterTool', fields);
-    await ran();
-    await arrives('also the docs');
-    await letGo();
-    const context = contextOf(await result);
-    expect(context).toContain('after write_file:\nfinally');
-    expect(context).toContain('also the docs');
-    expect(contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))).not.toContain('finally');
-  });
+  it.each(clients)(
+    'gives a slow output with that very result, and with it the messages that came meanwhile, %s',
+    async (client) => {
+      const letGo = await blocked('echo finally');
+      await ws.start();
+      await useClient(client);
+      await agent.hook('BeforeAgent', { prompt: 'go on' });
+      const result = agent.held('AfterTool', fields);
+      await ran();
+      await arrives('also the docs');
+      await letGo();
+      const context = contextOf(await result);
+      expect(context).toContain('after write_file:\nfinally');
+      expect(context).toContain('also the docs');
+      expect(contextOf(await agent.hook('BeforeAgent', { prompt: 'next' }))).not.toContain('finally');
+    },
+  );
 
-  it('gives way to a STOP, and to the next prompt after Esc; the output follows', async () => {
+  it('does not hold up a STOP, nor the next prompt after Esc; its output follows', async () => {
     const letGo = await blocked('echo red; exit 2');
     await ws.start();
     await agent.hook('BeforeAgent', { prompt: 'go on' });
@@ -114,7 +117,7 @@ describe('a command after a tool', () => {
     expect(await result).toEqual({});
   });
 
-  it('tells the phone what failed when the session ends before the model could read it', async () => {
+  it('that failed is reported to the phone when the session ends before the model could read its output', async () => {
     const letGo = await blocked('echo broken; exit 1');
     await ws.start();
     await agent.hook('BeforeAgent', { prompt: 'go on' });
@@ -141,23 +144,18 @@ describe('a filter of a result', () => {
   const filter = (...runs: string[]) =>
     policy({ rules: runs.map((run) => ({ tool: 'run_shell_command', after: { run, result: 'replace' } })) });
 
-  it.each(clients)(
-    'gives the model what the filters leave of it, one after the other, and nothing else of it, %s',
-    async (client) => {
-      await filter('sleep 0.5; grep -v secret', 'tr a-z A-Z');
-      await ws.start();
-      await useClient(client);
-      expect(await read('one\nsecret two\nthree\n')).toEqual({
-        decision: 'deny',
-        reason: expect.stringMatching(
-          /^run_shell_command ran\. This is what [^`]* leaves of its result:\nONE\nTHREE\n$/,
-        ),
-      });
-      expect((await read([{ text: 'a' }, { text: 'b' }])).reason).toMatch(/its result:\nAB\n$/);
-    },
-  );
+  it.each(clients)('gives the model only what the filters leave of it, one after the other, %s', async (client) => {
+    await filter('sleep 0.5; grep -v secret', 'tr a-z A-Z');
+    await ws.start();
+    await useClient(client);
+    expect(await read('one\nsecret two\nthree\n')).toEqual({
+      decision: 'deny',
+      reason: expect.stringMatching(/^run_shell_command ran\. This is what [^`]* leaves of its result:\nONE\nTHREE\n$/),
+    });
+    expect((await read([{ text: 'a' }, { text: 'b' }])).reason).toMatch(/its result:\nAB\n$/);
+  });
 
-  it('withholds it when the filter fails, without a word of either', async () => {
+  it('that fails withholds the result, without a word of either', async () => {
     await filter('cat >&2; exit 4');
     await ws.start();
     const withheld = {
@@ -172,13 +170,13 @@ describe('a filter of a result', () => {
     expect(await read('secret')).toEqual(withheld);
   });
 
-  it('withholds what is too large to be given to it', async () => {
+  it('withholds a result that is too large for it', async () => {
     await filter('cat');
     await ws.start();
     expect((await read('x'.repeat(5_000_000))).reason).toContain('too large');
   });
 
-  it('withholds what is too large also by a rule for a server or an argument, which then nobody knows', async () => {
+  it('withholds a result that is too large also when its rule names a server or an argument, which are then unknown', async () => {
     const after = { run: 'cat', result: 'replace' };
     const read = (name: string, input: object) =>
       agent.hook('AfterTool', {
@@ -196,7 +194,7 @@ describe('a filter of a result', () => {
     expect(await read('write_file', { file_path: 'a.txt' })).toEqual({});
   });
 
-  it('carries the messages of the phone all the same', async () => {
+  it('leaves the messages of the phone as they are', async () => {
     await filter('cat');
     await ws.start();
     await agent.hook('BeforeAgent', { prompt: 'go on' });

@@ -20,7 +20,7 @@ const denied = (words: string) => ({ decision: 'deny', reason: expect.stringCont
 const unsent = (daemon: Daemon) => (daemon.status() as { projects: { unsent: number }[] }).projects[0]?.unsent;
 
 describe('a fault', () => {
-  it('of time denies: nobody answers', async () => {
+  it('of time denies: no answer comes', async () => {
     let now = Date.now();
     await policy({ timeoutSeconds: 20 });
     const daemon = await ws.start({ clock: () => now });
@@ -83,7 +83,7 @@ describe('a fault', () => {
     expect(await shell('npm test')).toEqual({});
   });
 
-  it('of the state directory, which is deleted, opens nothing: what the phone has set holds without it', async () => {
+  it('of the state directory opens nothing: the mode that the phone set outlives a deleted directory', async () => {
     const { stop } = await ws.start();
     await switchOn('risky');
     await stop();
@@ -137,24 +137,25 @@ describe('a fault', () => {
     expect(await answer).toEqual(denied('The owner denied this'));
   });
 
-  it('of the payload denies: what nobody can read does not run', async () => {
+  it('of the payload denies: a call that cannot be read does not run', async () => {
     await ws.start();
     await switchOn();
     const { stdout } = await agent.raw('BeforeTool', '{"tool_name":"run_shell_command","tool_inp');
     expect(JSON.parse(stdout)).toEqual(denied('nobody could approve'));
   });
 
-  it('of a policy asks for everything', async () => {
+  it('of a policy asks about every call', async () => {
     await ws.start();
     await switchOn('risky');
     await writeFile(join(ws.root, 'config', 'policy.json'), '{ "rules": [');
     const answer = shell('ls');
-    const asked = await question('policy.json is no JSON');
+    const asked = await question('policy.json is not JSON');
+    await policy({});
     await tap(asked, 'Deny');
-    expect(await answer).toEqual(denied('denied'));
+    expect(await answer).toEqual(denied('The owner denied this'));
   });
 
-  it.skipIf(process.getuid?.() === 0)('of the disk denies: what cannot be journalled is not asked', async () => {
+  it.skipIf(process.getuid?.() === 0)('of the disk denies: the question cannot be journalled', async () => {
     await ws.start();
     await switchOn();
     await chmod(ws.stateDir, 0o500);

@@ -22,7 +22,7 @@ const { gate, shell, questions, question, shows, tap, gateFile, exists, policy, 
 const denied = (words: string) => ({ decision: 'deny', reason: expect.stringContaining(words) });
 
 describe('a tool call', () => {
-  it('runs without a word while approvals are off', async () => {
+  it('runs without a question while approvals are off', async () => {
     await ws.start();
     expect(await shell('rm -rf /')).toEqual({});
     expect(questions()).toEqual([]);
@@ -51,6 +51,10 @@ describe('a tool call', () => {
         by: String(far.sim.ownerId),
       },
     ]);
+    const call = { tool_name: 'run_shell_command', tool_input: { command: 'npm run deploy -- --prod' } };
+    await agent.hook('AfterTool', { ...call, tool_response: { llmContent: '' } });
+    const [, decision, ran] = await audit(3);
+    expect(ran).toMatchObject({ kind: 'tool', hash: decision?.hash });
   });
 
   it('does not run when denied, and the model reads why', async () => {
@@ -78,7 +82,7 @@ describe('a tool call', () => {
     expect(await elsewhere).toEqual(denied('denied'));
   });
 
-  it('that a built-in rule finds is asked in mode risky, and never offers Always', async () => {
+  it('in which a built-in rule finds something is asked in mode risky, without Always', async () => {
     await ws.start();
     await switchOn('risky');
     expect(await shell('npm test')).toEqual({});
@@ -90,7 +94,7 @@ describe('a tool call', () => {
     await answer;
   });
 
-  it('runs as the owner edits it, and another answer of the owner is a message as ever', async () => {
+  it('runs as the owner edits it, and a later reply of the owner is an ordinary message', async () => {
     const daemon = await ws.start();
     await switchOn();
     const answer = gate('run_shell_command', { command: 'rm -rf build', description: 'clean' });
@@ -114,7 +118,7 @@ describe('a tool call', () => {
     expect((await ws.inbox()).map(({ text }) => text).join()).not.toContain('build/cache');
   });
 
-  it('that a twin asks too is asked once, and both hear the same', async () => {
+  it('of two identical hook runs is asked once, and both runs get the same answer', async () => {
     await ws.start();
     await switchOn();
     const payload = JSON.stringify({
@@ -147,8 +151,8 @@ describe('a tool call', () => {
   });
 });
 
-describe('what the owner sees', () => {
-  it('shows hidden characters, marks what was redacted, and keeps head and tail of what is long', async () => {
+describe('the question', () => {
+  it('makes invisible characters visible, marks redacted parts, and keeps head and tail of a long text', async () => {
     await ws.start({ secrets: ['hush-hush-hush-hush'] });
     await switchOn();
     const answer = shell('echo a\u202eb\u200bc hush-hush-hush-hush');
@@ -179,7 +183,7 @@ describe('what the owner sees', () => {
   });
 });
 
-describe('what changes between question and tap', () => {
+describe('a change between question and tap', () => {
   const write = (path: string) => gate('write_file', { file_path: join(ws.project, path), content: 'x' });
   /** The name becomes a link while the owner reads. */
   const link = async (name: string, target: string) => {
@@ -205,7 +209,7 @@ describe('what changes between question and tap', () => {
     expect(await audit(2)).toMatchObject([{ kind: 'mode' }, { kind: 'decision', verdict: 'changed' }]);
   });
 
-  it('denies: a folder on the way leads out of the project now, for a redirection as well, and Edit… is no way around', async () => {
+  it('denies: a folder on the way leads out of the project now, also for a redirection and after Edit…', async () => {
     await mkdir(join(ws.root, 'outside'));
     await mkdir(join(ws.project, 'logs'));
     await ws.start();
@@ -252,7 +256,7 @@ describe('what changes between question and tap', () => {
     expect(await answer).toEqual(refused('a policy forbids it now: frozen'));
   });
 
-  it('is looked at for the path that a rule put in place of another, too', async () => {
+  it('is found for a path that a rule put in place of another, too', async () => {
     await policy({ rules: [{ match: { file_path: 'a.txt' }, do: 'rewrite', set: { file_path: 'b.txt' } }] });
     await writeFile(join(ws.project, '.env'), '');
     await link('b.txt', '.env');
@@ -265,7 +269,7 @@ describe('what changes between question and tap', () => {
 });
 
 describe('STOP', () => {
-  it('denies what waits for an answer', async () => {
+  it('denies the calls that wait for an answer', async () => {
     await ws.start();
     await switchOn();
     const answer = shell('npm run stopped');
@@ -276,7 +280,7 @@ describe('STOP', () => {
     expect((await audit(3)).map(({ kind }) => kind)).toEqual(['mode', 'stop', 'decision']);
   });
 
-  it('that another program writes into the inbox file denies what waits, too, and the phone hears why', async () => {
+  it('that another program writes into the inbox file denies the waiting calls, too, and the phone hears why', async () => {
     await ws.start();
     await switchOn();
     await agent.hook('BeforeAgent', { prompt: 'deploy' });

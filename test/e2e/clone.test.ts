@@ -1,4 +1,4 @@
-// What comes with a cloned repository, and what git would take of ours: neither speaks, and no word of the phone is committed.
+// Messages that come with a cloned repository are neither given nor sent, and git commits no word of the phone.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -177,7 +177,7 @@ describe('where git would commit the files', () => {
     expect(phone().filter((text) => text.includes('Sign in again'))).toEqual([]);
     expect(await ws.outbox()).toMatchObject([{ text: 'Sign in again', sent: false }]);
 
-    // Untracked again, it still lies there, and still nobody knows who wrote it.
+    // Untracked again, the file still lies there, and its writer is still unknown.
     git(ws.project, 'rm', '-q', '--cached', '.gemini/wa_inbox.json', '.gemini/wa_outbox.json');
     await saysPhone(/held 2 messages \(1 for the coding agent, 1 for the phone\) before wa-sync served/);
     expect(await agent.turn('Nothing.')).toBeUndefined();

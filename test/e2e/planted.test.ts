@@ -1,5 +1,5 @@
-// What a cloned repository, an archive or another program may have put in place of each file and folder that we know below a
-// project. A new file of ours is one more row of `places`.
+// What a cloned repository, an archive or another program may have put in place of each file and folder that wa-sync knows below a
+// project. A new file of wa-sync is one more row of `places`.
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -91,7 +91,7 @@ interface Clone {
   before: Record<string, string>;
 }
 
-/** A project with one thing planted, beside a folder whose files would all be ours to change if they lay in the project. */
+/** A project with one thing planted, next to a folder whose files wa-sync would change if they lay in the project. */
 function makeClone(root: string, number: number, { path, named, beside = {} }: Place, plant: Plant): Clone {
   const dir = join(root, `clone-${number}`);
   const outside = join(root, `outside-${number}`);

@@ -77,14 +77,14 @@ describe('a policy', () => {
     expect(await agent.hook('BeforeAgent', { prompt: 'two' })).toEqual({});
   });
 
-  it('and what it did are shown by the command line, which changes nothing', async () => {
+  it('and its verdicts are shown by the command line, which changes nothing', async () => {
     const daemon = ws.run('start');
     await until('the daemon is up', () => daemon.stdout().includes('is running'));
     await switchOn('risky');
     const answer = shell('git push --force');
     await question('git push');
     expect((await ws.run('approvals').exited).stdout).toBe(
-      `${ws.project}\n  Approvals: risky. What may destroy, leak or loosen something is asked; a tool waits for your answer, and no answer is a no.\n  1 question waits on the phone.\nChange it on the phone: /approvals off, risky or all.\n`,
+      `${ws.project}\n  Approvals: risky. wa-sync asks before a tool that may destroy, leak or loosen something; the tool waits for your answer, and no answer is a no.\n  1 question waits on the phone.\nChange it on the phone: /approvals off, risky or all.\n`,
     );
     await tap(await question('git push'), 'Deny');
     await answer;
@@ -99,16 +99,16 @@ describe('a policy', () => {
     expect((await ws.run('audit', '--since', 'soon').exited).stderr).toContain('(bad_arguments)');
   });
 
-  it('with a mistake is named by the command line without a tool call, and no longer when it is repaired', async () => {
+  it('with a mistake is named by the command line before any tool call, until it is repaired', async () => {
     await ws.start();
     const said = async (name: string) => (await ws.run(name).exited).stdout;
     await writeFile(join(ws.root, 'config', 'policy.json'), '{\n  "rules": rulez\n}');
     await mkdir(join(ws.project, '.gemini'), { recursive: true });
     await writeFile(join(ws.project, '.gemini', 'wa_policy.json'), '{ "olny": 1 }');
     expect(await said('approvals')).toMatch(
-      / {2}trouble: .*policy\.json is no JSON \(line 2\)\n {2}trouble: .*"olny" is not a known key/,
+      / {2}trouble: .*policy\.json is not JSON \(line 2\)\n {2}trouble: .*"olny" is not a known key/,
     );
-    expect(await said('status')).toMatch(/ {2}trouble {4}.*policy\.json is no JSON \(line 2\)\n/);
+    expect(await said('status')).toMatch(/ {2}trouble {4}.*policy\.json is not JSON \(line 2\)\n/);
     await rm(join(ws.project, '.gemini', 'wa_policy.json'));
     await policy({ rules: [] });
     expect(await said('approvals')).not.toContain('trouble');

@@ -27,7 +27,7 @@ const warnings = () =>
     .filter((line) => line?.startsWith('⚠'));
 
 describe('while approvals are on, a tool that ended', () => {
-  it('without its gate is told to the phone at once, without its secrets, and stands in the audit file', async () => {
+  it('without its gate is reported to the phone at once, without its secrets, and stands in the audit file', async () => {
     await ws.start();
     await switchOn('risky');
     await begun();
@@ -43,7 +43,7 @@ describe('while approvals are on, a tool that ended', () => {
     ]);
   });
 
-  it('after its gate is not told, also when the daemon was started anew in between', async () => {
+  it('after its gate is not reported, also when the daemon was restarted in between', async () => {
     const daemon = await ws.start();
     await switchOn('risky');
     await begun();
@@ -60,7 +60,7 @@ describe('while approvals are on, a tool that ended', () => {
   });
 });
 
-it('a project that switches our hooks off is named on the phone and in the status for as long as approvals are on', async () => {
+it('a project that switches off the hooks of wa-sync is named on the phone and in the status while approvals are on', async () => {
   const file = join(ws.project, '.gemini', 'settings.json');
   await mkdir(join(ws.project, '.gemini'), { recursive: true });
   await writeFile(file, '{"hooksConfig":{"enabled":false}}');

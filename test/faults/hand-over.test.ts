@@ -85,16 +85,22 @@ describe('after the answer of the hook', () => {
   });
 });
 
+/** A turn that was given `go`, and whose daemon is dead. */
+async function turnWithoutDaemon() {
+  const daemon = await startProgram();
+  await arrives('go');
+  const agent = await newAgent('agent');
+  const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
+  expect(timesIn(context, 'go')).toBe(1);
+  process.kill(daemon.pid, 'SIGKILL');
+  await daemon.exited;
+  await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+  return agent;
+}
+
 describe('a turn that the daemon began and a hook ended alone', () => {
-  it('is told once and settled', async () => {
-    const daemon = await startProgram();
-    await arrives('go');
-    const agent = await newAgent('agent');
-    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
-    expect(timesIn(context, 'go')).toBe(1);
-    process.kill(daemon.pid, 'SIGKILL');
-    await daemon.exited;
-    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+  it('is on the phone once and settled', async () => {
+    const agent = await turnWithoutDaemon();
     await agent.record('gemini', 'Went.');
     await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
     await startProgram();
@@ -105,16 +111,9 @@ describe('a turn that the daemon began and a hook ended alone', () => {
   });
 });
 
-describe('a turn whose end a hook alone told before the session file had the answer', () => {
+describe('a turn whose end a hook reported without the daemon, before the session file had the answer', () => {
   it('is settled by the next daemon and on the phone once, also after the next prompt', async () => {
-    const daemon = await startProgram();
-    await arrives('go');
-    const agent = await newAgent('agent');
-    const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
-    expect(timesIn(context, 'go')).toBe(1);
-    process.kill(daemon.pid, 'SIGKILL');
-    await daemon.exited;
-    await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);
+    const agent = await turnWithoutDaemon();
     await agent.hook('AfterAgent', { prompt: 'go on', prompt_response: 'Went.', stop_hook_active: false });
     await agent.record('gemini', 'Went.');
     await startProgram();

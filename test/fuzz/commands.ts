@@ -11,6 +11,7 @@ import { knownPlaces } from '../../agent/approvals/danger/surroundings.ts';
 import { judgeNow } from '../../agent/approvals/policy/judge-now.ts';
 import { readPolicies } from '../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../agent/format/redact.ts';
+import { jobsWith } from '../../agent/heavy/jobs.ts';
 import type { ApprovalMode } from '../../agent/journal/approvals.ts';
 import { directories } from '../../agent/paths.ts';
 import { askedCommands } from '../agent/approvals/asked-commands.ts';
@@ -162,10 +163,8 @@ export async function fuzzCommands(runs: number, seed: number): Promise<CostResu
   });
   const options = {
     policies: () => readPolicies(files),
-    fixed: {
-      ...knownPlaces(dirs, home),
-      secretsIn: (words: string) => Object.values(redact(words).counts).reduce((sum, count) => sum + count, 0),
-    },
+    fixed: knownPlaces(dirs, home),
+    judge: jobsWith(redact).judged,
   };
 
   async function work({ call, mode, isDanger }: Asked): Promise<string | undefined> {

@@ -201,11 +201,11 @@ describe('a repository that would have no approvals', () => {
     await mkdir(join(home.project, '.gemini'), { recursive: true });
     await symlink(join('..', 'other.json'), join(home.project, '.gemini', 'settings.json'));
     await switchOn(product);
-    await shows(product, 'cannot be looked at: it is a link');
+    await shows(product, 'cannot be read: a link');
     expect(await run(home)).toMatchObject({ code: 0 });
     expect(await made(home)).toBe(true);
     await shows(product, '⚠ run_shell_command ran without being asked: touch made.txt');
-    expect((await product.wa('hooks', 'list')).stdout).toContain('cannot be looked at: it is a link');
+    expect((await product.wa('hooks', 'list')).stdout).toContain('cannot be read: a link');
   });
 
   test('whose .gemini is a link is asked all the same, and nothing is written through it', async ({

@@ -40,7 +40,7 @@ async function traces({ home }: GeminiHome): Promise<Record<string, string>> {
   return found;
 }
 
-describe.each(['extension', 'project'])('installed as %s', (scope) => {
+describe.each(['user', 'project'])('installed as %s', (scope) => {
   test("the user's own hooks run beside ours, and what they tell the model stays", async ({ model, home, product }) => {
     const settingsPath = join(home.project, '.gemini', 'settings.json');
     const ownHook = {

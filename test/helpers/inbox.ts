@@ -19,7 +19,7 @@ export function loneInbox(options: Needed & Partial<InboxOptions>): InboxSync {
     onStopped: () => {},
     onQuarantined: () => {},
     onRefreshed: () => {},
-    onWaitedEnough: () => {},
+    lookAgain: () => {},
     ...options,
   });
 }

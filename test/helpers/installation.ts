@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
 import type { InstallDirs } from '../../agent/drivers/driver.ts';
-import { hookGroup, hookTable } from '../../agent/drivers/gemini/install-table.ts';
+import { hookEvents, hookGroup } from '../../agent/drivers/gemini/install-table.ts';
 import { type TemporaryHome, temporaryHome } from './home.ts';
 
 const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
@@ -51,8 +51,7 @@ export function projectSettings({ projectDir }: InstallDirs): string {
   return join(projectDir, '.gemini', 'settings.json');
 }
 
-/** What stands under `hooks` where this version is installed and nobody else has any. */
-export function expectedHooks({ dataDir, platform, version, directories }: InstallDirs) {
-  const from = { dir: join(dataDir, 'hooks', version), platform, directories };
-  return Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, from)]]));
+/** What stands under `hooks` where this version is installed and nothing else is. */
+export function expectedHooks(dirs: InstallDirs) {
+  return Object.fromEntries(hookEvents.map((event) => [event, [hookGroup(event, dirs)]]));
 }

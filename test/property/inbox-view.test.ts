@@ -312,6 +312,6 @@ it('a text that was edited away and back again is not taken for the one that the
   ]);
 });
 
-it('a message of another program that has the id of one of ours is offered to the coding agent all the same', async () => {
+it('a message of another program with the id of a message of the phone is offered to the coding agent, too', async () => {
   await runAll([{ do: 'row', text: 'A' }, { do: 'foreignSameId', pick: 0, text: 'A' }, { do: 'refresh' }]);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../agent/journal/journal.ts';
-import { readMailbox } from '../../agent/mailbox/read.ts';
+import { readMailbox } from '../../agent/mailbox/update.ts';
 import { createLeases, type Leases } from '../../agent/session/leases.ts';
 import { messageId } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';

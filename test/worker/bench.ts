@@ -4,7 +4,7 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { Capabilities } from '../../protocol/phone.ts';
 import type { OutboxItem, PollAnswer, PollRequest } from '../../protocol/relay-api.ts';
 import type { Core } from '../../worker/mailbox/core.ts';
-import { createCounters } from '../../worker/mailbox/counters.ts';
+import { Counters } from '../../worker/mailbox/counters.ts';
 import type { MailboxLogic } from '../../worker/mailbox/mailbox.ts';
 import { createMailbox } from '../../worker/mailbox/mailbox.ts';
 import type { PollSocket, Waiter } from '../../worker/mailbox/poll/sockets.ts';
@@ -110,7 +110,7 @@ export function createBench(
   let timer: { at: number; work: () => void } | null = null;
   let life = 0;
   const sockets: { project: number; socket: PollSocket; waiter: Waiter | null }[] = [];
-  const counters = createCounters();
+  const counters = new Counters();
   const storedEpoch = openStorage(sql, () => options.epoch ?? epoch);
 
   /** Of an object that is gone nothing goes on. */
@@ -144,27 +144,20 @@ export function createBench(
         ids += 1;
         return `id-${ids}`;
       },
+      parked: (project) =>
+        sockets.filter((entry) => entry.project === project && entry.waiter !== null).map((entry) => entry.socket),
     };
-    return createMailbox({
-      core,
-      alarm: {
-        get setAt() {
-          return alarmAt;
-        },
-        set(atMs) {
-          alarms.push({ now: clock.now, from: alarmAt, to: atMs });
-          alarmAt = atMs;
-        },
-        soon: (work) => queueMicrotask(() => mine === life && work()),
-        after(ms, work) {
-          timer = { at: clock.now + ms, work };
-        },
-        failed: () => {},
+    return createMailbox(core, {
+      setAt: () => alarmAt,
+      set(atMs) {
+        alarms.push({ now: clock.now, from: alarmAt, to: atMs });
+        alarmAt = atMs;
       },
-      sockets: {
-        parked: (project) =>
-          sockets.filter((entry) => entry.project === project && entry.waiter !== null).map((entry) => entry.socket),
+      soon: (work) => queueMicrotask(() => mine === life && work()),
+      after(ms, work) {
+        timer = { at: clock.now + ms, work };
       },
+      failed: () => {},
     });
   };
 

@@ -29,7 +29,7 @@ describe('the poll', () => {
     expect(socket.frame()).toMatchObject({ head: '200', body: { rows: [{ seq: 1 }] } });
   });
 
-  it('of the same daemon ends its older one with an empty answer', () => {
+  it('of the same daemon ends its older poll with an empty answer', () => {
     const bench = createBench();
     const older = bench.open();
     const newer = bench.open();

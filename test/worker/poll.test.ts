@@ -84,7 +84,7 @@ describe('a poll through the Worker', () => {
     expect(await take(poll)).toEqual(['after the nap']);
   });
 
-  it('ends empty when the object is restarted, and the next one delivers', async () => {
+  it('ends empty when the object is restarted, and the next poll delivers', async () => {
     const poll = await hold();
     await relay.evict('close');
     expect((await poll.answer).body.rows).toEqual([]);
@@ -106,7 +106,7 @@ describe('a poll through the Worker', () => {
     expect(await take(await hold())).toEqual(['nobody there']);
   });
 
-  it('of the same daemon ends the older one empty', async () => {
+  it('of the same daemon ends the older poll empty', async () => {
     const older = await hold();
     const newer = await hold();
     expect((await older.answer).body.rows).toEqual([]);
@@ -114,7 +114,7 @@ describe('a poll through the Worker', () => {
     expect(await take(newer)).toEqual(['for the newer']);
   });
 
-  it('of another workstation is refused while one is parked', async () => {
+  it('of another workstation is refused while a poll is parked', async () => {
     const poll = await hold();
     const other = await hold({ daemon: { id: 'another-daemon', startedAt: 1 } });
     expect(other.response.status).toBe(409);
@@ -126,7 +126,7 @@ describe('a poll through the Worker', () => {
     await take(poll);
   });
 
-  it('of a later start supersedes the parked one', async () => {
+  it('of a later start supersedes the parked poll', async () => {
     const older = await hold();
     const newer = await hold({ daemon: { ...relayDaemon, startedAt: relayDaemon.startedAt + 1 } });
     expect((await older.answer).body.error?.code).toBe('superseded');
@@ -213,13 +213,13 @@ describe('cost', () => {
       const left = async () =>
         (
           await relay.sql(
-            'SELECT (SELECT count(*) FROM log) + (SELECT count(*) FROM seen_a) + (SELECT count(*) FROM seen_b) AS n',
+            'SELECT (SELECT count(*) FROM log) + (SELECT count(*) FROM dedupe_a) + (SELECT count(*) FROM dedupe_b) AS n',
           )
         )[0]?.n;
       // The memory of updates goes in the second turn.
       for (let turn = 0; turn < 2; turn += 1) {
         await relay.sql("UPDATE meta SET value = '0' WHERE key = 'cleaned_at'");
-        await relay.sql("UPDATE meta SET value = json_set(value, '$.since', 0) WHERE key = 'seen_turn'");
+        await relay.sql("UPDATE meta SET value = json_set(value, '$.since', 0) WHERE key = 'dedupe_turn'");
         await relay.evict('close');
         const cleaned = async () =>
           (await relay.sql("SELECT value > 0 AS done FROM meta WHERE key = 'cleaned_at'"))[0]?.done;

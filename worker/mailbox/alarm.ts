@@ -60,7 +60,7 @@ export function planAlarm({ nowMs, setAt, guards, run, due }: AlarmState): Alarm
 /** The ways in which the object wakes itself. */
 export interface AlarmDevice {
   /** When the alarm is set to; null = not. */
-  readonly setAt: number | null;
+  setAt(): number | null;
   /** Must take effect with the writes around it. */
   set(atMs: number): void;
   /** After the current call. */
@@ -81,32 +81,20 @@ interface RunParts {
   send(): Promise<void>;
 }
 
-export interface Runs {
-  /** Sends after the current call. `durable`: even when the object dies, by the alarm, once `plan` was called. */
-  soon(durable: boolean): void;
-  /** The run that sends now must be repeated when the object dies. */
-  guard(): void;
-  /** Must be called after every change of what is due. Never raises. */
-  plan(): void;
-  /** The alarm has come. Never rejects; does not wait for a call that hangs. */
-  alarm(): Promise<void>;
-  /** Resolves when nothing is being sent. */
-  rest(): Promise<void>;
-}
-
-export function createRuns({ device, clock, due, tick, send }: RunParts): Runs {
+export function createRuns({ device, clock, due, tick, send }: RunParts) {
   let run: Run = 'none';
   let guards = false;
   let sending: Promise<void> | null = null;
   let again = false;
 
   function apply(known: Due | null): void {
-    const plan = planAlarm({ nowMs: clock(), setAt: device.setAt, guards, run, due: known });
+    const plan = planAlarm({ nowMs: clock(), setAt: device.setAt(), guards, run, due: known });
     guards = plan.guards;
     if (plan.setTo !== null) device.set(plan.setTo);
     if (plan.timerInMs !== null) device.after(plan.timerInMs, () => void start(false));
   }
 
+  /** Must be called after every change of what is due. Never raises. */
   function plan(): void {
     try {
       apply(due(run));
@@ -147,13 +135,18 @@ export function createRuns({ device, clock, due, tick, send }: RunParts): Runs {
   }
 
   return {
-    soon: (durable) => void start(durable),
-    guard() {
+    /** Sends after the current call. `durable`: even when the object dies, by the alarm, once `plan` was called. */
+    soon(durable: boolean): void {
+      void start(durable);
+    },
+    /** The run that sends now must be repeated when the object dies. */
+    guard(): void {
       run = 'durable';
       plan();
     },
     plan,
-    async alarm() {
+    /** The alarm has come. Never rejects; does not wait for a call that hangs. */
+    async alarm(): Promise<void> {
       try {
         tick();
       } catch (error) {
@@ -165,6 +158,7 @@ export function createRuns({ device, clock, due, tick, send }: RunParts): Runs {
       if (hangs) plan();
       else await sent;
     },
-    rest: async () => void (await sending),
+    /** Resolves when nothing is being sent. */
+    rest: (): Promise<void> => sending ?? Promise.resolve(),
   };
 }

@@ -1,7 +1,8 @@
-// What every part of one mailbox is given. Clock and ids come from outside, so that the same code runs in plain tests.
+// What every part of one mailbox is given. Clock, ids and sockets come from outside, so that the same code runs in plain tests.
 
 import type { Platform } from '../platform.ts';
 import type { Counters } from './counters.ts';
+import type { PollSocket } from './poll/sockets.ts';
 import type { Sql } from './tables/sql.ts';
 
 export interface Core {
@@ -13,8 +14,10 @@ export interface Core {
   readonly counters: Counters;
   /** How long a message waits for its workstation. */
   readonly messageTtlMs: number;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. The same during one event: the clock of a Worker stands while nothing is awaited. */
   clock(): number;
   /** Unguessable, `[A-Za-z0-9_-]`, at most 64 bytes. */
   randomId(): string;
+  /** The sockets of a project that hold a parked poll. */
+  parked(project: number): PollSocket[];
 }

@@ -3,36 +3,27 @@
 import { DurableObject } from 'cloudflare:workers';
 import { type ErrorBody, errorBody, WaError } from '../../protocol/errors.ts';
 import { parseMailboxName } from '../../protocol/ids.ts';
-import type { KeyEnd, PhoneFile } from '../../protocol/log.ts';
-import type {
-  LetterAction,
-  LettersAnswer,
-  MailboxStatus,
-  OutboxAnswer,
-  OutboxRequest,
-  PollRequest,
-} from '../../protocol/relay-api.ts';
+import type { PollRequest } from '../../protocol/relay-api.ts';
 import type { RelayVariables } from '../../protocol/relay-settings.ts';
 import { readSettings } from '../env.ts';
-import type { InboundEvent, SendOutcome } from '../platform.ts';
 import { connectAll, platformKinds, platformNamed } from '../platforms.ts';
 import { type AlarmDevice, alarmRetryMs } from './alarm.ts';
-import { createCounters } from './counters.ts';
-import type { Accepted } from './inbound/accepted.ts';
+import { Counters } from './counters.ts';
 import { createMailbox, type MailboxLogic } from './mailbox.ts';
-import type { DocumentRequest, DocumentStart } from './outbound/documents.ts';
-import { acceptPollSocket, durableSockets, pollSocket, projectOf } from './poll/durable-sockets.ts';
+import { acceptPollSocket, parkedSockets, pollSocket, projectOf } from './poll/durable-sockets.ts';
 import { answerFrame } from './poll/sockets.ts';
-import type { MailboxMetrics } from './report.ts';
 import { durableSql } from './tables/durable-sql.ts';
 import { getMeta, openStorage, setMeta } from './tables/schema.ts';
 import type { Sql } from './tables/sql.ts';
 
-/** Errors lose their fields on the way out of an object, so they travel as data. */
+/** Errors lose their fields on the way out of an object: they travel as data. */
 export type ObjectAnswer<T> = { ok: true; value: T } | ({ ok: false } & ErrorBody);
 
+/** What the stateless Worker asks of a mailbox. */
+export type MailboxCalls = Omit<MailboxLogic, 'poll' | 'pollGone' | 'alarm' | 'rest'>;
+
 export class Mailbox extends DurableObject<RelayVariables> {
-  readonly #counters = createCounters();
+  readonly #counters = new Counters();
   #logic: MailboxLogic | WaError = new WaError('internal', 'the mailbox has not started');
   #alarmAt: number | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -46,40 +37,9 @@ export class Mailbox extends DurableObject<RelayVariables> {
     });
   }
 
-  accept(events: readonly InboundEvent[]): ObjectAnswer<Accepted['kind']> {
-    return this.#answer((logic) => logic.accept(events));
-  }
-
-  post(request: OutboxRequest): ObjectAnswer<OutboxAnswer> {
-    return this.#answer((logic) => logic.post(request));
-  }
-
-  status(): ObjectAnswer<MailboxStatus> {
-    return this.#answer((logic) => logic.status());
-  }
-
-  findFile(project: number, id: string): ObjectAnswer<PhoneFile> {
-    return this.#answer((logic) => logic.findFile(project, id));
-  }
-
-  beginDocument(request: DocumentRequest): ObjectAnswer<DocumentStart> {
-    return this.#answer((logic) => logic.documents.begin(request));
-  }
-
-  endDocument(key: string, outcome: SendOutcome): ObjectAnswer<KeyEnd> {
-    return this.#answer((logic) => logic.documents.end(key, outcome));
-  }
-
-  letters(project: number): ObjectAnswer<LettersAnswer> {
-    return this.#answer((logic) => logic.letters(project));
-  }
-
-  actOnLetter(project: number, id: string, action: LetterAction['action']): ObjectAnswer<LettersAnswer> {
-    return this.#answer((logic) => logic.actOnLetter(project, id, action));
-  }
-
-  metrics(): ObjectAnswer<MailboxMetrics> {
-    return this.#answer((logic) => logic.metrics());
+  /** `ask` of bindings.ts gives the types. */
+  call(name: keyof MailboxCalls, args: readonly unknown[]): ObjectAnswer<unknown> {
+    return this.#answer((logic) => (logic[name] as (...given: readonly unknown[]) => unknown)(...args));
   }
 
   override fetch(request: Request): Response {
@@ -117,23 +77,21 @@ export class Mailbox extends DurableObject<RelayVariables> {
         this.#counters.add('rows_read', read);
         this.#counters.add('rows_written', written);
       });
-      const epoch = openStorage(sql, newEpoch);
+      const epoch = openStorage(sql, () => crypto.randomUUID().replaceAll('-', '').slice(0, 16));
       const { account, chatId } = addressOf(sql, ctx.id.name);
       const platform = platformNamed(connectAll(platformKinds, this.env), account);
-      return createMailbox({
-        core: {
-          sql,
-          epoch,
-          chatId,
-          platform,
-          counters: this.#counters,
-          messageTtlMs: settings.messageTtlMs,
-          clock: Date.now,
-          randomId,
-        },
-        alarm: this.#alarmDevice(),
-        sockets: durableSockets(ctx),
-      });
+      const core = {
+        sql,
+        epoch,
+        chatId,
+        platform,
+        counters: this.#counters,
+        messageTtlMs: settings.messageTtlMs,
+        clock: Date.now,
+        randomId: () => crypto.randomUUID(),
+        parked: (project: number) => parkedSockets(ctx, project),
+      };
+      return createMailbox(core, this.#alarmDevice());
     } catch (error) {
       return asWaError(error);
     }
@@ -151,11 +109,8 @@ export class Mailbox extends DurableObject<RelayVariables> {
   }
 
   #alarmDevice(): AlarmDevice {
-    const alarmAt = () => this.#alarmAt;
     return {
-      get setAt() {
-        return alarmAt();
-      },
+      setAt: () => this.#alarmAt,
       set: (atMs) => this.#setAlarm(atMs),
       soon: (work) => queueMicrotask(work),
       after: (ms, work) => {
@@ -180,7 +135,7 @@ function asWaError(error: unknown): WaError {
   return new WaError('storage_failed', 'the mailbox could not read or write its storage', { cause: error });
 }
 
-/** By the object's name; an alarm may start it without telling that. */
+/** From the object's name, which is stored: an alarm may start the object without the name. */
 function addressOf(sql: Sql, given: string | undefined): { account: string; chatId: string } {
   const stored = getMeta(sql, 'name');
   const name = stored ?? given ?? '';
@@ -188,17 +143,4 @@ function addressOf(sql: Sql, given: string | undefined): { account: string; chat
   if (address === undefined) throw new WaError('internal', `a mailbox object has the name ${name}`);
   if (stored === undefined) setMeta(sql, 'name', name);
   return address;
-}
-
-function newEpoch(): string {
-  return [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(36).padStart(2, '0')).join('');
-}
-
-/** 128 bits as base64url. */
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }

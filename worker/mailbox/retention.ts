@@ -2,8 +2,12 @@
 
 import { relayLimits } from '../../protocol/limits.ts';
 import type { Core } from './core.ts';
+import { deleteAlbums } from './tables/albums.ts';
+import { deleteButtons } from './tables/buttons.ts';
 import { cacheOf } from './tables/cache.ts';
 import { rotateDedupe } from './tables/dedupe.ts';
+import { deleteMessages, deleteOtherRows } from './tables/log.ts';
+import { deleteSettled } from './tables/outbox.ts';
 import { readProjects, saveProject } from './tables/projects.ts';
 import type { ProjectRow } from './tables/rows.ts';
 import { getMeta, setMeta } from './tables/schema.ts';
@@ -17,15 +21,16 @@ export function nextCleaningAt(sql: Sql): number {
 }
 
 /** One pass over all tables. */
-export function clean(core: Core, nowMs: number): void {
+export function clean(core: Core): void {
   const { sql } = core;
+  const nowMs = core.clock();
+  const outboxBefore = nowMs - relayLimits.outboxKeptMs;
   sql.transaction(() => {
     for (const project of readProjects(sql)) cleanProject(core, project, nowMs);
     rotateDedupe(sql, nowMs);
-    sql.exec('DELETE FROM album WHERE open = 0 AND closes_at < ?', nowMs - relayLimits.logKeptMs);
-    sql.exec('DELETE FROM outbox WHERE waiting = 0 AND settled_at < ?', nowMs - relayLimits.outboxKeptMs);
-    sql.exec('DELETE FROM slot WHERE at < ?', nowMs - relayLimits.outboxKeptMs);
-    sql.exec('DELETE FROM button WHERE at < ?', nowMs - relayLimits.outboxKeptMs);
+    deleteAlbums(sql, nowMs - relayLimits.logKeptMs);
+    deleteSettled(sql, outboxBefore);
+    deleteButtons(sql, outboxBefore);
     setMeta(sql, 'cleaned_at', String(nowMs));
   });
   // Without the deleted ones.
@@ -37,18 +42,9 @@ type Passed = { at: number; cursor: number };
 function cleanProject(core: Core, project: ProjectRow, nowMs: number): void {
   const marks = JSON.parse(project.passed) as Passed[];
   const old = marks.filter((mark) => mark.at <= nowMs - relayLimits.logKeptMs);
-  const passedBefore = old.at(-1)?.cursor ?? 0;
-  const { sql } = core;
-  sql.exec(
-    `DELETE FROM log WHERE project = ? AND seq <= ? AND kind = 'message'
-     AND (stored_at < ? OR (state IN ('answered', 'failed', 'expired', 'refused', 'lost') AND state_at < ?))`,
-    project.project,
-    project.cursor,
-    // A message that was never reported on.
-    nowMs - relayLimits.outboxKeptMs,
-    nowMs - relayLimits.logKeptMs,
-  );
-  sql.exec("DELETE FROM log WHERE project = ? AND seq <= ? AND kind <> 'message'", project.project, passedBefore);
+  // A message that was never reported on is kept as long as an outcome.
+  deleteMessages(core.sql, project, nowMs - relayLimits.outboxKeptMs, nowMs - relayLimits.logKeptMs);
+  deleteOtherRows(core.sql, project.project, old.at(-1)?.cursor ?? 0);
   const kept = [
     ...old.slice(-1),
     ...marks.filter((mark) => !old.includes(mark)),

@@ -59,8 +59,8 @@ export interface Content {
   markdown?: string;
   /** The author of a forwarded text, which is never an order of the owner. */
   forwarded?: Forwarded;
-  files: PhoneFile[];
-  tooLarge: { name: string; bytes: number }[];
+  files?: PhoneFile[];
+  tooLarge?: { name: string; bytes: number }[];
 }
 
 /** Null for service messages. */
@@ -68,21 +68,20 @@ export function contentOf(message: ContentMessage): Content | null {
   const attached = fileOf(message);
   const words = message.text ?? message.caption ?? wordsOf(message);
   if (attached === null && words === null) return unknownContent(message);
-  const tooLarge = attached !== null && (attached.bytes ?? 0) > relayLimits.fileDownBytes ? [attached] : [];
-  const notes = tooLarge.map(
-    ({ kind, name, bytes = 0 }) => `[${kind} ${name}, ${megabytes(bytes)}: too large to be fetched]`,
-  );
+  const isTooLarge = attached !== null && (attached.bytes ?? 0) > relayLimits.fileDownBytes;
+  const { kind, name, bytes = 0 } = attached ?? { kind: '', name: '' };
+  const note = isTooLarge ? `[${kind} ${name}, ${megabytes(bytes)}: too large to be fetched]` : '';
   const marked =
     message.text === undefined
       ? markdownOf(words ?? '', message.caption === undefined ? undefined : message.caption_entities)
       : markdownOf(message.text, message.entities);
-  const withNotes = (said: string) => [...(said ? [said] : []), ...notes].join('\n');
+  const withNote = (said: string) => [said, note].filter((line) => line !== '').join('\n');
   return {
-    text: withNotes(words ?? ''),
-    ...(marked === (words ?? '') ? {} : { markdown: withNotes(marked) }),
+    text: withNote(words ?? ''),
+    ...(marked === (words ?? '') ? {} : { markdown: withNote(marked) }),
     ...forwardedOf(message),
-    files: attached === null || tooLarge.length > 0 ? [] : [attached],
-    tooLarge: tooLarge.map(({ name, bytes = 0 }) => ({ name, bytes })),
+    ...(attached === null || isTooLarge ? {} : { files: [attached] }),
+    ...(isTooLarge ? { tooLarge: [{ name, bytes }] } : {}),
   };
 }
 
@@ -158,10 +157,5 @@ function unknownContent(message: ContentMessage): Content | null {
   const telling = Object.keys(message).filter((field) => !plainFields.test(field));
   if (telling.length === 0 || telling.some((field) => serviceFields.test(field))) return null;
   const kind = (telling[0] ?? '').replace(/[^a-z0-9]+/gi, ' ').slice(0, 40);
-  return {
-    text: `[${kind}: wa-sync cannot pass this on]`,
-    ...forwardedOf(message),
-    files: [],
-    tooLarge: [],
-  };
+  return { text: `[${kind}: wa-sync cannot pass this on]`, ...forwardedOf(message) };
 }

@@ -1,5 +1,6 @@
 // Answers of the Bot API as outcomes for the queue. Pure: one table, no I/O.
 
+import * as v from 'valibot';
 import type { Droppable, SendOutcome } from '../platform.ts';
 
 export interface ApiAnswer {
@@ -10,11 +11,26 @@ export interface ApiAnswer {
   body: string;
 }
 
-interface ApiBody {
-  ok: boolean;
-  result?: unknown;
-  description: string;
-  parameters: { retry_after?: number; migrate_to_chat_id?: number };
+/** Anything of another type counts as absent. */
+const text = v.fallback(v.optional(v.string()), undefined);
+const number = v.fallback(v.optional(v.number()), undefined);
+const bodySchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    ok: v.fallback(v.optional(v.boolean()), false),
+    description: text,
+    result: v.fallback(v.optional(v.object({ message_id: number, file_path: text, username: text })), undefined),
+    parameters: v.fallback(v.optional(v.object({ retry_after: number, migrate_to_chat_id: number })), undefined),
+  }),
+);
+
+type ApiBody = v.InferOutput<typeof bodySchema>;
+
+/** Undefined = not JSON of the Bot API. */
+export function parseBody(body: string): ApiBody | undefined {
+  const parsed = v.safeParse(bodySchema, body);
+  return parsed.success ? parsed.output : undefined;
 }
 
 /** A wrong token stays wrong for longer than seconds, and repeated calls with it do not help. */
@@ -48,10 +64,11 @@ export function readAnswer(answer: ApiAnswer): SendOutcome {
   const body = parseBody(answer.body);
   const reason = body?.description || `HTTP ${answer.status}`;
   if (answer.status >= 200 && answer.status < 300) {
-    if (body?.ok) return sent(body.result);
+    const ref = body?.result?.message_id;
+    if (body?.ok) return { kind: 'sent', ...(ref === undefined ? {} : { ref: String(ref) }) };
     return { kind: 'retry', code: 'platform_error', reason: "the answer is not the Bot API's", uncertain: true };
   }
-  const migrateTo = body?.parameters.migrate_to_chat_id;
+  const migrateTo = body?.parameters?.migrate_to_chat_id;
   if (migrateTo !== undefined) return { kind: 'migrate', chatId: String(migrateTo) };
   switch (answer.status) {
     case 400:
@@ -71,38 +88,7 @@ export function readAnswer(answer: ApiAnswer): SendOutcome {
   }
 }
 
-function sent(result: unknown): SendOutcome {
-  const id = isRecord(result) ? result.message_id : undefined;
-  return typeof id === 'number' ? { kind: 'sent', ref: String(id) } : { kind: 'sent' };
-}
-
 function pauseOf(body: ApiBody | undefined, header: string | null): number {
-  const seconds = body?.parameters.retry_after ?? Number(header ?? Number.NaN);
+  const seconds = body?.parameters?.retry_after ?? Number(header ?? Number.NaN);
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : unspecifiedPauseMs;
-}
-
-function parseBody(text: string): ApiBody | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value)) return undefined;
-  const parameters = isRecord(value.parameters) ? value.parameters : {};
-  return {
-    ok: value.ok === true,
-    result: value.result,
-    description: typeof value.description === 'string' ? value.description : '',
-    parameters: {
-      ...(typeof parameters.retry_after === 'number' ? { retry_after: parameters.retry_after } : {}),
-      ...(typeof parameters.migrate_to_chat_id === 'number'
-        ? { migrate_to_chat_id: parameters.migrate_to_chat_id }
-        : {}),
-    },
-  };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

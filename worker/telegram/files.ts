@@ -4,8 +4,8 @@
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { OpenedFile, OutboundDocument, SendOutcome } from '../platform.ts';
-import { readAnswer } from './errors.ts';
-import { type BotApi, chatIdOf, placementOf, post, unreachable } from './send.ts';
+import { parseBody, readAnswer } from './errors.ts';
+import { type BotApi, chatIdOf, placementOf, post, request, unreachable, withDeadline } from './send.ts';
 
 /** Until the first byte; a large file may take its time afterwards. */
 const headersTimeoutMs = 20_000;
@@ -15,32 +15,26 @@ const uploadTimeoutMs = 10 * 60_000;
 export async function openFile(api: BotApi, fileId: string): Promise<OpenedFile> {
   try {
     const answer = await post(api, 'getFile', { file_id: fileId });
-    const path = answer.status === 200 ? pathOf(answer.body) : null;
-    if (path === null) return failureOf(readAnswer(answer));
-    return await download(api, path);
+    const path = answer.status === 200 ? parseBody(answer.body)?.result?.file_path : undefined;
+    if (!path || path.split('/').includes('..')) return failureOf(readAnswer(answer));
+    return await withDeadline(headersTimeoutMs, ({ signal }) => download(api, path, signal));
   } catch (error) {
     return failureOf(unreachable(error));
   }
 }
 
-async function download(api: BotApi, path: string): Promise<OpenedFile> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), headersTimeoutMs);
-  try {
-    const address = `${api.apiRoot}/file/bot${api.token}/${path.split('/').map(encodeURIComponent).join('/')}`;
-    const response = await api.fetch(address, { redirect: 'manual', signal: deadline.signal });
-    if (response.status === 200 && response.body !== null) {
-      const length = response.headers.get('content-length');
-      const bytes = length === null ? null : Number(length);
-      if (bytes === null || bytes <= relayLimits.fileDownBytes) return { kind: 'open', body: response.body, bytes };
-    }
-    await response.body?.cancel();
-    if (response.status === 200) return tooLarge;
-    if (response.status === 404) return gone;
-    return failed('platform_error', `HTTP ${response.status}`);
-  } finally {
-    clearTimeout(timer);
+async function download(api: BotApi, path: string, signal: AbortSignal): Promise<OpenedFile> {
+  const address = `${api.apiRoot}/file/bot${api.token}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const response = await api.fetch(address, { redirect: 'manual', signal });
+  if (response.status === 200 && response.body !== null) {
+    const length = response.headers.get('content-length');
+    const bytes = length === null ? null : Number(length);
+    if (bytes === null || bytes <= relayLimits.fileDownBytes) return { kind: 'open', body: response.body, bytes };
   }
+  await response.body?.cancel();
+  if (response.status === 200) return tooLarge;
+  if (response.status === 404) return gone;
+  return failed('platform_error', `HTTP ${response.status}`);
 }
 
 function failed(code: ErrorCode, reason: string): OpenedFile & { kind: 'failed' } {
@@ -49,15 +43,6 @@ function failed(code: ErrorCode, reason: string): OpenedFile & { kind: 'failed' 
 
 const gone = failed('not_found', 'the platform no longer has the file');
 const tooLarge = failed('body_too_large', `the platform gives out at most ${relayLimits.fileDownBytes} bytes`);
-
-function pathOf(body: string): string | null {
-  try {
-    const path: unknown = (JSON.parse(body) as { result?: { file_path?: unknown } }).result?.file_path;
-    return typeof path === 'string' && path !== '' && !path.split('/').includes('..') ? path : null;
-  } catch {
-    return null;
-  }
-}
 
 function failureOf(outcome: SendOutcome): OpenedFile {
   switch (outcome.kind) {
@@ -81,27 +66,19 @@ export async function sendDocument(api: BotApi, document: OutboundDocument): Pro
   const boundary = `wa-${crypto.randomUUID()}`;
   const { head, tail } = envelopeOf(document, boundary);
   const { readable, writable } = new FixedLengthStream(head.length + document.bytes + tail.length);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), uploadTimeoutMs);
-  void feed(writable, head, document.body, tail).catch(() => {
-    deadline.abort();
-    // Who sends it must come to its end, or the answer is never read.
-    return document.body.pipeTo(new WritableStream()).catch(() => {});
-  });
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
   try {
-    const response = await api.fetch(`${api.apiRoot}/bot${api.token}/sendDocument`, {
-      method: 'POST',
-      headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-      body: readable,
-      redirect: 'manual',
-      signal: deadline.signal,
+    const answer = await withDeadline(uploadTimeoutMs, (deadline) => {
+      void feed(writable, head, document.body, tail).catch(() => {
+        deadline.abort();
+        // Who sends it must come to its end, or the answer is never read.
+        return document.body.pipeTo(new WritableStream()).catch(() => {});
+      });
+      return request(api, 'sendDocument', { headers, body: readable, signal: deadline.signal });
     });
-    const body = await response.text();
-    return readAnswer({ status: response.status, retryAfter: response.headers.get('retry-after'), body });
+    return readAnswer(answer);
   } catch (error) {
     return unreachable(error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

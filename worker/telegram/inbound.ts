@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Decoded, InboundEvent } from '../platform.ts';
-import { type Content, contentEntries, contentOf, kindOf } from './content.ts';
+import { contentEntries, contentOf, kindOf } from './content.ts';
 
 const integer = v.pipe(v.number(), v.safeInteger());
 /** Up to the year 9999: what is later cannot be written as an ISO time, and would raise where one tries. */
@@ -79,77 +79,67 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
     const content = contentOf(edited_message);
     // A live location moves by edits, many a minute; where it began was said.
     if (content === null || edited_message.location !== undefined) return { ok: false, reason: 'service' };
-    return eventOf(edited_message, {
+    const { files: _files, tooLarge: _tooLarge, ...said } = content;
+    return eventOf(edited_message.chat.id, edited_message.from?.id, {
       dedupeKey,
       project: topicOf(edited_message),
       at: (edited_message.edit_date ?? edited_message.date) * 1000,
       kind: 'edit',
       ref: String(edited_message.message_id),
-      ...saidIn(content),
+      ...said,
       ...albumOf(edited_message),
     });
   }
   if (callback_query) {
-    if (!callback_query.message || callback_query.data === undefined) return { ok: false, reason: 'unknown' };
-    return {
-      ok: true,
-      chatId: String(callback_query.message.chat.id),
-      userId: String(callback_query.from.id),
-      event: {
-        dedupeKey,
-        project: topicOf(callback_query.message),
-        at: nowMs,
-        kind: 'button',
-        buttonId: callback_query.data,
-        queryRef: callback_query.id,
-        userId: String(callback_query.from.id),
-      },
-    };
+    const { id, from, message: tapped, data } = callback_query;
+    if (!tapped || data === undefined) return { ok: false, reason: 'unknown' };
+    return eventOf(tapped.chat.id, from.id, {
+      dedupeKey,
+      project: topicOf(tapped),
+      at: nowMs,
+      kind: 'button',
+      buttonId: data,
+      queryRef: id,
+      userId: String(from.id),
+    });
   }
   if (stopped_message_generation) {
     const { chat, message_thread_id, draft_id } = stopped_message_generation;
-    return {
-      ok: true,
-      chatId: String(chat.id),
-      // Drafts exist in private chats only: the chat is the user.
-      userId: String(chat.id),
-      event: {
-        dedupeKey,
-        project: Math.max(0, message_thread_id ?? 0),
-        at: nowMs,
-        kind: 'message',
-        ref: `draft-${draft_id}`,
-        text: '/stop',
-      },
-    };
+    // Drafts exist in private chats only: the chat is the user.
+    return eventOf(chat.id, chat.id, {
+      dedupeKey,
+      project: Math.max(0, message_thread_id ?? 0),
+      at: nowMs,
+      kind: 'message',
+      ref: `draft-${draft_id}`,
+      text: '/stop',
+    });
   }
   return { ok: false, reason: 'unknown' };
 }
 
 function decodeMessage(message: Message, dedupeKey: string, botId: number | undefined): Decoded {
+  const { chat, from } = message;
   const base = { dedupeKey, project: topicOf(message), at: message.date * 1000 };
   if (message.migrate_to_chat_id !== undefined) {
-    return eventOf(message, { ...base, kind: 'migrated', toChatId: String(message.migrate_to_chat_id) });
+    return eventOf(chat.id, from?.id, { ...base, kind: 'migrated', toChatId: String(message.migrate_to_chat_id) });
   }
   const content = contentOf(message);
   if (content === null) return { ok: false, reason: 'service' };
   const quote = quoteOf(message);
-  return eventOf(message, {
+  return eventOf(chat.id, from?.id, {
     ...base,
     kind: 'message',
     ref: String(message.message_id),
-    ...saidIn(content),
+    ...content,
     ...(quote === undefined ? {} : { quote, ...quoteFrom(message, botId) }),
     ...answerOf(message),
-    ...(content.files.length === 0 ? {} : { files: content.files }),
-    ...(content.tooLarge.length === 0 ? {} : { tooLarge: content.tooLarge }),
     ...albumOf(message),
   });
 }
 
-function eventOf(message: Message, event: InboundEvent): Decoded {
-  const userId = message.from === undefined ? null : String(message.from.id);
-  return { ok: true, chatId: String(message.chat.id), userId, event };
+function eventOf(chatId: number, userId: number | undefined, event: InboundEvent): Decoded {
+  return { ok: true, chatId: String(chatId), userId: userId === undefined ? null : String(userId), event };
 }
 
 /** A thread id alone is also set on plain replies in groups without topics. */
@@ -165,10 +155,6 @@ function albumOf(message: Message): { album?: string } {
 function answerOf({ reply_to_message: reply, from }: Message): { answersRef?: string; userId?: string } {
   if (reply?.message_id === undefined || reply.forum_topic_created !== undefined || from === undefined) return {};
   return { answersRef: String(reply.message_id), userId: String(from.id) };
-}
-
-function saidIn({ text, markdown, forwarded }: Content): Pick<Content, 'text' | 'markdown' | 'forwarded'> {
-  return { text, ...(markdown === undefined ? {} : { markdown }), ...(forwarded === undefined ? {} : { forwarded }) };
 }
 
 /** Only for messages of this chat that were not forwarded. */

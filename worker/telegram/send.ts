@@ -2,7 +2,7 @@
 
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { OutboundButton, OutboundCall, OutboundText, Reaction, SendOutcome } from '../platform.ts';
-import { type ApiAnswer, readAnswer } from './errors.ts';
+import { type ApiAnswer, parseBody, readAnswer } from './errors.ts';
 
 export interface BotApi {
   /** Without a trailing slash. */
@@ -20,7 +20,7 @@ const typingTimeoutMs = 5_000;
 const emojiOf: Record<Reaction, string> = { seen: '👀', working: '✍', done: '👍', failed: '👎' };
 
 export async function callBotApi(api: BotApi, call: OutboundCall): Promise<SendOutcome> {
-  const { method, params } = requestOf(call);
+  const [method, params] = requestOf(call);
   try {
     return readAnswer(await post(api, method, params, call.kind === 'react' ? reactionTimeoutMs : callTimeoutMs));
   } catch (error) {
@@ -42,68 +42,62 @@ export async function showTyping(api: BotApi, chatId: string, topic: number): Pr
 
 /** Null when the answer holds no username. */
 export async function fetchBotUsername(api: BotApi): Promise<string | null> {
-  try {
-    const { body } = await post(api, 'getMe', {});
-    const name: unknown = (JSON.parse(body) as { result?: { username?: unknown } }).result?.username;
-    return typeof name === 'string' && name !== '' ? name : null;
-  } catch {
-    return null;
-  }
+  const answer = await post(api, 'getMe', {}).catch(() => null);
+  return parseBody(answer?.body ?? '')?.result?.username || null;
 }
 
 /** Throws when the API does not answer. */
-export async function post(
+export function post(
   api: BotApi,
   method: string,
   params: Record<string, unknown>,
   timeoutMs = callTimeoutMs,
 ): Promise<ApiAnswer> {
-  // Not AbortSignal.timeout: its timer would outlive the call and keep the object from hibernating.
+  const headers = { 'content-type': 'application/json' };
+  return withDeadline(timeoutMs, ({ signal }) =>
+    request(api, method, { headers, body: JSON.stringify(params), signal }),
+  );
+}
+
+export async function request(api: BotApi, method: string, init: RequestInit): Promise<ApiAnswer> {
+  const address = `${api.apiRoot}/bot${api.token}/${method}`;
+  const response = await api.fetch(address, { method: 'POST', redirect: 'manual', ...init });
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.text() };
+}
+
+/** Not AbortSignal.timeout: its timer would outlive the call and keep the object from hibernating. */
+export async function withDeadline<T>(ms: number, run: (deadline: AbortController) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const timer = setTimeout(() => deadline.abort(), ms);
   try {
-    const response = await api.fetch(`${api.apiRoot}/bot${api.token}/${method}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(params),
-      redirect: 'manual',
-      signal: deadline.signal,
-    });
-    return {
-      status: response.status,
-      retryAfter: response.headers.get('retry-after'),
-      body: await response.text(),
-    };
+    return await run(deadline);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function requestOf(call: OutboundCall): { method: string; params: Record<string, unknown> } {
+function requestOf(call: OutboundCall): [method: string, params: Record<string, unknown>] {
   if (call.kind === 'acknowledge') {
-    return { method: 'answerCallbackQuery', params: { callback_query_id: call.queryRef, text: call.text } };
+    return ['answerCallbackQuery', { callback_query_id: call.queryRef, text: call.text }];
   }
   const chat_id = chatIdOf(call.chatId);
   switch (call.kind) {
     case 'send':
-      return {
-        method: 'sendMessage',
-        params: { chat_id, ...textOf(call), ...placementOf(call.topic, call.replyToRef) },
-      };
+      return ['sendMessage', { chat_id, ...textOf(call), ...placementOf(call.topic, call.replyToRef) }];
     case 'edit':
-      return { method: 'editMessageText', params: { chat_id, message_id: Number(call.ref), ...textOf(call) } };
+      return ['editMessageText', { chat_id, message_id: Number(call.ref), ...textOf(call) }];
     case 'buttons': {
       const reply_markup = keyboardOf(call.buttons);
-      return { method: 'editMessageReplyMarkup', params: { chat_id, message_id: Number(call.ref), reply_markup } };
+      return ['editMessageReplyMarkup', { chat_id, message_id: Number(call.ref), reply_markup }];
     }
     case 'react': {
       const reaction = [{ type: 'emoji', emoji: emojiOf[call.reaction] }];
-      return { method: 'setMessageReaction', params: { chat_id, message_id: Number(call.ref), reaction } };
+      return ['setMessageReaction', { chat_id, message_id: Number(call.ref), reaction }];
     }
     case 'menu': {
       const commands = call.commands.map(({ name, help }) => ({ command: name, description: help }));
       // Strangers who find the bot get no menu.
-      return { method: 'setMyCommands', params: { scope: { type: 'chat', chat_id }, commands } };
+      return ['setMyCommands', { scope: { type: 'chat', chat_id }, commands }];
     }
   }
 }

@@ -1,4 +1,4 @@
-// Judges a call as the machine is at this moment, and finds what is different when its answer comes: a link may lead elsewhere by
+// Judges a call as the machine is at this moment, and finds what is different when the answer comes: a link may lead elsewhere by
 // then, a policy may be stricter. Also judges what takes too long. Reads the file system, changes nothing.
 
 import type { ApprovalMode } from '../../journal/approvals.ts';
@@ -8,15 +8,6 @@ import type { Surroundings } from '../danger/rules.ts';
 import { lookAround } from '../danger/surroundings.ts';
 import { type Judgement, judge } from './judge.ts';
 import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
-
-/** Where each path of a call leads, by the word that names it. */
-export type Places = Surroundings['resolved'];
-
-export interface Judged {
-  judgement: Judgement;
-  policies: Policies;
-  places: Places;
-}
 
 /** What a verdict depends on; can be cloned. */
 export interface JudgeTask {
@@ -28,32 +19,33 @@ export interface JudgeTask {
   fixed: Omit<Surroundings, 'cwd' | 'resolved' | 'secretsIn'>;
 }
 
-export type JudgedTask = Pick<Judged, 'judgement' | 'places'>;
+export interface Judged {
+  judgement: Judgement;
+  /** Where each path of the call leads, by the word that names it. */
+  places: Surroundings['resolved'];
+}
 
 export interface JudgeOptions {
   policies(): Promise<Policies>;
-  fixed: JudgeTask['fixed'] & Pick<Surroundings, 'secretsIn'>;
-  /** Where a large call is judged, and with what verdict if that comes to no end; undefined = a small one. */
-  judgeLarge?: ((task: JudgeTask) => Promise<JudgedTask> | undefined) | undefined;
+  fixed: JudgeTask['fixed'];
+  /** `judgeHere`, or what takes its place for a large call. */
+  judge(task: JudgeTask): Promise<Judged>;
 }
 
 export async function judgeNow(
   call: ToolCall,
   cwd: string,
   mode: ApprovalMode,
-  { policies: readPolicies, fixed: { secretsIn, ...fixed }, judgeLarge }: JudgeOptions,
-): Promise<Judged> {
+  { policies: readPolicies, fixed, judge }: JudgeOptions,
+): Promise<Judged & { policies: Policies }> {
   const policies = await readPolicies();
-  const task: JudgeTask = { call, cwd, mode, policies, fixed };
-  return { ...(await (judgeLarge?.(task) ?? judgeHere(task, secretsIn))), policies };
+  return { ...(await judge({ call, cwd, mode, policies, fixed })), policies };
 }
 
 /** In this thread, however long that takes. */
-export async function judgeHere(
-  { call, cwd, mode, policies, fixed: cloned }: JudgeTask,
-  secretsIn: Surroundings['secretsIn'],
-): Promise<JudgedTask> {
-  const fixed = { ...cloned, secretsIn };
+export async function judgeHere(task: JudgeTask, secretsIn: Surroundings['secretsIn']): Promise<Judged> {
+  const { call, cwd, mode, policies } = task;
+  const fixed = { ...task.fixed, secretsIn };
   const world = await lookAround(call, fixed, cwd);
   const judgement = judge(call, policies, mode, world);
   if (!judgement.input) return { judgement, places: world.resolved };
@@ -63,15 +55,14 @@ export async function judgeHere(
   return { judgement: judge(call, policies, mode, { ...world, resolved: places }), places };
 }
 
-const tooLarge = 'too large to be judged in time';
-/** No tool is called so. */
+/** No tool has a longer name. */
 const maxNameChars = 200;
 
 /**
  * The verdict on a call that could not be judged in time, by names alone and so quick for every input: a deny, stop or rewrite of a policy
  * that may have been meant denies; otherwise the owner is asked while approvals are on.
  */
-export function unjudged({ call, policies, mode }: JudgeTask): Judgement {
+export function unjudged({ call, policies, mode }: JudgeTask): Judged {
   const only = onlyTools(policies);
   const mayMean = (pattern: string | undefined, name: string | undefined) =>
     pattern === undefined || (name !== undefined && (name.length > maxNameChars || matchesGlob(pattern, name)));
@@ -80,35 +71,32 @@ export function unjudged({ call, policies, mode }: JudgeTask): Judgement {
   const does = (...what: (UserRule['do'] | undefined)[]) => possible.some((rule) => what.includes(rule.do));
   const isOpen = !only || only.some((each) => mayMean(each, call.tool));
   const verdict = !isOpen || does('deny', 'stop', 'rewrite') ? 'deny' : mode !== 'off' || does('ask') ? 'ask' : 'go';
-  return {
+  const judgement: Judgement = {
     verdict,
-    why: verdict === 'go' ? [] : [tooLarge],
+    why: verdict === 'go' ? [] : ['too large to be judged in time'],
     // With a built-in rule "Always" is not offered.
     rules: mode === 'off' ? [] : ['too-long'],
     input: undefined,
     checkpoint: possible.some((rule) => rule.checkpoint === true),
   };
+  return { judgement, places: new Map() };
 }
 
-/** Why a yes to `asked` is none to `now`; undefined = it is. */
-export function whatChanged(asked: Pick<Judged, 'judgement' | 'places'>, now: Judged): string | undefined {
-  const { verdict, why, rules } = now.judgement;
+/** Why a yes to `asked` does not count for `now`; undefined = the yes counts. */
+export function whatChanged(asked: Judged, now: Judged): string | undefined {
+  const { verdict, why, rules, input } = now.judgement;
   if (verdict === 'deny' || verdict === 'stop')
     return `a policy forbids it now: ${why.join('; ') || 'no reason given'}`;
   // What runs is what was shown, so a policy that makes something else of the call now has not judged it.
-  if (!sameInput(asked.judgement, now.judgement)) return 'a policy makes something else of this call now';
+  if (jsonOf(asked.judgement.input) !== jsonOf(input)) return 'a policy makes something else of this call now';
   const found = rules.find((rule) => !asked.judgement.rules.includes(rule));
-  return movedPlace(asked.places, now.places) ?? (found && `the built-in rule ${found} finds it now`);
+  return movedPlace(asked, now) ?? (found && `the built-in rule ${found} finds it now`);
 }
 
-function sameInput(a: Judgement, b: Judgement): boolean {
-  return jsonOf(a.input) === jsonOf(b.input);
-}
-
-/** The first path that led elsewhere, of those that both know. */
-export function movedPlace(asked: Places, now: Places): string | undefined {
-  for (const [word, places] of now) {
-    const before = asked.get(word);
+/** The first path that leads elsewhere now, of those that both know. */
+export function movedPlace(asked: Pick<Judged, 'places'>, now: Pick<Judged, 'places'>): string | undefined {
+  for (const [word, places] of now.places) {
+    const before = asked.places.get(word);
     if (before && String(before) !== String(places)) return `${word} led to ${before} and leads to ${places} now`;
   }
   return undefined;

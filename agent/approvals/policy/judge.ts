@@ -22,44 +22,93 @@ export interface Judgement {
 
 const ranks = { go: 0, ask: 1, deny: 2, stop: 3 } as const;
 
-/**
- * A policy's own word comes first: what it denies or stops is not looked at by the built-in rules. Of a command line the rules that
- * tighten are compared with each command in it; `allow` and `rewrite` only with the whole.
- */
-export function judge(call: ToolCall, policies: Policies, mode: ApprovalMode, world: Surroundings): Judgement {
-  const refused = forbidden(call, policies, world);
-  if (refused) return refused;
-  const first = findDangers(call, world);
-  const before = matcherOf(call, world, first);
-  const rewrite = policies.user.rules.find((rule) => rule.do === 'rewrite' && before.whole(rule));
-  // Judged as what runs: a rewrite cannot pass by the other rules.
-  const input = rewrite ? rewritten(call, rewrite.set ?? {}) : undefined;
-  const actual = input ? { ...call, input } : call;
-  const refusedNow = input ? forbidden(actual, policies, world) : undefined;
-  if (refusedNow) return { ...refusedNow, input };
-  const found = input ? findDangers(actual, world) : first;
-  const matches = input ? matcherOf(actual, world, found) : before;
-  const ofUser = policies.user.rules.filter((rule) => rule.do !== 'rewrite' && matches.any(rule));
-  const ofProject = policies.project.rules.filter((rule) => matches.any(rule));
+type Word = Pick<Judgement, 'verdict'> & { why: string };
 
-  const judgement: Judgement = {
-    ...nothing,
-    why: [],
-    rules: found.map(({ rule }) => rule),
-    input,
-    checkpoint: [...ofUser, ...ofProject, ...(rewrite ? [rewrite] : [])].some((rule) => rule.checkpoint === true),
-  };
-  const tighten = tightener(judgement);
-  const decisive = ofUser.find((rule) => rule.do !== undefined);
-  const open = findingsLeft(found, ofUser);
-  if (mode !== 'off') {
-    for (const { rule, why } of open) tighten('ask', `${why} (${rule})`);
-    for (const problem of policies.problems) tighten('ask', problem);
-    if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) tighten('ask', '');
+/**
+ * What a policy denies or stops is not looked at by the built-in rules. The rules that tighten are compared with each command of a command
+ * line; `allow` and `rewrite` only with the whole. `isRewritten` = a rule of the policy made these arguments: they are judged like any
+ * others, and no rule rewrites them again.
+ */
+export function judge(
+  call: ToolCall,
+  policies: Policies,
+  mode: ApprovalMode,
+  world: Surroundings,
+  isRewritten = false,
+): Judgement {
+  const { user, project, problems } = policies;
+  const { any, whole } = matcherOf(call, world);
+  const first = user.rules.find((rule) => decides(rule) && (rule.builtin !== undefined || any(rule)));
+  const ofProject = project.rules.filter(any);
+  const saidByProject = projectWords(ofProject.find(decides));
+  const refusal = strictest([
+    ...unlisted(call, policies),
+    // Whether a rule with `builtin` comes first is known only once the built-in rules have looked.
+    ...(first?.builtin === undefined ? userWords(first) : []),
+    ...saidByProject,
+    ...partlyRewritten(user.rules, any, whole),
+  ]);
+  if (ranks[refusal.verdict] > ranks.ask) return { ...refusal, rules: [], input: undefined, checkpoint: false };
+
+  const found = findDangers(call, world);
+  const concerns = ({ builtin }: UserRule) => builtin === undefined || found.some(({ rule }) => rule === builtin);
+  const rewrite = user.rules.find((rule) => rule.do === 'rewrite' && concerns(rule) && whole(rule));
+  if (rewrite && !isRewritten) {
+    const input = rewritten(call, rewrite.set ?? {});
+    const judged = judge({ ...call, input }, policies, mode, world, true);
+    return { ...judged, input, checkpoint: judged.checkpoint || rewrite.checkpoint === true };
   }
-  tightenAsTold(tighten, decisive, userWords);
-  tightenAsTold(tighten, asProjects(ofProject.find(({ do: what }) => what !== undefined)), projectWords);
-  return judgement;
+  const ofUser = user.rules.filter((rule) => rule.do !== 'rewrite' && concerns(rule) && any(rule));
+  const decisive = ofUser.find(decides);
+  const asks = [...findingsLeft(found, ofUser).map(({ rule, why }) => `${why} (${rule})`), ...problems];
+  if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) asks.push('');
+  const said = mode === 'off' ? [] : asks.map((why): Word => ({ verdict: 'ask', why }));
+  return {
+    ...strictest([...said, ...userWords(decisive), ...saidByProject]),
+    rules: found.map(({ rule }) => rule),
+    input: undefined,
+    checkpoint: [...ofUser, ...ofProject].some((rule) => rule.checkpoint === true),
+  };
+}
+
+function strictest(words: readonly Word[]): Pick<Judgement, 'verdict' | 'why'> {
+  const verdicts = words.map(({ verdict }) => verdict).sort((a, b) => ranks[b] - ranks[a]);
+  return { verdict: verdicts[0] ?? 'go', why: words.map(({ why }) => why).filter((why) => why !== '') };
+}
+
+function decides(rule: UserRule | ProjectRule): boolean {
+  return rule.do !== undefined && rule.do !== 'rewrite';
+}
+
+function userWords(rule: UserRule | undefined, usual = 'your policy says so'): Word[] {
+  const verdict = rule?.do;
+  if (verdict !== 'ask' && verdict !== 'deny' && verdict !== 'stop') return [];
+  return [{ verdict, why: rule?.reason ?? usual }];
+}
+
+/** The reason of a project, which may have come with a clone, says whose it is and stays on one line of the question. */
+function projectWords(rule: ProjectRule | undefined): Word[] {
+  const whose = "the project's policy says so";
+  const reason = rule?.reason && `${whose}: ${oneLine(rule.reason, maxReasonChars)}`;
+  return userWords({ ...rule, reason }, whose);
+}
+
+const maxReasonChars = 300;
+
+function unlisted(call: ToolCall, policies: Policies): Word[] {
+  const only = onlyTools(policies);
+  if (!only || only.some((each) => matchesGlob(each, call.tool))) return [];
+  return [{ verdict: 'deny', why: `only these tools are open now: ${only.join(', ') || 'none'}` }];
+}
+
+/** A line with other commands in it is refused: the rule knows what to put in place of one command alone. */
+function partlyRewritten(rules: readonly UserRule[], any: Matcher['any'], whole: Matcher['whole']): Word[] {
+  const rewrites = rules.filter((rule) => rule.do === 'rewrite' && rule.builtin === undefined);
+  if (rewrites.some(whole)) return [];
+  const part = rewrites.find((rule) => rule.set?.command !== undefined && any(rule));
+  if (!part) return [];
+  const usual = `a part of this line is what your policy rewrites (${part.match?.command ?? '*'}): run it as a command of its own`;
+  return [{ verdict: 'deny', why: part.reason ?? usual }];
 }
 
 /** `command` in a policy is the command line of a shell tool, whatever its argument is called. */
@@ -68,61 +117,6 @@ function rewritten(call: ToolCall, { command, ...rest }: Readonly<Record<string,
   if (command === undefined) return input;
   const isLine = typeof command === 'string' && commandOf(call) !== undefined;
   return isLine ? toolsOf(call.agent).withCommand(input, command) : { ...input, command };
-}
-
-const nothing = { verdict: 'go', why: [], rules: [], input: undefined, checkpoint: false } as const;
-const userWords = 'your policy says so';
-const projectWords = "the project's policy says so";
-
-type Tighten = (verdict: Judgement['verdict'], why: string) => void;
-
-function tightener(judgement: Judgement): Tighten {
-  return (verdict, why) => {
-    if (ranks[verdict] > ranks[judgement.verdict]) judgement.verdict = verdict;
-    if (verdict !== 'go' && why !== '') judgement.why.push(why);
-  };
-}
-
-function tightenAsTold(tighten: Tighten, rule: UserRule | ProjectRule | undefined, words: string): void {
-  if (rule?.do === 'ask' || rule?.do === 'deny' || rule?.do === 'stop') tighten(rule.do, rule.reason ?? words);
-}
-
-/** A reason that came with a clone says whose it is, and is no further line of a question. */
-function asProjects(rule: ProjectRule | undefined): ProjectRule | undefined {
-  if (rule?.reason === undefined) return rule;
-  return { ...rule, reason: `${projectWords}: ${oneLine(rule.reason, maxReasonChars)}` };
-}
-
-const maxReasonChars = 300;
-
-/** What a policy denies whatever the built-in rules find; undefined = they must be asked. */
-function forbidden(call: ToolCall, policies: Policies, world: Surroundings): Judgement | undefined {
-  const judgement: Judgement = { ...nothing, why: [] };
-  const tighten = tightener(judgement);
-  const only = onlyTools(policies);
-  if (only && !only.some((each) => matchesGlob(each, call.tool))) {
-    tighten('deny', `only these tools are open now: ${only.join(', ') || 'none'}`);
-  }
-  const matches = matcherOf(call, world, undefined);
-  const [rules, own] = [policies.user.rules, policies.project.rules];
-  const decides = (rule: UserRule) =>
-    rule.do !== undefined && rule.do !== 'rewrite' && (rule.builtin !== undefined || matches.any(rule));
-  const first = rules.find(decides);
-  // With `builtin` it may not be the first; that is known later.
-  if (first?.builtin === undefined) tightenAsTold(tighten, first, userWords);
-  tightenAsTold(tighten, asProjects(own.find((rule) => rule.do !== undefined && matches.any(rule))), projectWords);
-  const rewrites = rules.filter((rule) => rule.do === 'rewrite' && rule.builtin === undefined);
-  if (!rewrites.some(matches.whole)) {
-    const part = rewrites.find((rule) => rule.set?.command !== undefined && matches.any(rule));
-    if (part) {
-      const pattern = part.match?.command ?? '*';
-      tighten(
-        'deny',
-        part.reason ?? `a part of this line is what your policy rewrites (${pattern}): run it as a command of its own`,
-      );
-    }
-  }
-  return ranks[judgement.verdict] > ranks.ask ? judgement : undefined;
 }
 
 /** Its whole effect is to reach the owner: a question at the desk, wa-sync's own tools for messages. To ask about it asks twice. */
@@ -148,26 +142,20 @@ export interface AfterCommand {
   readsResult: boolean;
 }
 
-/**
- * The commands that the user wants to run after such a call, in the order of the rules. `isCut` = the end of what the host said of
- * it is missing: a missing value does not let a result pass by its filter.
- */
+/** The commands to run after such a call, in the order of the rules. `isCut` = the host's report of the call lacks its end. */
 export function afterCommands(call: ToolCall, { rules }: Policies['user'], isCut: boolean): AfterCommand[] {
-  return rules.flatMap((rule): AfterCommand[] => {
-    const { after } = rule;
+  return rules.flatMap(({ after, ...rule }): AfterCommand[] => {
     if (after === undefined) return [];
-    const isFilter = typeof after === 'object' && after.result === 'replace';
-    if (!isAfter(isCut && isFilter ? onWhatIsKnown(rule, call) : rule, call)) return [];
-    if (typeof after === 'string') return [{ run: after, result: 'append', readsResult: false }];
-    return [{ ...after, readsResult: true }];
+    const command: AfterCommand =
+      typeof after === 'string'
+        ? { run: after, result: 'append', readsResult: false }
+        : { ...after, readsResult: true };
+    const compared = isCut && command.result === 'replace' ? onWhatIsKnown(rule, call) : rule;
+    return ruleMatches({ ...compared, do: undefined }, call) ? [command] : [];
   });
 }
 
-/** A value that cannot be compared does not let a result pass by its filter. */
-function isAfter(rule: UserRule, call: ToolCall): boolean {
-  return rule.builtin === undefined && ruleMatches({ ...rule, do: undefined }, call, 'whole');
-}
-
+/** A missing value does not let a result pass by its filter. */
 function onWhatIsKnown(rule: UserRule, call: ToolCall): UserRule {
   const match = Object.entries(rule.match ?? {}).filter(([key]) => call.input[key] !== undefined);
   return { ...rule, server: call.server === undefined ? undefined : rule.server, match: Object.fromEntries(match) };
@@ -177,31 +165,28 @@ function onWhatIsKnown(rule: UserRule, call: ToolCall): UserRule {
 const chains = /[;&|<>`$(){}\n\r\\]/;
 
 interface Matcher {
-  /** The rule is about this call; where it tightens, also about a part of its command line. */
+  /** Where the rule tightens, it also matches a part of the command line. */
   any(rule: UserRule): boolean;
-  /** The same, with the whole of the command line and nothing else in it. */
+  /** The rule matches the whole of the command line and nothing else in it. */
   whole(rule: UserRule): boolean;
 }
 
-/** `found` undefined = a rule with `builtin` matches nothing yet. The command line is read once, and only where a rule asks. */
-function matcherOf(call: ToolCall, world: Surroundings, found: readonly Finding[] | undefined): Matcher {
+/** Whatever `builtin` says. The command line is read once, and only where a rule asks. */
+function matcherOf(call: ToolCall, world: Surroundings): Matcher {
   let parts: { texts: string[] | undefined } | undefined;
-  const textsNow = () => {
+  const texts = () => {
     parts ??= { texts: commandTexts(call, world) };
     return parts.texts;
   };
-  const isAbout = (rule: UserRule) =>
-    rule.builtin === undefined || found?.some((finding) => finding.rule === rule.builtin) === true;
-  return {
-    any: (rule) => isAbout(rule) && ruleMatches(rule, call, rule.do === 'allow' ? 'whole' : textsNow),
-    whole: (rule) => isAbout(rule) && ruleMatches(rule, call, 'whole'),
-  };
+  const whole = (rule: UserRule) => ruleMatches(rule, call);
+  return { whole, any: (rule) => (rule.do === 'allow' ? whole(rule) : ruleMatches(rule, call, texts)) };
 }
 
 /** As much of a value as is compared with a pattern. */
 const maxCompared = 65_536;
 
-function ruleMatches(rule: UserRule, call: ToolCall, command: 'whole' | (() => string[] | undefined)): boolean {
+/** `texts` = the commands of the line, each of which may match; absent = only the whole may. */
+function ruleMatches(rule: UserRule, call: ToolCall, texts?: () => string[] | undefined): boolean {
   if (rule.tool !== undefined && !matchesGlob(rule.tool, call.tool)) return false;
   if (rule.server !== undefined && (call.server === undefined || !matchesGlob(rule.server, call.server))) return false;
   return Object.entries(rule.match ?? {}).every(([key, pattern]) => {
@@ -210,10 +195,10 @@ function ruleMatches(rule: UserRule, call: ToolCall, command: 'whole' | (() => s
     const value = line ?? call.input[key];
     if (value === undefined) return false;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    if (isCommand && command !== 'whole') {
+    if (isCommand && texts) {
       if (text.length <= maxCompared && matchesGlob(pattern, text)) return true;
       // A command that cannot be read may be what the rule is about.
-      return command()?.some((each) => matchesGlob(pattern, each)) ?? true;
+      return texts()?.some((each) => matchesGlob(pattern, each)) ?? true;
     }
     const loosens = rule.do === 'allow';
     if (text.length > maxCompared) return !loosens && rule.do !== 'rewrite' && couldMatch(pattern, text);

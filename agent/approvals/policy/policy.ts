@@ -1,12 +1,12 @@
-// The policy of the user (`policy.json` beside config.json) and of a project (`wa_policy.json` beside its two files, which can only
-// tighten): schema and reading. Prose: docs/policy.md.
+// The policy of the user (`policy.json` in the folder of config.json) and of a project (`wa_policy.json` in the folder of its two files,
+// which can only tighten): schema and reading. Prose: docs/policy.md.
 
 import * as v from 'valibot';
 import type { WaError } from '../../../protocol/errors.ts';
 import { readBelow } from '../../fs/below.ts';
 import { lineOfMistake } from '../../fs/json-line.ts';
 import { type RawFile, readLinked } from '../../fs/raw-file.ts';
-import { visible } from '../../visible.ts';
+import { visibleLine } from '../../visible.ts';
 import { builtinRules, neverAllowed } from '../danger/rules.ts';
 import { keyWords, policyMistake } from './policy-words.ts';
 
@@ -75,7 +75,7 @@ const userRule = v.pipe(
   }),
   v.check((rule) => hasEffect(rule), 'does nothing: give it "do", "after", or "checkpoint": true'),
   // What a built-in rule finds is known before a call only; a filter that never ran would let everything pass.
-  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'cannot have "after" beside "builtin"'),
+  v.check((rule) => rule.after === undefined || rule.builtin === undefined, 'cannot have both "after" and "builtin"'),
   v.check(
     (rule) => rule.do !== 'allow' || rule.builtin !== neverAllowed,
     `cannot allow "${neverAllowed}": it guards wa-sync itself`,
@@ -114,7 +114,7 @@ export type Budgets = NonNullable<UserPolicy['budgets']>;
 export interface Policies {
   user: UserPolicy;
   project: ProjectPolicy;
-  /** What cannot be read, for the phone and the log; then everything is asked while approvals are on. */
+  /** Mistakes, for the phone and the log. With one of them every call is asked while approvals are on. */
   problems: string[];
   /** The user's policy cannot be read: the approvers that it names are unknown. */
   userUnread?: boolean;
@@ -123,8 +123,8 @@ export interface Policies {
 /** More than a person writes. */
 const maxPolicyBytes = 256 * 1024;
 
-/** It goes to the phone with each question. */
-const maxProblemChars = 400;
+/** A problem goes to the phone with each question. */
+const maxProblemChars = 500;
 
 export const userPolicyName = 'policy.json';
 export const projectPolicyName = 'wa_policy.json';
@@ -148,39 +148,30 @@ async function read<S extends typeof userPolicy | typeof projectPolicy>(
   schema: S,
   open: (path: string, maxBytes: number) => Promise<RawFile | undefined>,
 ): Promise<{ value: v.InferOutput<S>; problems: string[] }> {
-  const empty = v.parse(schema, {}) as v.InferOutput<S>;
-  let file: RawFile | undefined;
   try {
-    file = await open(path, maxPolicyBytes);
+    const json = jsonOf(path, await open(path, maxPolicyBytes));
+    // To the schema an array is an object without fields.
+    const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
+    if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
+    throw new Error(`${path}: ${policyMistake(parsed.issues)}`);
   } catch (cause) {
-    return { value: empty, problems: [oneLine(repairOf(cause))] };
+    const { message, hint } = cause as WaError;
+    // A key of a cloned repository's policy comes to the phone and to the terminal with it.
+    const problem = visibleLine(hint === undefined ? message : `${message}. ${hint}`).slice(0, maxProblemChars);
+    return { value: v.parse(schema, {}) as v.InferOutput<S>, problems: [problem] };
   }
-  if (!file) return { value: empty, problems: [] };
-  if (file.oversized) {
-    return { value: empty, problems: [`${path} has ${file.sizeBytes} bytes, more than ${maxPolicyBytes}: shorten it`] };
-  }
+}
+
+function jsonOf(path: string, file: RawFile | undefined): unknown {
+  if (!file) return {};
+  if (file.oversized) throw new Error(`${path} has ${file.sizeBytes} bytes, more than ${maxPolicyBytes}: shorten it`);
   const content = file.bytes.toString('utf8');
-  let json: unknown;
   try {
-    json = JSON.parse(content.replace(/^\uFEFF/, ''));
+    return JSON.parse(content.replace(/^\uFEFF/, ''));
   } catch {
     const line = lineOfMistake(content);
-    return { value: empty, problems: [`${path} is no JSON${line === undefined ? '' : ` (line ${line})`}`] };
+    throw new Error(`${path} is not JSON${line === undefined ? '' : ` (line ${line})`}`);
   }
-  // To the schema an array is an object without fields.
-  const parsed = v.safeParse(schema, Array.isArray(json) ? null : json);
-  if (parsed.success) return { value: parsed.output as v.InferOutput<S>, problems: [] };
-  return { value: empty, problems: [`${path}: ${oneLine(policyMistake(parsed.issues))}`] };
-}
-
-function repairOf(cause: unknown): string {
-  const { message, hint } = cause as WaError;
-  return hint === undefined ? message : `${message}. ${hint}`;
-}
-
-/** A key of a cloned repository's policy comes to the phone and to the terminal with it. */
-function oneLine(mistake: string): string {
-  return visible(mistake).replaceAll('\n', '⏎').slice(0, maxProblemChars);
 }
 
 /** Undefined = any tool; the project can only take away. */
@@ -192,12 +183,9 @@ export function onlyTools({ user, project }: Policies): readonly string[] | unde
 
 /** The smaller of the two. */
 export function budgetsOf({ user, project }: Policies): Budgets {
-  const smaller = (a: number | undefined, b: number | undefined) =>
-    a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-  const [mine, theirs] = [user.budgets ?? {}, project.budgets ?? {}];
-  return {
-    turns: smaller(mine.turns, theirs.turns),
-    minutes: smaller(mine.minutes, theirs.minutes),
-    tokens: smaller(mine.tokens, theirs.tokens),
+  const smaller = (name: keyof Budgets) => {
+    const [first, second] = [user.budgets?.[name], project.budgets?.[name]];
+    return first === undefined || second === undefined ? (first ?? second) : Math.min(first, second);
   };
+  return { turns: smaller('turns'), minutes: smaller('minutes'), tokens: smaller('tokens') };
 }

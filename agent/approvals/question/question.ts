@@ -1,10 +1,10 @@
 // How an approval looks on the phone: what would run, word for word, and the buttons. Pure.
 
 import type { OutboxItem, TextEntity, TextPart } from '../../../protocol/relay-api.ts';
+import type { Redactor } from '../../format/redact.ts';
 import type { Verdict } from '../../journal/approvals.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from '../danger/call.ts';
-import { headAndTail, shortDiff } from './visible.ts';
 
 /** Without plain characters of secrets only, so that everything that a shell could read stays visible; `places` = how many. */
 export interface Hidden {
@@ -14,15 +14,12 @@ export interface Hidden {
 
 export type Hide = (text: string) => Hidden;
 
-export function hideBy(redactor: (text: string, as: 'code') => { text: string; counts: Record<string, number> }): Hide {
+export function hideBy(redactor: Redactor): Hide {
   return (text) => {
     const { text: shown, counts } = redactor(text, 'code');
     return { text: shown, places: Object.values(counts).reduce((sum, count) => sum + count, 0) };
   };
 }
-
-/** A question without what hides secrets in it; can be cloned. */
-export type Unshown = Omit<QuestionOptions, 'hide'>;
 
 export interface Shown {
   part: TextPart;
@@ -33,18 +30,11 @@ export interface Shown {
 /** Where texts of calls are made ready for a person's eye, large ones elsewhere than small ones. Neither rejects. */
 export interface Shows {
   /** Undefined = the question could not be made in time, so the owner cannot be asked. */
-  question(question: Unshown): Promise<Shown | undefined>;
+  question(question: QuestionOptions): Promise<Shown | undefined>;
   hide(text: string): Promise<Hidden>;
 }
 
-/** In this thread, however long that takes. */
-export function showHere(hide: Hide): Shows {
-  return {
-    question: async (question) => questionPart({ ...question, hide }),
-    hide: async (text) => hide(text),
-  };
-}
-
+/** Can be cloned. */
 export interface QuestionOptions {
   call: ToolCall;
   why: readonly string[];
@@ -52,7 +42,6 @@ export interface QuestionOptions {
   fileNow: string | undefined;
   /** It may hold secrets that no pattern knows, so only the new content is shown. */
   hidesFile: boolean;
-  hide: Hide;
   /** UTF-16 units of one message on the phone. */
   maxText: number;
   /** How long the question waits, in words: `60 min`. */
@@ -72,29 +61,24 @@ function within(text: string, { most, share }: typeof bodyUnits, maxText: number
 }
 
 /** Shown as one message; the body is code. */
-export function questionPart(options: QuestionOptions): Shown {
-  const { call } = options;
+export function questionPart(options: QuestionOptions, hide: Hide): Shown {
+  const { call, maxText } = options;
   let places = 0;
   const clean = (text: string) => {
-    const hidden = options.hide(text);
+    const hidden = hide(text);
     places += hidden.places;
     return visible(hidden.text);
   };
   const tool = call.server === undefined ? call.tool : `${call.tool} (MCP server ${call.server})`;
-  const reasons = options.why.map((why) => `⚠ ${why}`).join('\n');
-  const { maxText } = options;
-  const head = within(clean([`Run ${tool}?`, ...(reasons ? [reasons] : [])].join('\n')), headUnits, maxText);
+  const head = within(clean([`Run ${tool}?`, ...options.why.map((why) => `⚠ ${why}`)].join('\n')), headUnits, maxText);
   const body = within(bodyOf(options, clean), bodyUnits, maxText) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
-  const tail = [
-    ...(places > 0
-      ? [`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`]
-      : []),
-    ...(options.checkpoint ? [`Checkpoint: ${options.checkpoint}`] : []),
-    `Waits ${options.waits}, ${end}.`,
-  ].join('\n');
-  const part = withCode(head, body, tail, commandOf(call) === undefined ? undefined : 'bash');
-  return { part, hides: places > 0 };
+  const tail = [`Waits ${options.waits}, ${end}.`];
+  if (options.checkpoint) tail.unshift(`Checkpoint: ${options.checkpoint}`);
+  if (places > 0)
+    tail.unshift(`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`);
+  const part = withCode(head, body, commandOf(call) === undefined ? {} : { language: 'bash' });
+  return { part: { ...part, text: [part.text, ...tail].join('\n') }, hides: places > 0 };
 }
 
 /** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
@@ -134,14 +118,44 @@ function restOf({ input }: ToolCall, shown: readonly string[]): string[] {
   return rest.map(([key, value]) => `# ${/^[\w.-]+$/.test(key) ? key : JSON.stringify(key)}: ${JSON.stringify(value)}`);
 }
 
-function withCode(head: string, body: string, tail: string, language: string | undefined): TextPart {
-  const pre: TextEntity = {
-    type: 'pre',
-    offset: head.length + 1,
-    length: body.length,
-    ...(language ? { language } : {}),
-  };
-  return { text: `${head}\n${body}\n${tail}`, entities: [pre] };
+/** `code` on lines of its own below `head`. */
+export function withCode(head: string, code: string, more: { language?: string } = {}): TextPart {
+  const entities: TextEntity[] = [{ type: 'pre', offset: head.length + 1, length: code.length, ...more }];
+  return { text: `${head}\n${code}`, entities };
+}
+
+/** Head and tail with what was left out between them, at most about `maxUnits` UTF-16 units. */
+export function headAndTail(text: string, maxUnits: number): string {
+  if (text.length <= maxUnits) return text;
+  const tail = Math.floor(maxUnits / 3);
+  const head = text.slice(0, maxUnits - tail).replace(/[\ud800-\udbff]$/, '');
+  const end = text.slice(-tail).replace(/^[\udc00-\udfff]/, '');
+  return `${head}\n⟨… ${text.length - head.length - end.length} characters left out …⟩\n${end}`;
+}
+
+const contextLines = 1;
+
+/** What an edit changes, as lines with `-` and `+` and one line around them. `show` gives what stands there for a text, as many lines as it has. */
+export function shortDiff(before: string, after: string, show: (text: string) => string = (text) => text): string {
+  const linesOf = (text: string) => (text === '' ? [] : text.split('\n'));
+  const [old, now, oldShown, nowShown] = [before, after, show(before), show(after)].map(linesOf) as [
+    string[],
+    string[],
+    string[],
+    string[],
+  ];
+  let start = 0;
+  while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
+  let same = 0;
+  while (same < Math.min(old.length, now.length) - start && old.at(-1 - same) === now.at(-1 - same)) same += 1;
+  const from = Math.max(0, start - contextLines);
+  const around = (lines: string[]) => lines.map((line) => `  ${line}`);
+  return [
+    ...around(nowShown.slice(from, start)),
+    ...oldShown.slice(start, old.length - same).map((line) => `- ${line}`),
+    ...nowShown.slice(start, now.length - same).map((line) => `+ ${line}`),
+    ...around(nowShown.slice(now.length - same, now.length - same + contextLines)),
+  ].join('\n');
 }
 
 export const approvalPrefix = 'approval:';
@@ -188,13 +202,18 @@ export function questionKey(id: string): string {
   return `approval_${id}`;
 }
 
-const verdictTexts: Record<Verdict, string> = {
+/** One message of plain text. */
+export function textItem(key: string, kind: OutboxItem['class'], text: string): OutboxItem {
+  return { key, class: kind, parts: [{ text, entities: [] }] };
+}
+
+export const verdictTexts: Readonly<Record<Verdict, string>> = {
   approved: '✅ Approved.',
   always: '✅ Approved, and the same again in this session.',
   edited: '✏️ Approved as edited:',
   denied: '❌ Denied.',
   changed: '⚠ Denied, because this changed after you were asked:',
-  timeout: '⌛ Too late, denied: nobody answered in time.',
+  timeout: '⌛ Too late, denied: no answer came in time.',
   desk: '⌛ Not answered in time: the dialog waits at the terminal.',
   withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
   interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
@@ -202,20 +221,14 @@ const verdictTexts: Record<Verdict, string> = {
   stoppedInFile: '⛔ Denied: another program wrote a STOP into the inbox file.',
 };
 
-export function verdictText(verdict: Verdict): string {
-  return verdictTexts[verdict];
-}
-
 /** The same phone message without its buttons, with what became of it. `detail` = the command that runs instead, or what changed. */
 export function verdictItem(id: string, question: TextPart, verdict: Verdict, detail?: string): OutboxItem {
-  const told = `${question.text}\n${verdictText(verdict)}`;
-  const shown = detail === undefined ? '' : headAndTail(detail, editUnits);
-  const entities: TextEntity[] = [...question.entities];
-  if (shown !== '') entities.push({ type: 'pre', offset: told.length + 1, length: shown.length });
+  const text = `${question.text}\n${verdictTexts[verdict]}`;
+  const part = detail ? withCode(text, headAndTail(detail, editUnits)) : { text, entities: [] };
   return {
     key: `${questionKey(id)}_end`,
     class: 'approval',
-    parts: [{ text: shown === '' ? told : `${told}\n${shown}`, entities }],
+    parts: [{ ...part, entities: [...question.entities, ...part.entities] }],
     slot: questionKey(id),
     rev: 2,
   };

@@ -1,6 +1,6 @@
 // The questions that wait on the phone: bounded in number, in the journal before the phone sees them, settled once, by the first verdict.
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { durationText } from '../../../protocol/duration.ts';
 import { wayOut } from '../../../protocol/hook.ts';
 import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
@@ -11,33 +11,38 @@ import type { Log } from '../../log.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, jsonOf, type ToolCall } from '../danger/call.ts';
 import { fileNow } from '../danger/surroundings.ts';
-import type { Judgement } from '../policy/judge.ts';
-import type { Places } from '../policy/judge-now.ts';
+import type { Judged } from '../policy/judge-now.ts';
 import type { Policies } from '../policy/policy.ts';
-import { questionItem, questionKey, type Shows, verdictItem } from './question.ts';
+import { questionItem, questionKey, type Shows, textItem, verdictItem } from './question.ts';
 
-export interface Decision {
+/** A call as the audit names it. Whoever writes it down hides secrets in it. */
+interface Words {
+  /** What was judged, or runs instead; absent = not known any more. */
+  text?: string;
+  /** The call as it came, where something else runs. */
+  before?: string;
+}
+
+export interface Decision extends Words {
   tool: string;
   verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered' | 'too-many' | 'unshown';
   hash: string;
   session: string;
   why: readonly string[];
-  /** What was judged, or runs instead; absent = not known any more. Whoever writes it down hides secrets in it. */
-  text?: string;
-  /** The call as it came, where something else runs. */
-  before?: string;
   /** User id of the platform, when a person decided. */
   by?: string;
 }
 
 export interface QuestionsOptions {
   project: ProjectState;
-  /** Appends to the journal with project and time; resolves when it is on the disk. */
+  /** Appends to the journal with project and time; resolves when the record is on the disk. */
   record(record: ApprovalRecord): Promise<void>;
   send(item: OutboxItem): Promise<void>;
+  /** `send` for what changes no verdict: a failure is logged. Never rejects. */
+  show(item: OutboxItem): Promise<void>;
   shows: Shows;
-  /** Whether a person sits at the coding agent's terminal, so that a dialog there can be answered. */
-  isAtDesk(pid: number | undefined, agent: string): Promise<boolean>;
+  /** Whether a process is a person's terminal, so that a dialog there can be answered. */
+  isInteractive(pid: number, agent: string): Promise<boolean>;
   audit(decision: Decision): void;
   clock: () => number;
   log: Log;
@@ -52,16 +57,13 @@ export interface GateHost {
   leave(): void;
 }
 
-/** A call that waits for a person. */
-export interface Asked {
+/** A call as it was judged at its gate. `places` = where its paths led then. */
+export interface Asked extends Judged {
   call: ToolCall;
   session: string;
   cwd: string;
-  /** Of tool, server and the original arguments. */
+  /** Of the original arguments. */
   hash: string;
-  judgement: Judgement;
-  /** Where its paths led when it was asked. */
-  places: Places;
   host: GateHost;
 }
 
@@ -78,24 +80,7 @@ export interface Question extends Asked {
   resolve(answer: TurnAnswer): void;
 }
 
-export interface Questions {
-  /**
-   * Holds until there is a verdict. Beyond `maxOpenQuestions` it denies at once, and the phone is told once. Rejects when the question
-   * cannot be journalled.
-   */
-  ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer>;
-  /** Undefined = its hook no longer waits. */
-  find(id: string): Question | undefined;
-  /** False = it was settled before. What cannot be journalled as approved is denied. */
-  settle(question: Question, verdict: Verdict, answer: TurnAnswer, how?: HowSettled): Promise<boolean>;
-  /** Settles it when its time is over or its hook is gone. */
-  expireIfLate(question: Question): Promise<boolean>;
-  all(): Question[];
-  /** Denies what a dead daemon left open. */
-  closeInterrupted(): Promise<void>;
-}
-
-export interface HowSettled {
+interface HowSettled {
   by?: string;
   /** Shown below the verdict: the command that runs instead, or what changed. */
   detail?: string;
@@ -105,13 +90,10 @@ export interface HowSettled {
   runs?: Readonly<Record<string, unknown>>;
 }
 
-const tooDeep = '(arguments that nest too deep to be written down)';
-
-/** A call as the audit names it. `input` = the arguments that run in place of its own. */
-export function auditWords(call: ToolCall, input: ToolCall['input'] | undefined): { text: string; before?: string } {
-  const wordsOf = (each: ToolCall) => commandOf(each) ?? jsonOf(each.input) ?? tooDeep;
-  if (input === undefined) return { text: wordsOf(call) };
-  return { text: wordsOf({ ...call, input }), before: wordsOf(call) };
+/** Of tool, server and arguments. Two calls that cannot be written down are never the same. */
+export function hashOf({ tool, server, input }: Pick<ToolCall, 'tool' | 'input'> & { server?: string | undefined }) {
+  const text = jsonOf([tool, server ?? null, input]) ?? randomBytes(32);
+  return createHash('sha256').update(text).digest('hex');
 }
 
 const unreachedText = `The question has not reached the phone in time, because the relay or the chat platform cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
@@ -121,41 +103,43 @@ export const brokenText = `The log of wa-sync says why: most often its disk is f
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
 
-/** A person answers one after the other; more are a loop, and each of them holds a hook, a call and a message. */
+/** A person answers one question after the other. More questions come from a loop, and each holds a hook, a call and a message. */
 export const maxOpenQuestions = 50;
 
-export function createQuestions(options: QuestionsOptions): Questions {
-  const { project, clock, log } = options;
+export function createQuestions(options: QuestionsOptions) {
+  const { project, shows, clock, log } = options;
   const waiting = new Map<string, Question>();
   /** Questions that wait and questions that are being asked. */
   let open = 0;
-  let isLimitTold = false;
+  let isLimitShown = false;
 
-  function denyOneMore({ call, hash, session, judgement }: Asked): TurnAnswer {
-    options.audit({ tool: call.tool, verdict: 'too-many', hash, session, why: judgement.why });
-    if (!isLimitTold) {
-      isLimitTold = true;
+  function note({ call, hash, session, judgement }: Asked, verdict: Decision['verdict'], more: Partial<Decision> = {}) {
+    options.audit({ tool: call.tool, verdict, hash, session, why: judgement.why, ...more });
+  }
+
+  function denyOneMore(asked: Asked): TurnAnswer {
+    note(asked, 'too-many');
+    if (!isLimitShown) {
+      isLimitShown = true;
       log('warn', 'too many approvals asked', { project: project.key, open });
       const text = `${maxOpenQuestions} calls wait for your answer. Until one is answered, further ones are denied.`;
-      const key = `notice_${randomBytes(12).toString('hex')}`;
-      options
-        .send({ key, class: 'approval', parts: [{ text, entities: [] }] })
-        .catch((cause) => log('warn', 'notice not shown', { project: project.key, error: (cause as Error).message }));
+      void options.show(textItem(`notice_${randomBytes(12).toString('hex')}`, 'approval', text));
     }
     return {
       deny: `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
     };
   }
 
+  /** False = it was settled before. A verdict that cannot be journalled denies. */
   async function settle(
     question: Question,
     verdict: Verdict,
     answer: TurnAnswer,
-    how: HowSettled = {},
+    { by, detail, hash = question.hash, runs = question.judgement.input }: HowSettled = {},
   ): Promise<boolean> {
     if (question.settling) return false;
     question.settling = true;
-    const { id, call, session, judgement } = question;
+    const { id, call } = question;
     try {
       await options.record({ t: 'decided', id, verdict });
     } catch (cause) {
@@ -167,35 +151,31 @@ export function createQuestions(options: QuestionsOptions): Questions {
     waiting.delete(id);
     question.resolve(answer);
     log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
-    const by = how.by === undefined ? {} : { by: how.by };
-    const words = auditWords(call, how.runs ?? judgement.input);
-    options.audit({
-      tool: call.tool,
-      verdict,
-      hash: how.hash ?? question.hash,
-      session,
-      why: judgement.why,
-      ...words,
-      ...by,
-    });
-    const detail = how.detail === undefined ? undefined : visible((await options.shows.hide(how.detail)).text);
-    await options
-      .send(verdictItem(id, question.part, verdict, detail))
-      .catch((cause) => log('warn', 'verdict not shown', { project: project.key, error: (cause as Error).message }));
+    note(question, verdict, { hash, ...wordsOf(call, runs), ...(by === undefined ? {} : { by }) });
+    const shown = detail === undefined ? undefined : visible((await shows.hide(detail)).text);
+    await options.show(verdictItem(id, question.part, verdict, shown));
     return true;
   }
 
-  async function expire(question: Question): Promise<void> {
-    if (question.host.isGone()) {
+  /** Settles a question whose time is over or whose hook is gone. True = settled now. */
+  async function expireIfLate(question: Question): Promise<boolean> {
+    const { id, call, host, expiresAt, onTimeout } = question;
+    if (host.isGone()) {
       await settle(question, 'withdrawn', { deny: 'The coding agent no longer waited for the answer.' });
-      return;
+      return true;
     }
-    const atDesk = question.onTimeout === 'desk' && (await options.isAtDesk(question.host.pid, question.call.agent));
-    if (atDesk)
+    if (clock() < expiresAt) return false;
+    const isAtDesk =
+      onTimeout === 'desk' && host.pid !== undefined && (await options.isInteractive(host.pid, call.agent));
+    if (isAtDesk) {
       await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
-    // Still open in the outbox: it never was on the phone.
-    else if (project.openKeys.has(questionKey(question.id))) await settle(question, 'timeout', { deny: unreachedText });
-    else await settle(question, 'timeout', { deny: 'The owner did not answer in time, so this was denied.' });
+    } else {
+      // A key that is still open was never on the phone.
+      const isUnsent = project.openKeys.has(questionKey(id));
+      const deny = isUnsent ? unreachedText : 'The owner did not answer in time, so this was denied.';
+      await settle(question, 'timeout', { deny });
+    }
+    return true;
   }
 
   async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
@@ -208,25 +188,25 @@ export function createQuestions(options: QuestionsOptions): Questions {
       };
     const expiresAt = clock() + waitMs;
     const { onTimeout } = user;
-    const shown: ToolCall = { ...call, input: judgement.input ?? call.input };
-    const made = await options.shows.question({
-      call: shown,
+    const runs: ToolCall = { ...call, input: judgement.input ?? call.input };
+    const shown = await shows.question({
+      call: runs,
       why: judgement.why,
-      fileNow: await fileNow(shown, asked.cwd),
+      fileNow: await fileNow(runs, asked.cwd),
       hidesFile: judgement.rules.includes('secret-file'),
       maxText: maxTextOf(project),
       waits: durationText(waitMs),
       onTimeout,
       checkpoint,
     });
-    if (!made) {
-      const unshown =
-        'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.';
-      options.audit({ tool: call.tool, verdict: 'unshown', hash, session: asked.session, why: judgement.why });
-      return { deny: unshown };
+    if (!shown) {
+      note(asked, 'unshown');
+      return {
+        deny: 'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.',
+      };
     }
-    const { part, hides } = made;
-    // Only what was shown whole, and what no rule finds, is approved for more than once.
+    const { part, hides } = shown;
+    // Only a call that was shown whole, and in which no rule finds anything, is approved for more than once.
     const always = judgement.rules.length === 0 && !hides;
     // Journal, wait, question: an answer may be here before `send` returns.
     await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
@@ -234,43 +214,45 @@ export function createQuestions(options: QuestionsOptions): Questions {
       waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, settling: false, resolve });
     });
     log('info', 'approval asked', { project: project.key, id, tool: call.tool });
-    const offers = { always, edit: commandOf(shown) !== undefined };
     try {
-      await options.send(questionItem({ id, hash }, part, offers));
+      await options.send(questionItem({ id, hash }, part, { always, edit: commandOf(runs) !== undefined }));
     } catch (cause) {
       log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
+      const deny = `wa-sync could not ask the owner, so this was denied. ${brokenText}`;
       const question = waiting.get(id);
-      if (question)
-        await settle(question, 'withdrawn', {
-          deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}`,
-        });
+      if (question) await settle(question, 'withdrawn', { deny });
     }
     return verdict;
   }
 
   return {
-    async ask(asked, user, checkpoint) {
+    /** Notes the words of the call as well. */
+    note: (asked: Asked, verdict: Decision['verdict']) =>
+      note(asked, verdict, wordsOf(asked.call, asked.judgement.input)),
+    /**
+     * Holds until there is a verdict. Beyond `maxOpenQuestions` it denies at once, and the phone is told once. Rejects when the question
+     * cannot be journalled.
+     */
+    async ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
       if (open >= maxOpenQuestions) return denyOneMore(asked);
       open += 1;
       try {
         return await ask(asked, user, checkpoint);
       } finally {
         open -= 1;
-        if (open === 0) isLimitTold = false;
+        if (open === 0) isLimitShown = false;
       }
     },
-    find(id) {
+    /** Undefined = its hook no longer waits. */
+    find(id: string): Question | undefined {
       const question = waiting.get(id);
       return question?.settling ? undefined : question;
     },
     settle,
-    async expireIfLate(question) {
-      if (clock() < question.expiresAt && !question.host.isGone()) return false;
-      await expire(question);
-      return true;
-    },
+    expireIfLate,
     all: () => [...waiting.values()],
-    async closeInterrupted() {
+    /** Denies what a dead daemon left open. */
+    async closeInterrupted(): Promise<void> {
       for (const { id, tool, hash } of [...project.approvals.open.values()]) {
         await options.record({ t: 'decided', id, verdict: 'interrupted' });
         const source = project.outbox.get(questionKey(id))?.source;
@@ -280,4 +262,11 @@ export function createQuestions(options: QuestionsOptions): Questions {
       }
     },
   };
+}
+
+/** `input` = the arguments that run in place of the call's own. */
+function wordsOf(call: ToolCall, input: ToolCall['input'] | undefined): Words {
+  const text = (each: ToolCall) =>
+    commandOf(each) ?? jsonOf(each.input) ?? '(arguments that nest too deep to be written down)';
+  return input === undefined ? { text: text(call) } : { text: text({ ...call, input }), before: text(call) };
 }

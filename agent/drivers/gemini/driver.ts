@@ -1,6 +1,6 @@
 // The driver of Gemini CLI. Pure; the hook fallback bundles it. Source: measurements on 0.61.0, and its recorded payloads.
 
-import type { Driver } from '../driver.ts';
+import type { Driver, EventKind } from '../driver.ts';
 import { readCall, writeAnswer } from './hook-io.ts';
 import { readSession } from './session-log.ts';
 import { tools } from './tools.ts';
@@ -9,39 +9,30 @@ const minute = 60;
 const day = 24 * 60 * minute;
 
 /**
- * AfterModel is left out because it runs for each streamed chunk. BeforeToolSelection is left out because it can express only the
- * empty list of tools (ANY forces a call in every answer, so no turn would end; the CLI turns VALIDATED into AUTO, and the API takes
- * no names with AUTO); the gate refuses other tools. AfterTool waits longer than any command that a policy may run after a tool.
+ * Each event, and how long the CLI waits for its hook. AfterModel has no hook because it runs for each streamed chunk.
+ * BeforeToolSelection has none because its answer can express only the empty list of tools (ANY forces a call in every answer, so no turn
+ * would end; the CLI turns VALIDATED into AUTO, and the API takes no names with AUTO); the gate refuses other tools. AfterTool waits
+ * longer than any command that a policy may run after a tool.
  */
-const seconds: Readonly<Record<string, number>> = {
-  SessionStart: minute,
-  BeforeAgent: minute,
-  BeforeModel: minute,
-  BeforeTool: day,
-  AfterTool: 3 * minute,
-  AfterAgent: day,
-  PreCompress: minute,
-  Notification: minute,
-  SessionEnd: minute,
+const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: number]>> = {
+  SessionStart: ['plain', minute],
+  BeforeAgent: ['turnStart', minute],
+  BeforeModel: ['plain', minute],
+  AfterModel: ['plain'],
+  BeforeToolSelection: ['plain'],
+  BeforeTool: ['gate', day],
+  AfterTool: ['toolEnd', 3 * minute],
+  AfterAgent: ['turnEnd', day],
+  PreCompress: ['plain', minute],
+  Notification: ['plain', minute],
+  SessionEnd: ['plain', minute],
 };
 
 export const gemini: Driver = {
   name: 'gemini',
   title: 'Gemini CLI',
-  events: {
-    SessionStart: 'plain',
-    BeforeAgent: 'turnStart',
-    BeforeModel: 'plain',
-    AfterModel: 'plain',
-    BeforeToolSelection: 'plain',
-    BeforeTool: 'gate',
-    AfterTool: 'toolEnd',
-    AfterAgent: 'turnEnd',
-    PreCompress: 'plain',
-    Notification: 'plain',
-    SessionEnd: 'plain',
-  },
-  maxSeconds: (event) => seconds[event],
+  events: Object.fromEntries(Object.entries(events).map(([event, [kind]]) => [event, kind])),
+  maxSeconds: (event) => events[event]?.[1],
   readCall,
   writeAnswer,
   readSession,

@@ -1,4 +1,4 @@
-// The files and variables of Gemini CLI that decide whether the gate is called. Pure.
+// What Gemini CLI keeps in a home and in a project. Pure.
 
 import type { Footprint } from '../driver.ts';
 
@@ -14,4 +14,9 @@ export const footprint: Footprint = {
     ...['GEMINI_CLI_SYSTEM_SETTINGS_PATH', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH'],
   ],
   leavesOut: /^(-[a-z]*e|--extensions?(=|$))/,
+  workflows: [
+    { path: 'antigravity/global_workflows', kind: 'markdown', only: 'home' },
+    { path: 'commands', kind: 'toml' },
+    { path: 'skills', kind: 'skill' },
+  ],
 };

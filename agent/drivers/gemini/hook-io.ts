@@ -2,35 +2,28 @@
 // Source: the recorded payloads in test/fixtures/gemini-0.61.0.
 
 import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
-import { runOf } from './run.ts';
+import { list, object, text } from '../fields.ts';
 import { tools } from './tools.ts';
 
-/** What the CLI reports when a turn ended without one. */
+/** The CLI's answer of a turn that ended without an answer. */
 const noResponse = '[no response text]';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
 export function readCall(event: string, payload: unknown): HookCall | undefined {
-  if (typeof payload !== 'object' || payload === null) return undefined;
-  const fields = payload as Record<string, unknown>;
+  const fields = object(payload);
   const { session_id: session, transcript_path: transcript, cwd } = fields;
   if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  return {
-    agent: 'gemini',
-    session,
-    transcript: typeof transcript === 'string' && transcript !== '' ? transcript : undefined,
-    cwd,
-    event: readEvent(event, fields),
-  };
+  return { agent: 'gemini', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
 }
 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
   switch (event) {
     case 'SessionStart':
-      return { type: 'sessionStart', source: text(fields.source) };
+      return { type: 'sessionStart', source: text(fields.source) ?? '' };
     case 'SessionEnd':
-      return { type: 'sessionEnd', reason: text(fields.reason) };
+      return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'BeforeAgent':
-      return { type: 'turnStart', prompt: text(fields.prompt) };
+      return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
     case 'BeforeTool':
@@ -39,8 +32,9 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'AfterAgent': {
       const answer = text(fields.prompt_response);
-      const said = answer.trim() === '' || answer === noResponse ? undefined : answer;
-      return { type: 'turnEnd', answer: said, run: runOf(fields) };
+      const said = answer?.trim() === '' || answer === noResponse ? undefined : answer;
+      // The time at which the CLI made the payload: between two ends of a session lies a request to the model.
+      return { type: 'turnEnd', answer: said, run: text(fields.timestamp) || undefined };
     }
     case 'Notification':
       return { type: 'notice', text: dialogText(fields) };
@@ -63,57 +57,40 @@ function gate(fields: Record<string, unknown>): TurnEvent {
 
 function readTool(fields: Record<string, unknown>) {
   const server = text(object(fields.mcp_context).server_name) || undefined;
-  return { tool: text(fields.tool_name), input: object(fields.tool_input), server };
+  return { tool: text(fields.tool_name) ?? '', input: object(fields.tool_input), server };
 }
 
-/** What the dialog at the desk asks; '' for ask_user, whose questions come with its gate. */
+/** The question of the dialog at the desk; '' for ask_user, whose questions come with its gate. */
 function dialogText(fields: Record<string, unknown>): string {
   const details = object(fields.details);
   if (details.type === 'ask_user') return '';
   const { command, fileName, serverName, toolName } = details;
-  const what =
-    text(command) ||
-    text(fileName) ||
-    (text(serverName) && `${text(serverName)}: ${text(toolName)}`) ||
-    text(fields.message);
-  return `A dialog waits at the desk: ${text(details.title) || text(fields.notification_type)}${what === '' ? '' : `\n${what}`}`;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function object(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  const ofServer = text(serverName) && `${serverName}: ${text(toolName) ?? ''}`;
+  const what = text(command) || text(fileName) || ofServer || text(fields.message);
+  const title = text(details.title) || text(fields.notification_type) || '';
+  return `A dialog waits at the desk: ${title}${what ? `\n${what}` : ''}`;
 }
 
 function requestTexts(request: unknown): string[] {
-  const messages =
-    typeof request === 'object' && request !== null && 'messages' in request ? request.messages : undefined;
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: unknown) =>
-    typeof message === 'object' && message !== null && 'content' in message && typeof message.content === 'string'
-      ? [message.content]
-      : [],
-  );
+  return list(object(request).messages).flatMap((message) => text(object(message).content) ?? []);
 }
 
 const takesContext: ReadonlySet<string> = new Set(['SessionStart', 'BeforeAgent', 'AfterTool']);
 const takesDeny: ReadonlySet<string> = new Set(['BeforeAgent', 'BeforeModel', 'BeforeTool', 'AfterTool']);
 
-/** Each event obeys other fields and ignores or misreads the rest, so only its own are written. */
+/** Each event obeys other fields and ignores or misreads the rest, so an answer has only the fields of its event. */
 export function writeAnswer(event: string, answer: TurnAnswer): object {
   const specific: Record<string, unknown> = {};
   const written: Record<string, unknown> = {};
   if (answer.notice !== undefined) written.systemMessage = answer.notice;
   if (answer.halt !== undefined) {
-    // A refusal stands beside it: whatever the host makes of the end, this tool must not run.
+    // With a refusal, because this tool must not run, whatever the host makes of the end.
     const refused =
       event === 'BeforeTool' && answer.deny !== undefined ? { decision: 'deny', reason: answer.deny } : {};
     return { ...written, ...refused, continue: false, stopReason: answer.halt };
   }
   if (answer.deny !== undefined && takesDeny.has(event)) {
-    // Beside a refusal the CLI reads no context: at the end of a tool it is part of what stands in the result's place.
+    // The CLI reads no context next to a refusal: after a tool the context goes into the text that replaces the result.
     const more =
       event === 'AfterTool' && answer.context !== undefined ? `\n\n<hook_context>${answer.context}</hook_context>` : '';
     return { ...written, decision: 'deny', reason: answer.deny + more };

@@ -4,15 +4,14 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import { plainJson } from './install-json-text.ts';
-import { isObject } from './install-record.ts';
+import { member, parsed, parseJson } from './install-json-text.ts';
 import { launcherName, ownNamePrefix } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
 
 /** One sentence for each setting that switches a hook off or acts before it; empty = no such setting. Never rejects. */
 export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
-  // The settings file in the home folder may be a link of the user.
+  // In the home folder the settings file may be a link of the user.
   const own = join(home, '.gemini', 'settings.json');
   const settings = [await pathBelow(projectDir, '.gemini', 'settings.json'), await realpath(own).catch(() => own)];
   const variables = await Promise.all([pathBelow(projectDir, '.gemini', '.env'), pathBelow(projectDir, '.env')]);
@@ -27,24 +26,23 @@ async function look(path: string, read: (text: string) => string[]): Promise<str
   try {
     const file = await readBelow(path, maxBytes);
     if (!file) return [];
-    if (file.oversized) return [`${path} is too large to be looked at`];
+    if (file.oversized) return [`${path} is too large to be read`];
     return read(file.bytes.toString('utf8')).map((what) => `${path} ${what}`);
   } catch {
-    return [`${path} cannot be looked at: it is a link, or no ordinary file that you may read`];
+    return [`${path} cannot be read: a link, or not an ordinary file that you may read`];
   }
 }
 
 function inSettings(text: string): string[] {
-  let settings: unknown;
+  let config: unknown;
   try {
-    settings = JSON.parse(plainJson(text));
+    const found = member(parseJson(text), 'hooksConfig');
+    config = found && parsed(text, found);
   } catch {
     // Gemini CLI does not start with such a file.
     return [];
   }
-  const config = isObject(settings) ? settings.hooksConfig : undefined;
-  if (!isObject(config)) return [];
-  const { enabled, disabled } = config;
+  const { enabled, disabled } = Object(config) as Record<string, unknown>;
   if (enabled !== undefined && enabled !== true) return ['switches all hooks off (hooksConfig.enabled)'];
   const names = (Array.isArray(disabled) ? disabled : []).filter(
     (name): name is string =>

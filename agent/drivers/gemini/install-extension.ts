@@ -1,33 +1,17 @@
 // Hooks as a linked Gemini CLI extension: a folder under the data directory of wa-sync, and the entry that `gemini extensions link`
 // would write. Does not call the binary, which would also mark the current folder as trusted.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 import { pollingTools } from '../../../protocol/polling.ts';
-import {
-  ensureFile,
-  isAbsent,
-  makeFolder,
-  readText,
-  removeEmpty,
-  removeTree,
-  unusable,
-  writeWhole,
-} from './install-files.ts';
-import { forgetEnablement } from './install-memory.ts';
-import { isObject } from './install-record.ts';
-import { type OwnEntry, ownEntries, settingsProblem, withHooks } from './install-settings.ts';
-import { type LauncherPlace, mcpServer } from './install-table.ts';
+import type { InstallDirs } from '../driver.ts';
+import { forget, removeTree, textOf, type WantedFile } from './install-files.ts';
+import { member } from './install-json-text.ts';
+import { withHooks } from './install-settings.ts';
+import { mcpServer } from './install-table.ts';
 
 const extensionName = 'wa-sync';
-const sourceFolder = 'gemini-extension';
-
-export interface ExtensionDirs {
-  /** The folder that holds Gemini CLI's `.gemini`. */
-  home: string;
-  dataDir: string;
-}
 
 /** Prompts of one line that the model answers, because a refused prompt fires no turn end. The turn rules recognise their beginning. */
 const customCommands = [
@@ -45,117 +29,71 @@ const customCommands = [
   },
 ];
 
-const extensionsDir = (home: string) => join(home, '.gemini', 'extensions');
-
-export const extensionDir = (home: string) => join(extensionsDir(home), extensionName);
+export const extensionDir = (home: string) => join(home, '.gemini', 'extensions', extensionName);
 
 const metadataFile = (home: string) => join(extensionDir(home), '.gemini-extension-install.json');
 
-/** The files of the linked folder: relative path and content. */
-function extensionFiles(
-  version: string,
-  place: LauncherPlace,
-  program: string,
-): readonly (readonly [string, string])[] {
+/** Has one folder for each version. */
+export const sourcesDir = (dataDir: string) => join(dataDir, 'gemini-extension');
+
+/** The files of the linked folder, and last the link. */
+export function extensionFiles(dirs: InstallDirs): WantedFile[] {
+  const { home, dataDir, version } = dirs;
+  const source = join(sourcesDir(dataDir), version);
   const manifest = {
     name: extensionName,
     version,
     description: "The mailbox between a developer's phone and this coding agent",
-    mcpServers: { [extensionName]: mcpServer(program, place.platform) },
+    mcpServers: { [extensionName]: mcpServer(dirs) },
   };
+  const file = (path: string, text: string): WantedFile => ({ path, text, mode: 0o644 });
   return [
-    ['gemini-extension.json', `${JSON.stringify(manifest, null, 2)}\n`],
-    [join('hooks', 'hooks.json'), withHooks(undefined, place)],
-    [join('skills', skillName, 'SKILL.md'), skillText],
+    file(join(source, 'gemini-extension.json'), `${JSON.stringify(manifest, null, 2)}\n`),
+    file(join(source, 'hooks', 'hooks.json'), withHooks(undefined, dirs)),
+    file(join(source, 'skills', skillName, 'SKILL.md'), skillText),
     ...customCommands.map(({ name, description, prompt }) => {
       const toml = `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(prompt)}\n`;
-      return [join('commands', 'wa', `${name}.toml`), toml] as const;
+      return file(join(source, 'commands', 'wa', `${name}.toml`), toml);
     }),
+    file(metadataFile(home), JSON.stringify({ source, type: 'link' }, null, 2)),
   ];
 }
 
-/** True when the linked folder holds exactly what this version would install. */
-export function isCurrentExtension(home: string, version: string, place: LauncherPlace, program: string): boolean {
-  const source = linkedSource(home);
-  if (source === undefined) return false;
-  return extensionFiles(version, place, program).every(([path, text]) => readText(join(source, path)) === text);
+/** Throws `file_unusable` when another extension has the name. */
+export async function refuseForeignExtension(home: string): Promise<void> {
+  const found = await lstat(extensionDir(home)).catch(() => undefined);
+  if (!found || (await linkedSource(home)) !== undefined) return;
+  throw new WaError('file_unusable', `${extensionDir(home)} holds an extension that wa-sync did not install`, {
+    hint: `Run \`gemini extensions uninstall ${extensionName}\`, then this command again.`,
+  });
 }
 
-/**
- * Installs or upgrades. `program` = path of the program that the MCP server runs. Returns the topmost folder created in the home
- * folder, if any. Throws `file_unusable`.
- */
-export function installExtension(
-  { home, dataDir }: ExtensionDirs,
-  version: string,
-  place: LauncherPlace,
-  program: string,
-): string | undefined {
-  if (existsSync(extensionDir(home)) && linkedSource(home) === undefined) {
-    throw new WaError('file_unusable', `${extensionDir(home)} holds an extension that wa-sync did not install`, {
-      hint: `Run \`gemini extensions uninstall ${extensionName}\`, then this command again.`,
-    });
+/** Returns whether the extension was installed. Errors: `file_unusable`. */
+export async function uninstallExtension({ home, dataDir }: InstallDirs): Promise<boolean> {
+  const isLinked = (await linkedSource(home)) !== undefined;
+  if (isLinked) {
+    await removeTree(extensionDir(home));
+    // `gemini extensions enable` and `disable` write this file, and the CLI's own uninstall removes the name too.
+    const enablement = join(dirname(extensionDir(home)), 'extension-enablement.json');
+    await forget(enablement, (root) => member(root, extensionName));
   }
-  const source = join(dataDir, sourceFolder, version);
-  for (const [path, text] of extensionFiles(version, place, program)) {
-    makeFolder(dirname(join(source, path)));
-    ensureFile(join(source, path), Buffer.from(text), 0o644);
-  }
-  const made = makeFolder(extensionDir(home));
-  const metadata = JSON.stringify({ source, type: 'link' }, null, 2);
-  if (readText(metadataFile(home)) !== metadata) writeWhole(metadataFile(home), metadata);
-  for (const other of versionsIn(join(dataDir, sourceFolder))) {
-    if (other !== version) removeTree(join(dataDir, sourceFolder, other));
-  }
-  return made;
+  await removeTree(sourcesDir(dataDir));
+  return isLinked;
 }
 
-/** Returns whether the extension was installed. `made` = the result of `installExtension`. Throws `file_unusable`. */
-export function uninstallExtension({ home, dataDir }: ExtensionDirs, made: string | undefined): boolean {
-  const linked = linkedSource(home) !== undefined;
-  if (linked) {
-    removeTree(extensionDir(home));
-    forgetEnablement(home, extensionName);
-    removeEmpty(extensionsDir(home), made);
-  }
-  removeTree(join(dataDir, sourceFolder));
-  return linked;
-}
-
-export interface InstalledExtension {
-  version: string;
-  entries: OwnEntry[];
-}
-
-/** What Gemini CLI would load; undefined when the extension is not linked. A missing linked folder has no entries. */
-export function installedExtension({ home }: ExtensionDirs): InstalledExtension | undefined {
-  const source = linkedSource(home);
-  if (source === undefined) return undefined;
-  const text = readText(join(source, 'hooks', 'hooks.json'));
-  const isReadable = text !== undefined && settingsProblem(text) === undefined;
-  return { version: basename(source), entries: isReadable ? ownEntries(text) : [] };
+/** The text of the hooks that Gemini CLI would load; '' = the linked folder lacks them, undefined = the extension is not linked. */
+export async function extensionHooks(home: string): Promise<string | undefined> {
+  const source = await linkedSource(home);
+  return source === undefined ? undefined : ((await textOf(join(source, 'hooks', 'hooks.json'))) ?? '');
 }
 
 // Any link to a folder of this layout belongs to wa-sync, because the data directory may have moved.
-function linkedSource(home: string): string | undefined {
+async function linkedSource(home: string): Promise<string | undefined> {
   try {
-    const metadata: unknown = JSON.parse(readText(metadataFile(home)) ?? '');
-    if (!isObject(metadata) || metadata.type !== 'link' || typeof metadata.source !== 'string') return undefined;
-    return basename(dirname(metadata.source)) === sourceFolder ? metadata.source : undefined;
+    const { type, source } = JSON.parse((await textOf(metadataFile(home))) ?? '{}');
+    return type === 'link' && basename(dirname(source)) === basename(sourcesDir('')) ? source : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Names of the version folders in `dir`; empty when `dir` is missing. */
-export function versionsIn(dir: string): string[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw unusable('list', dir, error);
   }
 }
 

@@ -1,114 +1,134 @@
-// File access of the installer in the home folder, where links are the user's own: atomic writes that keep the mode of a file, and
-// removal of the folders that the installer created. Touches nothing below a project (see install-project.ts).
+// Files of the installer outside of projects, in the home folder and in the data directory, where links are the user's own. What
+// an installation made stands in `<data>/hooks/installed.json`, so that the removal leaves no trace.
 
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, realpath, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Node } from 'jsonc-parser';
 import { WaError } from '../../../protocol/errors.ts';
+import { fileLimits } from '../../../protocol/limits.ts';
+import { fileUnusable, writeAtomic } from '../../fs/atomic.ts';
+import { readLinked } from '../../fs/raw-file.ts';
+import { parseJson, remove } from './install-json-text.ts';
 
-/** The text of a file; undefined = no such file. Throws `file_unusable` for every other failure. */
-export function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw unusable('read', file, error);
+export interface WantedFile {
+  path: string;
+  text: string;
+  mode: number;
+}
+
+/** The text of a file; undefined for a missing file, or one above the limit of settings. Errors: `file_unusable`. */
+export async function textOf(path: string): Promise<string | undefined> {
+  const found = await readLinked(path, fileLimits.fileBytes);
+  return found && !found.oversized ? found.bytes.toString('utf8') : undefined;
+}
+
+/** Writes a file with its folders; a file that is as wanted stays untouched. Adds to `made` each new folder. Errors: `file_unusable`. */
+export async function ensureFile({ path, text, mode }: WantedFile, made: Set<string>): Promise<void> {
+  const dir = dirname(path);
+  const topmost = await mkdir(dir, { recursive: true }).catch((cause) => {
+    throw fileUnusable(dir, cause);
+  });
+  for (let at = dir; topmost !== undefined && at.length >= topmost.length; at = dirname(at)) made.add(at);
+  const found = await readLinked(path, fileLimits.fileBytes);
+  if (found?.mode === mode && found.bytes.equals(Buffer.from(text))) return;
+  await writeAtomic(await behindLink(path), text, undefined, mode);
+}
+
+/** Removes a file or a folder with its content. Errors: `file_unusable`. */
+export async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((cause) => {
+    throw fileUnusable(path, cause);
+  });
+}
+
+/** Removes the folders in `dir` whose name `isKept` refuses. Errors: `file_unusable`. */
+export async function removeFolders(dir: string, isKept: (name: string) => boolean): Promise<void> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch((cause) => {
+    if (cause.code === 'ENOENT') return [];
+    throw fileUnusable(dir, cause);
+  });
+  for (const entry of entries) {
+    if (entry.isDirectory() && !isKept(entry.name)) await removeTree(join(dir, entry.name));
   }
 }
 
-/** Replaces a file whole or not at all. Follows a symbolic link; an existing file keeps its mode. Throws `file_unusable`. */
-export function writeWhole(file: string, bytes: string | Uint8Array, newMode = 0o644): void {
-  const target = followLink(file);
-  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+/**
+ * Removes what `find` names in a JSON file in which Gemini CLI remembers hooks or extensions, and the file itself when nothing
+ * else stands there. An unreadable file stays as it is. Errors: `file_unusable`.
+ */
+export async function forget(path: string, find: (root: Node) => Node | undefined): Promise<void> {
+  const found = await readLinked(path, fileLimits.fileBytes);
+  let text = found?.bytes.toString('utf8') ?? '';
   try {
-    const mode = modeOf(target) ?? newMode;
-    const fd = openSync(temporary, 'wx', mode);
-    try {
-      writeFileSync(fd, bytes);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    chmodSync(temporary, mode);
-    renameSync(temporary, target);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw unusable('write', file, error);
-  }
-}
-
-/** Like `writeWhole`, but does not touch a file that already has these bytes and this mode. */
-export function ensureFile(file: string, bytes: Uint8Array, mode: number): void {
-  try {
-    if (modeOf(file) === mode && readFileSync(file).equals(bytes)) return;
-    rmSync(file, { force: true });
-  } catch (error) {
-    throw unusable('replace', file, error);
-  }
-  writeWhole(file, bytes, mode);
-}
-
-/** Returns the topmost folder that was created, for `removeEmpty`. */
-export function makeFolder(dir: string): string | undefined {
-  try {
-    return mkdirSync(dir, { recursive: true });
-  } catch (error) {
-    throw unusable('make', dir, error);
-  }
-}
-
-/** Removes `dir` and its parents up to and including `top` while they are empty; `top` undefined removes nothing. */
-export function removeEmpty(dir: string, top: string | undefined): void {
-  if (top === undefined) return;
-  for (let at = dir; at.startsWith(top); at = dirname(at)) {
-    try {
-      rmdirSync(at);
-    } catch (error) {
-      if (!isAbsent(error)) return;
-    }
-  }
-}
-
-export function removeTree(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch (error) {
-    throw unusable('remove', path, error);
-  }
-}
-
-export function unusable(verb: string, path: string, cause: unknown): WaError {
-  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-  const hint = 'Give yourself the right to read and write that place, then run the command again.';
-  return new WaError('file_unusable', `Cannot ${verb} ${path}: ${reason}`, { hint, cause });
-}
-
-export function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-}
-
-function followLink(file: string): string {
-  try {
-    return realpathSync(file);
+    for (let node = find(parseJson(text)); node; node = find(parseJson(text))) text = remove(text, node);
   } catch {
-    return file;
+    return;
+  }
+  if (!found || found.bytes.equals(Buffer.from(text))) return;
+  if (isEmptyObject(text)) await removeTree(path);
+  else await writeAtomic(await behindLink(path), text, undefined, found.mode);
+}
+
+export const isEmptyObject = (text: string) => /^\s*\{\s*\}\s*$/.test(text);
+
+const behindLink = (path: string) => realpath(path).catch(() => path);
+
+/** The settings file of a project. */
+export interface ProjectRecord {
+  /** The text before the installation; undefined = no file. */
+  before?: string | undefined;
+  /** Digest of the text that the installation wrote. */
+  written: string;
+}
+
+export interface InstallRecord {
+  /** Folders that an installation made. */
+  made: Set<string>;
+  projects: Record<string, ProjectRecord>;
+}
+
+export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+const format = 1;
+
+const recordFile = (dataDir: string) => join(dataDir, 'hooks', 'installed.json');
+
+/** Larger than the settings of many projects. */
+const maxRecordBytes = 64 * 1024 * 1024;
+
+/** Empty when nothing is installed. Errors: `file_unusable`, also for a record of another form. */
+export async function readRecord(dataDir: string): Promise<InstallRecord> {
+  const path = recordFile(dataDir);
+  const found = await readLinked(path, maxRecordBytes);
+  if (!found) return { made: new Set(), projects: {} };
+  try {
+    const record = JSON.parse(found.bytes.toString('utf8'));
+    if (record.format !== format) throw new TypeError(`the format is ${record.format} and not ${format}`);
+    return { made: new Set(record.made), projects: { ...record.projects } };
+  } catch (cause) {
+    throw new WaError('file_unusable', `${path} is not what this version of wa-sync writes`, {
+      hint: `Remove ${path}, then run the command again. A removal may then leave folders behind.`,
+      cause,
+    });
   }
 }
 
-function modeOf(file: string): number | undefined {
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
-  return mode === undefined ? undefined : mode & 0o7777;
+export async function writeRecord(dataDir: string, { made, projects }: InstallRecord): Promise<void> {
+  const text = `${JSON.stringify({ format, made: [...made], projects }, null, 2)}\n`;
+  await ensureFile({ path: recordFile(dataDir), text, mode: 0o600 }, made);
+}
+
+/** Errors: `file_unusable`. */
+export const removeRecord = (dataDir: string) => removeTree(recordFile(dataDir));
+
+/** Removes the folders that are empty now, and their names from `made`. */
+export async function removeEmpty(made: Set<string>): Promise<void> {
+  for (const dir of [...made].sort().reverse()) {
+    const isGone = await rmdir(dir).then(
+      () => true,
+      (cause) => cause.code === 'ENOENT',
+    );
+    if (isGone) made.delete(dir);
+  }
 }

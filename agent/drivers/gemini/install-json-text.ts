@@ -1,132 +1,93 @@
-// Edits JSON with comments as text: all bytes outside the edited value stay. Pure.
+// Edits JSON with comments as text: every comment and every byte outside the edited value stay. Pure.
 
 import { type Node, type ParseError, parseTree, stripComments } from 'jsonc-parser';
-
-export interface JsonNode {
-  kind: 'object' | 'array' | 'scalar';
-  /** Offsets of the value; `end` is exclusive. */
-  start: number;
-  end: number;
-  items: JsonItem[];
-}
-
-export interface JsonItem {
-  /** Undefined inside an array. */
-  key: string | undefined;
-  /** Offset of the item: of its key, or inside an array of its value. */
-  start: number;
-  value: JsonNode;
-}
-
-/** Throws SyntaxError for text that is not JSON with comments, RangeError for text that nests too deeply. */
-export function parseNodes(text: string): JsonNode {
-  const errors: ParseError[] = [];
-  const root = parseTree(text.replace(/^\ufeff/, ' '), errors);
-  if (root === undefined || errors.length > 0) throw new SyntaxError(`not JSON at ${errors[0]?.offset}`);
-  return toNode(root);
-}
-
-function toNode({ type, offset, length, children = [] }: Node): JsonNode {
-  const items = children.flatMap((child) => {
-    const [key, value] = child.type === 'property' ? (child.children ?? []) : [undefined, child];
-    return value === undefined
-      ? []
-      : [{ key: key?.value as string | undefined, start: child.offset, value: toNode(value) }];
-  });
-  return { kind: type === 'object' || type === 'array' ? type : 'scalar', start: offset, end: offset + length, items };
-}
 
 /** Blanks comments and a byte order mark. Every other character keeps its offset. */
 export const plainJson = (text: string) => stripComments(text.replace(/^\ufeff/, ' '), ' ');
 
+/** Throws SyntaxError for text that is not JSON with comments, RangeError for text that nests too deeply. */
+export function parseJson(text: string): Node {
+  JSON.parse(plainJson(text));
+  const errors: ParseError[] = [];
+  const root = parseTree(text.replace(/^\ufeff/, ' '), errors);
+  if (root === undefined || errors.length > 0) throw new SyntaxError(`not JSON at ${errors[0]?.offset}`);
+  return root;
+}
+
+/** The members of an object by name, or the items of an array; empty for a node of another type. */
+export function itemsOf(node: Node | undefined, type: 'object' | 'array'): { key: string; value: Node }[] {
+  const items = node?.type === type ? (node.children ?? []) : [];
+  return items.flatMap((item) => {
+    const [key, value] = type === 'object' ? (item.children ?? []) : [undefined, item];
+    return value ? [{ key: String(key?.value), value }] : [];
+  });
+}
+
 /** The member that JSON.parse would keep: the last of that name. */
-export function member(node: JsonNode, key: string): JsonNode | undefined {
-  return node.items.findLast((item) => item.key === key)?.value;
+export function member(node: Node | undefined, name: string): Node | undefined {
+  return itemsOf(node, 'object').findLast(({ key }) => key === name)?.value;
 }
 
-export function parsed(text: string, node: JsonNode): unknown {
-  return JSON.parse(plainJson(text.slice(node.start, node.end)));
+export function parsed(text: string, node: Node): unknown {
+  return JSON.parse(plainJson(text.slice(node.offset, endOf(node))));
 }
 
-/** `key` only inside an object. The rest of the container keeps its bytes; the new item follows its style. */
-export function append(text: string, container: JsonNode, key: string | undefined, value: unknown): string {
-  const style = styleOf(text);
-  const last = container.items.at(-1);
-  const label = key === undefined ? '' : `${JSON.stringify(key)}:${style.compact ? '' : ' '}`;
-  // The comments between the last item and the end of the container.
-  const from = last?.value.end ?? container.start + 1;
-  const comments = text.slice(from, container.end - 1).trimEnd();
-  if (last === undefined) {
-    const at = { start: from, end: container.end - 1 };
-    if (style.compact) return splice(text, at, `${comments}${label}${JSON.stringify(value)}`);
-    const outer = lineIndent(text, container.start);
-    const inner = outer + style.unit;
-    const body = `${style.eol}${inner}${label}${pretty(value, inner, style)}${style.eol}${outer}`;
-    return splice(text, at, `${comments}${body}`);
+/** Adds an item to the end of a container, in the style of the file. `key` only inside an object. */
+export function append(text: string, container: Node, key: string | undefined, value: unknown): string {
+  const last = container.children?.at(-1);
+  const end = endOf(container) - 1;
+  // Behind the last item and its comments.
+  const at = text.slice(0, end).trimEnd().length;
+  const from = last ? endOf(last) : at;
+  const label = key === undefined ? '' : `${JSON.stringify(key)}: `;
+  const isLine = last !== undefined && !text.slice(container.offset, end).includes('\n');
+  const indent = last ? indentAt(text, last.offset) : indentAt(text, container.offset) + unitOf(text);
+  const body = isLine
+    ? ` ${label}${JSON.stringify(value)}`
+    : eolOf(text) + indent + label + pretty(text, indent, value);
+  const closing = isLine || text.slice(at, end).includes('\n') ? '' : eolOf(text) + indentAt(text, container.offset);
+  return `${text.slice(0, from)}${last ? ',' : ''}${text.slice(from, at)}${body}${closing}${text.slice(at)}`;
+}
+
+export function replace(text: string, node: Node, value: unknown): string {
+  const isLine = !text.slice(node.offset, endOf(node)).includes('\n');
+  const shown = isLine ? JSON.stringify(value) : pretty(text, indentAt(text, node.offset), value);
+  return text.slice(0, node.offset) + shown + text.slice(endOf(node));
+}
+
+/** Removes a member or an item with its comma, and with its lines when nothing else stands there. */
+export function remove(text: string, node: Node): string {
+  const item = node.parent?.type === 'property' ? node.parent : node;
+  const siblings = item.parent?.children ?? [];
+  const index = siblings.indexOf(item);
+  const before = siblings[index - 1];
+  let head = text.slice(0, item.offset);
+  let tail = text.slice(endOf(item));
+  if (index < siblings.length - 1) tail = withoutComma(tail);
+  else if (before) {
+    const between = withoutComma(head.slice(endOf(before)));
+    const lastLine = between.lastIndexOf('\n') + 1;
+    head = head.slice(0, endOf(before)) + between.slice(0, lastLine) + between.slice(lastLine).trimEnd();
   }
-  const ownLine = comments !== '' || text.slice(container.start, last.start).includes('\n');
-  const indent = lineIndent(text, last.start);
-  const gap = style.compact ? '' : ownLine ? `${style.eol}${indent}` : ' ';
-  const shown = ownLine && !style.compact ? pretty(value, indent, style) : JSON.stringify(value);
-  const at = { start: from, end: from + comments.length };
-  return splice(text, at, `,${comments}${gap}${label}${shown}`);
+  return (/^[ \t]*\r?\n/.test(tail) ? head.replace(/\r?\n[ \t]*$/, '') : head) + tail;
 }
 
-export function replace(text: string, node: JsonNode, value: unknown): string {
-  const style = styleOf(text);
-  const multiLine = !style.compact && text.slice(node.start, node.end).includes('\n');
-  return splice(text, node, multiLine ? pretty(value, lineIndent(text, node.start), style) : JSON.stringify(value));
-}
-
-/** Undoes `append` to the byte, unless the container was empty with space inside. Comments stay. */
-export function remove(text: string, container: JsonNode, index: number): string {
-  const item = container.items[index];
-  const before = container.items[index - 1];
-  const after = container.items[index + 1];
-  if (item === undefined) return text;
-  const between = (start: number, end: number) => withoutComma(text.slice(start, end));
-  if (after !== undefined) {
-    const kept = between(item.value.end, after.start).trimStart();
-    return splice(text, { start: item.start, end: after.start }, kept);
-  }
-  if (before !== undefined) {
-    const kept = between(before.value.end, item.start).trimEnd();
-    return splice(text, { start: before.value.end, end: item.value.end }, kept);
-  }
-  const inside = { start: container.start + 1, end: container.end - 1 };
-  const [first, last] = [text.slice(inside.start, item.start).trimEnd(), text.slice(item.value.end, inside.end)];
-  return splice(text, inside, first + last.trim() === '' ? '' : first + last);
-}
-
-/** Removes the separator from the text between two items; comments in that text may contain commas. */
+/** Removes the first comma outside of comments. */
 function withoutComma(text: string): string {
   const at = plainJson(text).indexOf(',');
   return text.slice(0, at) + text.slice(at + 1);
 }
 
-const splice = (text: string, at: { start: number; end: number }, by: string) =>
-  text.slice(0, at.start) + by + text.slice(at.end);
+const endOf = (node: Node) => node.offset + node.length;
 
-interface Style {
-  compact: boolean;
-  unit: string;
-  eol: string;
+const eolOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n');
+
+const unitOf = (text: string) => /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+
+function indentAt(text: string, offset: number): string {
+  return /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))?.[0] ?? '';
 }
 
-function styleOf(text: string): Style {
-  const trimmed = text.trim();
-  return {
-    compact: trimmed.length > '{}'.length && !trimmed.includes('\n'),
-    unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ',
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
-}
-
-function lineIndent(text: string, at: number): string {
-  const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
-  return /^[ \t]*/.exec(line)?.[0] ?? '';
-}
-
-function pretty(value: unknown, indent: string, { unit, eol }: Style): string {
-  return JSON.stringify(value, null, unit).replaceAll('\n', eol + indent);
+function pretty(text: string, indent: string, value: unknown): string {
+  return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', eolOf(text) + indent);
 }

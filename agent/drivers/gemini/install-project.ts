@@ -1,45 +1,42 @@
-// Hooks in `<project>/.gemini/settings.json`. Owns the entries of wa-sync there and nothing else in that file. The file may come from
-// a clone: this code follows no link, waits for no pipe, and reads at most the size of a settings file.
+// Hooks in `<project>/.gemini/settings.json`. Owns only the entries of wa-sync in that file. The file may come from a clone: this
+// code follows no link, waits for no pipe, and reads at most the size of a settings file.
 
-import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { fileUnusable, writeAtomic } from '../../fs/atomic.ts';
 import { isRealFolder, makeFolderBelow, pathBelow, readBelow, removeBelow } from '../../fs/below.ts';
 import { type RawFile, sameContent } from '../../fs/raw-file.ts';
-import type { ProjectRecord } from './install-record.ts';
-import { emptyPaths, type OwnEntry, ownEntries, settingsProblem, withHooks, withoutHooks } from './install-settings.ts';
-import { type LauncherPlace, ownNamePrefix } from './install-table.ts';
+import type { InstallDirs } from '../driver.ts';
+import { digestOf, type InstallRecord, isEmptyObject, type ProjectRecord, writeRecord } from './install-files.ts';
+import { settingsProblem, withHooks, withoutHooks } from './install-settings.ts';
+import { ownNamePrefix } from './install-table.ts';
 
 export const projectFile = (projectDir: string) => join(projectDir, '.gemini', 'settings.json');
 
-const instead = 'run `wa-sync hooks install --agent gemini --scope extension`, which leaves that file alone';
+const instead = 'run `wa-sync hooks install --agent gemini --scope user`, which leaves that file alone';
 
 /**
- * Installs or upgrades. Calls `remember` before the first change with what did not exist before, so that an interrupted installation
- * can be removed too. Errors: `settings_unreadable`, `outside_project`, `file_unusable`.
+ * Installs or upgrades. Writes the record before the first change, so that an interrupted installation can be removed too. Errors:
+ * `settings_unreadable`, `outside_project`, `file_unusable`.
  */
-export async function installInProject(
-  dir: string,
-  place: LauncherPlace,
-  known: ProjectRecord | undefined,
-  remember: (record: ProjectRecord) => void,
-): Promise<void> {
-  if (!(await isRealFolder(await pathBelow(dir)))) {
-    throw new WaError('file_unusable', `There is no folder ${dir}`, {
+export async function installInProject(dirs: InstallDirs, record: InstallRecord): Promise<void> {
+  const { projectDir, dataDir } = dirs;
+  if (!(await isRealFolder(await pathBelow(projectDir)))) {
+    throw new WaError('file_unusable', `${projectDir} does not exist or is not a folder`, {
       hint: 'Name the folder of an existing project.',
     });
   }
-  const { file, raw, text } = await readSettings(dir);
+  const { file, raw, text } = await readSettings(projectDir);
   const problem = text === undefined ? undefined : settingsProblem(text);
   if (problem !== undefined) {
     throw new WaError('settings_unreadable', `${file} cannot be edited: ${problem}`, { hint: `R${instead.slice(1)}.` });
   }
-  const edited = withHooks(text, place);
-  const madeFolder = !(await isRealFolder(dirname(file)));
-  const emptyBefore = text === undefined ? [] : emptyPaths(text);
-  remember(known ?? { madeFolder, madeFile: text === undefined, emptyBefore });
+  const edited = withHooks(text, dirs);
+  if (!(await isRealFolder(dirname(file)))) record.made.add(dirname(file));
+  const before = textWithout(text, record.projects[projectDir]);
+  record.projects[projectDir] = { before, written: digestOf(edited) };
+  await writeRecord(dataDir, record);
   if (edited === text) return;
   await makeFolderBelow(dirname(file), 0o755);
   await writeUnchanged(file, raw, edited);
@@ -53,39 +50,37 @@ export async function uninstallFromProject(dir: string, record: ProjectRecord | 
   if (problem !== undefined && !text.includes(ownNamePrefix)) return false;
   if (problem !== undefined) {
     throw new WaError('settings_unreadable', `${file} cannot be edited: ${problem}`, {
-      hint: `Delete the hooks named ${ownNamePrefix}* there by hand; until then they do nothing once the launcher is gone.`,
+      hint: `Delete the hooks named ${ownNamePrefix}* there by hand; without the launcher the hooks do nothing.`,
     });
   }
-  const edited = withoutHooks(text, record?.emptyBefore ?? []);
-  if (edited === text) return false;
-  if (record?.madeFile && edited.trim() === '{}') {
+  const rest = textWithout(text, record);
+  if (rest === text) return false;
+  if (rest !== undefined) await writeUnchanged(file, raw, rest);
+  else {
     await removeBelow(file).catch((cause) => {
       throw cause instanceof WaError ? cause : fileUnusable(file, cause);
     });
-    // A folder with other files stays.
-    if (record.madeFolder) await rmdir(dirname(file)).catch(() => {});
-  } else {
-    await writeUnchanged(file, raw, edited);
   }
   return true;
 }
 
-/**
- * The entries of wa-sync in a project; empty when the file is missing or not JSON. Errors: `settings_unreadable`, `outside_project`,
- * `file_unusable`.
- */
-export async function entriesInProject(dir: string): Promise<OwnEntry[]> {
-  const { text } = await readSettings(dir);
-  return text === undefined || settingsProblem(text) !== undefined ? [] : ownEntries(text);
+/** The settings without wa-sync: the text before the installation, unless the file has changed since. Undefined = no file. */
+function textWithout(text: string | undefined, record: ProjectRecord | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (record?.written === digestOf(text)) return record.before;
+  const rest = withoutHooks(text, record?.before);
+  return record && record.before === undefined && isEmptyObject(rest) ? undefined : rest;
 }
 
 interface Settings {
   file: string;
   raw: RawFile | undefined;
+  /** Undefined = no file. */
   text: string | undefined;
 }
 
-async function readSettings(dir: string): Promise<Settings> {
+/** Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
+export async function readSettings(dir: string): Promise<Settings> {
   const file = await pathBelow(dir, '.gemini', 'settings.json');
   let raw: RawFile | undefined;
   try {

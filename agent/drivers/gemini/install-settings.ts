@@ -1,164 +1,108 @@
 // The entries of wa-sync in the text of a Gemini CLI settings file or an extension's hooks.json. Pure; changes no other byte.
 
 import { isDeepStrictEqual } from 'node:util';
-import { append, type JsonNode, member, parsed, parseNodes, plainJson, remove, replace } from './install-json-text.ts';
-import { isObject } from './install-record.ts';
-import {
-  type HookEntry,
-  type HookRow,
-  hookEntry,
-  hookGroup,
-  hookTable,
-  type LauncherPlace,
-  ownNamePrefix,
-} from './install-table.ts';
+import type { Node } from 'jsonc-parser';
+import type { InstallDirs } from '../driver.ts';
+import { append, itemsOf, member, parsed, parseJson, remove, replace } from './install-json-text.ts';
+import { hookEvents, hookGroup, ownNamePrefix } from './install-table.ts';
 
 /** Why a text cannot be edited; undefined = it can. Comments are allowed, as in Gemini CLI, and stay. */
 export function settingsProblem(text: string): string | undefined {
-  let settings: unknown;
+  let root: Node;
   try {
-    settings = JSON.parse(plainJson(text));
-    parseNodes(text);
+    root = parseJson(text);
   } catch (error) {
     return error instanceof RangeError ? 'it is nested too deeply' : 'it is not JSON (empty or damaged)';
   }
-  if (!isObject(settings)) return 'it is not a JSON object';
-  const { hooks } = settings;
-  if (hooks === undefined) return undefined;
-  if (!isObject(hooks)) return '"hooks" in it is not an object';
-  const odd = hookTable.find(({ event }) => hooks[event] !== undefined && !Array.isArray(hooks[event]));
-  return odd && `"hooks.${odd.event}" in it is not an array`;
+  if (root.type !== 'object') return 'it is not a JSON object';
+  const hooks = member(root, 'hooks');
+  if (hooks && hooks.type !== 'object') return '"hooks" in it is not an object';
+  const odd = hookEvents.find((event) => (member(hooks, event)?.type ?? 'array') !== 'array');
+  return odd && `"hooks.${odd}" in it is not an array`;
 }
 
-/** The text with each row of the table exactly once and up to date. Returns an equal text when nothing has to change. */
-export function withHooks(text: string | undefined, place: LauncherPlace): string {
+/** The text with the hook of each event exactly once and up to date. Returns an equal text when nothing has to change. */
+export function withHooks(text: string | undefined, dirs: InstallDirs): string {
+  const groups = new Map(hookEvents.map((event) => [event, hookGroup(event, dirs)]));
   if (text === undefined) {
-    const hooks = Object.fromEntries(hookTable.map((row) => [row.event, [hookGroup(row, place)]]));
+    const hooks = Object.fromEntries([...groups].map(([event, group]) => [event, [group]]));
     return `${JSON.stringify({ hooks }, null, 2)}\n`;
   }
-  let edited = dropUnless(
+  const isInPlace = ({ event, matcher }: Located) => {
+    const wanted = groups.get(event);
+    // A matcher of the user stays where the installed group has none.
+    return wanted !== undefined && (wanted.matcher === undefined || wanted.matcher === matcher);
+  };
+  let edited = dropWhere(
     text,
-    [],
-    (own, seen) => hookTable.some((row) => row.event === own.event && hasMatcher(own, row)) && !seen.has(own.event),
+    (own, index, all) =>
+      !isInPlace(own) || all.findIndex((each) => each.event === own.event && isInPlace(each)) !== index,
   );
-  for (const row of hookTable) edited = placeEntry(edited, row, place);
+  for (const [event, group] of groups) {
+    const own = locateOwn(edited).find((found) => found.event === event);
+    const root = parseJson(edited);
+    const hooks = member(root, 'hooks');
+    const list = member(hooks, event);
+    if (own && !isDeepStrictEqual(own.entry, group.hooks[0])) edited = replace(edited, own.node, group.hooks[0]);
+    if (own) continue;
+    if (list) edited = append(edited, list, undefined, group);
+    else if (hooks) edited = append(edited, hooks, event, [group]);
+    else edited = append(edited, root, 'hooks', { [event]: [group] });
+  }
   return edited;
 }
 
-/** The text without the entries of wa-sync and without the containers that this empties, except the paths in `emptyBefore`. */
-export function withoutHooks(text: string, emptyBefore: readonly string[]): string {
-  return dropUnless(text, emptyBefore, () => false);
+/** The text without the entries of wa-sync, and without the containers that this empties and that `before` did not have. */
+export function withoutHooks(text: string, before: string | undefined): string {
+  return dropWhere(text, () => true, before);
 }
 
-/** Paths of `hooks` and `hooks.<Event>` that are empty. */
-export function emptyPaths(text: string): string[] {
-  const hooks = member(parseNodes(text), 'hooks');
-  if (hooks === undefined) return [];
-  if (hooks.items.length === 0) return ['hooks'];
-  return hooks.items
-    .filter(({ value }) => value.kind === 'array' && value.items.length === 0)
-    .map(({ key }) => `hooks.${key}`);
-}
-
-export interface OwnEntry {
-  event: string;
-  entry: Partial<HookEntry>;
-  /** Matcher of the group; absent where the row of the table has no matcher, because any is accepted there. */
-  matcher?: unknown;
-}
-
-/** The entries of wa-sync, in file order. */
-export function ownEntries(text: string): OwnEntry[] {
-  return locateOwn(text).map(({ event, node, matcher }) => {
-    const entry = parsed(text, node) as Partial<HookEntry>;
-    return hookTable.some((row) => row.event === event && row.matcher !== undefined)
-      ? { event, entry, matcher }
-      : { event, entry };
-  });
+/** The command lines of the entries of wa-sync; empty for a text that cannot be edited. */
+export function ownCommands(text: string | undefined): string[] {
+  if (text === undefined || settingsProblem(text) !== undefined) return [];
+  return locateOwn(text).map(({ entry }) => String(entry.command));
 }
 
 interface Located {
   event: string;
-  node: JsonNode;
-  root: JsonNode;
-  hooks: JsonNode;
-  list: JsonNode;
-  group: JsonNode;
-  siblings: JsonNode;
+  node: Node;
+  entry: { command?: unknown };
+  group: Node;
+  list: Node;
+  hooks: Node;
   matcher: unknown;
 }
 
-/** A matcher that the user added stays, unless the row of the table has one. */
-function hasMatcher({ matcher }: Located, row: HookRow): boolean {
-  return row.matcher === undefined || row.matcher === matcher;
-}
-
 function locateOwn(text: string): Located[] {
-  const root = parseNodes(text);
-  const hooks = member(root, 'hooks');
-  if (hooks?.kind !== 'object') return [];
-  return hooks.items.flatMap(({ key: event = '', value: list }) =>
-    list.items.flatMap(({ value: group }) => {
-      const siblings = member(group, 'hooks');
-      if (list.kind !== 'array' || siblings?.kind !== 'array') return [];
+  const hooks = member(parseJson(text), 'hooks');
+  return itemsOf(hooks, 'object').flatMap(({ key: event, value: list }) =>
+    itemsOf(list, 'array').flatMap(({ value: group }) => {
       const given = member(group, 'matcher');
       const matcher = given && parsed(text, given);
-      return siblings.items
-        .map(({ value: node }) => ({ event, node, root, hooks, list, group, siblings, matcher }))
-        .filter(({ node }) => isOwn(parsed(text, node)));
+      return itemsOf(member(group, 'hooks'), 'array').flatMap(({ value: node }) => {
+        const name = member(node, 'name')?.value;
+        if (!hooks || typeof name !== 'string' || !name.startsWith(ownNamePrefix)) return [];
+        return [{ event, node, entry: parsed(text, node) as Located['entry'], group, list, hooks, matcher }];
+      });
     }),
   );
 }
 
-function isOwn(value: unknown): boolean {
-  return isObject(value) && typeof value.name === 'string' && value.name.startsWith(ownNamePrefix);
-}
-
-function placeEntry(text: string, row: HookRow, place: LauncherPlace): string {
-  const { event } = row;
-  const entry = hookEntry(row, place);
-  const own = locateOwn(text).find((found) => found.event === event);
-  if (own !== undefined)
-    return isDeepStrictEqual(parsed(text, own.node), entry) ? text : replace(text, own.node, entry);
-  const root = parseNodes(text);
-  const hooks = member(root, 'hooks');
-  if (hooks === undefined) return append(text, root, 'hooks', { [event]: [hookGroup(row, place)] });
-  const list = member(hooks, event);
-  if (list === undefined) return append(text, hooks, event, [hookGroup(row, place)]);
-  return append(text, list, undefined, hookGroup(row, place));
-}
-
 // One entry at a time, because every edit moves the offsets of the rest.
-function dropUnless(
+function dropWhere(
   text: string,
-  emptyBefore: readonly string[],
-  keep: (own: Located, seen: ReadonlySet<string>) => boolean,
+  isSurplus: (own: Located, index: number, all: Located[]) => boolean,
+  before?: string,
 ): string {
+  const hooksBefore = before === undefined ? undefined : member(parseJson(before), 'hooks');
   for (let edited = text; ; ) {
-    const seen = new Set<string>();
-    const surplus = locateOwn(edited).find((own) => {
-      const kept = keep(own, seen);
-      seen.add(own.event);
-      return !kept;
-    });
-    if (surplus === undefined) return edited;
-    edited = dropEntry(edited, surplus, emptyBefore);
+    const own = locateOwn(edited).findLast(isSurplus);
+    if (own === undefined) return edited;
+    const { event, node, group, list, hooks } = own;
+    const isAlone = (item: Node) => item.parent?.children?.length === 1;
+    let outermost = isAlone(node) ? group : node;
+    if (outermost === group && isAlone(group) && !member(hooksBefore, event)) outermost = list;
+    if (outermost === list && hooks.children?.length === 1 && !hooksBefore) outermost = hooks;
+    edited = remove(edited, outermost);
   }
-}
-
-function dropEntry(
-  text: string,
-  { event, node, root, hooks, list, group, siblings }: Located,
-  emptyBefore: readonly string[],
-): string {
-  const without = (container: JsonNode, value: JsonNode) =>
-    remove(
-      text,
-      container,
-      container.items.findIndex((item) => item.value.start === value.start),
-    );
-  if (siblings.items.length > 1) return without(siblings, node);
-  if (list.items.length > 1 || emptyBefore.includes(`hooks.${event}`)) return without(list, group);
-  if (hooks.items.length > 1 || emptyBefore.includes('hooks')) return without(hooks, list);
-  return without(root, hooks);
 }

@@ -1,93 +1,58 @@
-// What is installed into Gemini CLI: one row per event, the command line of a row, and the MCP server. Pure.
+// What is installed into Gemini CLI: a hook for each event, its command line, and the MCP server. Touches no file.
 
+import { join, posix, win32 } from 'node:path';
+import type { InstallDirs } from '../driver.ts';
 import { modeOf } from '../registry.ts';
 import { gemini } from './driver.ts';
 
-export interface HookRow {
-  event: string;
-  /** Gemini CLI ends the hook after this long; it must stay below 2^31. */
-  timeoutMs: number;
-  /** Only then, where the event says what caused it. */
-  matcher?: string;
-}
+export const hookEvents = Object.keys(gemini.events).filter((event) => gemini.maxSeconds(event) !== undefined);
 
-/** PreCompress not with `auto`: it would run before every request, whether anything is compressed or not. */
-const matchers: Readonly<Record<string, string>> = { PreCompress: 'manual' };
-
-export const hookTable: readonly HookRow[] = Object.keys(gemini.events).flatMap((event): HookRow[] => {
-  const seconds = gemini.maxSeconds(event);
-  if (seconds === undefined) return [];
-  const matcher = matchers[event];
-  return [{ event, timeoutMs: seconds * 1000, ...(matcher === undefined ? {} : { matcher }) }];
-});
-
-/** Entries whose name starts so are ours, of whatever version. */
+/** The names of all hooks of wa-sync, of whatever version, begin so. */
 export const ownNamePrefix = 'wa-sync-';
-
-/** One hook as Gemini CLI's settings spell it. */
-export interface HookEntry {
-  type: 'command';
-  name: string;
-  command: string;
-  timeout: number;
-}
-
-/** An entry of the list of an event. */
-export interface HookGroup {
-  matcher?: string;
-  hooks: HookEntry[];
-}
-
-/** The folder that holds the launcher's files of one version. */
-export interface LauncherPlace {
-  dir: string;
-  platform: NodeJS.Platform;
-  /** What the hooks serve, as `hookDirectories` gives it: it stands in their command line. */
-  directories: readonly string[];
-}
 
 export const launcherName = 'wa-hook';
 export const clientName = 'client.pl';
 export const fallbackName = 'wa-hook-fallback.cjs';
-export const programName = 'wa-sync.js';
 
-/** An MCP server as Gemini CLI's settings spell it. */
-export interface McpServerEntry {
-  command: string;
-  args: string[];
+export const programOf = ({ packageDir }: InstallDirs) => join(packageDir, 'wa-sync.js');
+
+/** The folder that holds the launcher's files of one version. */
+export function launcherDir({ dataDir, version, platform }: InstallDirs): string {
+  return (platform === 'win32' ? win32 : posix).join(dataDir, 'hooks', version);
 }
 
-/** Runs out of the package itself; a package that is gone is a server that ends at once, which Gemini CLI reports and survives. */
-export function mcpServer(program: string, platform: NodeJS.Platform): McpServerEntry {
-  if (platform === 'win32') return { command: 'node', args: [program, 'mcp'] };
-  const file = quote(program);
+/** The MCP server, run from the package. Without the package the server ends at once, which Gemini CLI reports and survives. */
+export function mcpServer(dirs: InstallDirs): { command: string; args: string[] } {
+  if (dirs.platform === 'win32') return { command: 'node', args: [programOf(dirs), 'mcp'] };
+  const file = quote(programOf(dirs));
   return { command: 'sh', args: ['-c', `[ -r ${file} ] || exit 0; exec node ${file} mcp`] };
 }
 
-export function hookEntry(row: HookRow, place: LauncherPlace): HookEntry {
-  return {
-    type: 'command',
-    name: `${ownNamePrefix}${row.event}`,
-    command: hookCommand(row, place),
-    timeout: row.timeoutMs,
-  };
+/** An item of the list of an event, as Gemini CLI's settings spell it. */
+export interface HookGroup {
+  matcher?: string;
+  hooks: [{ type: 'command'; name: string; command: string; timeout: number }];
 }
 
-/** A group of our own. */
-export function hookGroup(row: HookRow, place: LauncherPlace): HookGroup {
-  return { ...(row.matcher === undefined ? {} : { matcher: row.matcher }), hooks: [hookEntry(row, place)] };
+export function hookGroup(event: string, dirs: InstallDirs): HookGroup {
+  const seconds = gemini.maxSeconds(event) ?? 0;
+  const command = hookCommand(`gemini ${event} ${seconds}`, modeOf('gemini', event), dirs);
+  const group: HookGroup = {
+    hooks: [{ type: 'command', name: `${ownNamePrefix}${event}`, command, timeout: seconds * 1000 }],
+  };
+  // With `auto` the event comes before every request, whether anything is compressed or not.
+  return event === 'PreCompress' ? { matcher: 'manual', ...group } : group;
 }
 
 // A missing program exits 127, which Gemini CLI takes as a deny: hence the guard. `exec`, so that a signal reaches the launcher.
-function hookCommand(row: HookRow, { dir, platform, directories }: LauncherPlace): string {
-  const words = `gemini ${row.event} ${row.timeoutMs / 1000}`;
-  if (platform === 'win32') {
-    const file = quoteWindows(`${dir}\\${fallbackName}`);
-    const dirs = directories.map(quoteWindows).join(' ');
-    return `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} ${words} 0 0 ${dirs} 2>$null }; exit 0`;
+function hookCommand(words: string, mode: string, dirs: InstallDirs): string {
+  if (dirs.platform === 'win32') {
+    const file = quoteWindows(`${launcherDir(dirs)}\\${fallbackName}`);
+    const served = dirs.directories.map(quoteWindows).join(' ');
+    return `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} ${words} 0 0 ${served} 2>$null }; exit 0`;
   }
-  const file = quote(`${dir}/${launcherName}`);
-  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${modeOf('gemini', row.event)} ${directories.map(quote).join(' ')}`;
+  const file = quote(`${launcherDir(dirs)}/${launcherName}`);
+  return `[ -x ${file} ] || exit 0; exec ${file} ${words} ${mode} ${dirs.directories.map(quote).join(' ')}`;
 }
 
 // PowerShell takes the curly single quotes for plain ones, and each is said twice.
@@ -101,30 +66,18 @@ function quote(path: string): string {
   return `'${path.replaceAll("'", () => `'\\''`).replaceAll('$', () => `$''`)}'`;
 }
 
+/** The launcher (on Windows: fallback) file that a command runs, and the directories that the hook serves. */
 export interface ParsedCommand {
-  /** The launcher (on Windows: fallback) file that the command runs. */
   target: string;
-  /** Empty = of a version that wrote none. */
   directories: string[];
 }
 
-/** Undefined for a command that is not of our shape, in whatever version. */
+/** Undefined for a command of another form. */
 export function parseCommand(command: string): ParsedCommand | undefined {
-  const posix =
-    /^\[ -x ((?:'[^']*'|\\')+) \] \|\| exit 0; exec \1 gemini \w+ \d+(?: (?:now|hold|gate))?((?: (?:'[^']*'|\\')+)*)$/.exec(
-      command,
-    );
-  if (posix) {
-    const [target = '', ...directories] = `${posix[1]}${posix[2]}`.match(/(?:'[^']*'|\\')+/g) ?? [];
-    return { target: unquote(target), directories: directories.map(unquote) };
-  }
-  const windows =
-    /^if \(Test-Path -LiteralPath ('(?:[^']|'')*')\) \{ (?:Remove-Item [\w:, -]+; )?node \1 gemini \w+ \d+ 0(?: 0)?((?: '(?:[^']|'')*')*) 2>\$null \}; exit 0$/.exec(
-      command,
-    );
-  if (!windows) return undefined;
-  const [target = '', ...directories] = `${windows[1]}${windows[2]}`.match(/'(?:[^']|'')*'/g) ?? [];
-  return { target: unquoteWindows(target), directories: directories.map(unquoteWindows) };
+  const isPosix = command.startsWith('[ -x ');
+  const words = command.match(isPosix ? /(?:'[^']*'|\\')+/g : /'(?:[^']|'')*'/g) ?? [];
+  const [guarded, target, ...directories] = words.map(isPosix ? unquote : unquoteWindows);
+  return target === undefined || target !== guarded ? undefined : { target, directories };
 }
 
 function unquote(word: string): string {

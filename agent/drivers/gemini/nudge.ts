@@ -1,10 +1,10 @@
-// Wakes an idle Gemini CLI in tmux by typing one fixed line, when its owner has allowed that. Types only while the screen shows the
-// CLI's empty prompt: Enter in an approval dialog would approve, and Enter after a draft would send the draft.
+// Wakes an idle Gemini CLI in tmux by typing one fixed line, when the owner has allowed nudges. Types only while the screen shows
+// the CLI's empty prompt: Enter in an approval dialog would approve, and Enter after a draft would send the draft.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
-/** Never text from the phone: the turn carries that. Does not begin with `/` or `!`, which the CLI would run. */
+/** Never text from the phone, which the turn carries. Does not begin with `/` or `!`, which the CLI would run. */
 const line = 'Something from the phone has come by way of wa-sync.';
 /** The CLI shows this text in the empty prompt only. */
 const emptyPrompt = 'Type your message';
@@ -21,21 +21,19 @@ interface Pane {
 export async function nudgeInTmux(pid: number): Promise<boolean> {
   try {
     const pane = await paneOf(pid);
-    if (!pane || !(await showsEmptyPrompt(pane))) return false;
+    if (!pane) return false;
+    const screen = () => tmux(pane, ['capture-pane', '-p', '-t', pane.id]);
+    if (!(await screen()).includes(emptyPrompt)) return false;
     await tmux(pane, ['load-buffer', '-b', 'wa-sync', '-'], line);
     await tmux(pane, ['paste-buffer', '-p', '-d', '-b', 'wa-sync', '-t', pane.id]);
     await new Promise((resolve) => setTimeout(resolve, pasteSettleMs));
     // Without the line on the screen Enter could hit something else. The line then stays as a draft, which is harmless.
-    if (!(await tmux(pane, ['capture-pane', '-p', '-t', pane.id])).includes(line)) return false;
+    if (!(await screen()).includes(line)) return false;
     await tmux(pane, ['send-keys', '-t', pane.id, 'Enter']);
     return true;
   } catch {
     return false;
   }
-}
-
-async function showsEmptyPrompt(pane: Pane): Promise<boolean> {
-  return (await tmux(pane, ['capture-pane', '-p', '-t', pane.id])).includes(emptyPrompt);
 }
 
 /** The tmux pane in which the process was started, from its environment. */

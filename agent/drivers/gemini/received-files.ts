@@ -17,7 +17,7 @@ export async function receivedFilesFolder(
   return folder === undefined ? undefined : join(await realpath(folder), folderName);
 }
 
-/** The session comes first: it may run in a folder below the project, or with another home. */
+/** Preferred, because the session may run in a folder below the project, or with another home. */
 async function folderOfSession(transcript: string | undefined): Promise<string | undefined> {
   if (transcript === undefined || basename(dirname(transcript)) !== 'chats') return undefined;
   const folder = dirname(dirname(transcript));

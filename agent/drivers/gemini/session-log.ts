@@ -2,37 +2,26 @@
 // Source: recorded files in test/fixtures/gemini-0.61.0.
 
 import type { RanTool, SessionRecord } from '../driver.ts';
+import { list, object, text } from '../fields.ts';
 
-interface SessionMessage {
-  id: string | undefined;
-  type: string;
-  text: string;
-  toolResult: boolean;
-  /** What hooks added to the results of tools. */
-  added: string[];
-  inputTokens: number | undefined;
-  totalTokens: number | undefined;
-  tools: RanTool[];
-}
-
-/** Of every Gemini model that the CLI offers. */
+/** Every Gemini model that the CLI offers has this window. */
 const contextWindowTokens = 1_048_576;
 
-/** What the CLI puts behind the summary of a compression, in the model's name. */
+/** The CLI writes this answer of the model behind the summary of a compression. */
 const thanks = 'Got it. Thanks for the additional context!';
 
 /**
  * Reads the lines as they were appended: after an API error the CLI rewrites its list (`$set`) without the prompt that failed, but
- * that prompt did go to the model. A list that is written anew repeats old messages; it says of itself only that it was compressed:
- * with `auto` the CLI's own event comes before every model request, whether anything is compressed or not.
+ * that prompt did go to the model. A rewritten list repeats old messages, so only its summary counts: with `auto` the CLI's own event
+ * comes before every model request, whether anything is compressed or not.
  */
-export function readSession(text: string): SessionRecord {
-  const lines = text
+export function readSession(whole: string): SessionRecord {
+  const lines = whole
     .split('\n')
     .map(parse)
     .filter((line) => line !== undefined);
   const messages = lines.flatMap((line) => toMessage(line) ?? []);
-  const isPrompt = (message: SessionMessage) => message.type === 'user' && !message.toolResult;
+  const isPrompt = (message: (typeof messages)[number]) => message.type === 'user' && !message.toolResult;
   const after = messages.slice(messages.findLastIndex(isPrompt) + 1);
   const find = (type: string) => after.findLast((message) => message.type === type && message.text.trim() !== '')?.text;
   const inputTokens = after.findLast((message) => message.inputTokens !== undefined)?.inputTokens;
@@ -54,66 +43,53 @@ export function readSession(text: string): SessionRecord {
 }
 
 function parse(line: string): Record<string, unknown> | undefined {
-  if (line === '') return undefined;
   try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
+    return object(JSON.parse(line));
   } catch {
     return undefined;
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function toMessage(value: unknown): SessionMessage | undefined {
-  if (!isObject(value) || typeof value.type !== 'string') return undefined;
-  const { id, type, content } = value;
-  const parts = Array.isArray(content) ? content : [{ text: content }];
-  const texts = parts.flatMap((part: unknown) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []));
-  const tokens = isObject(value.tokens) ? value.tokens : {};
+function toMessage(value: Record<string, unknown>) {
+  const { id, type, content, tokens, toolCalls } = value;
+  if (typeof type !== 'string') return undefined;
+  const parts = (Array.isArray(content) ? content : [{ text: content }]).map(object);
+  const { input, total } = object(tokens);
   return {
-    id: typeof id === 'string' ? id : undefined,
+    id: text(id),
     type,
-    text: texts.join(''),
-    toolResult: parts.some((part: unknown) => isObject(part) && 'functionResponse' in part),
+    text: parts.flatMap((part) => text(part.text) ?? []).join(''),
+    toolResult: parts.some((part) => 'functionResponse' in part),
+    /** Texts that hooks added to the results of tools. */
     added: type === 'user' ? parts.flatMap(addedToResult) : [],
-    inputTokens: typeof tokens.input === 'number' ? tokens.input : undefined,
-    totalTokens: typeof tokens.total === 'number' ? tokens.total : undefined,
-    tools: type === 'gemini' && Array.isArray(value.toolCalls) ? value.toolCalls.flatMap(toTool) : [],
+    inputTokens: typeof input === 'number' ? input : undefined,
+    totalTokens: typeof total === 'number' ? total : undefined,
+    tools: type === 'gemini' ? list(toolCalls).flatMap(toTool) : [],
   };
 }
 
-/** What a tool printed is no proof of anything; what hooks say stands behind it, in a mark of its own. */
-function addedToResult(part: unknown): string[] {
-  if (!isObject(part) || !isObject(part.functionResponse) || !isObject(part.functionResponse.response)) return [];
-  const { output, error } = part.functionResponse.response;
-  // A result that a hook replaced stands there as an error.
-  const said = output ?? error;
-  if (typeof said !== 'string') return [];
+/** The output of a tool proves nothing; the text of hooks stands behind the output, in a mark of its own. */
+function addedToResult({ functionResponse }: Record<string, unknown>): string[] {
+  const { output, error } = object(object(functionResponse).response);
+  // A result that a hook replaced is stored as an error.
+  const said = text(output ?? error) ?? '';
   const start = said.lastIndexOf('<hook_context>');
   return start === -1 ? [] : [said.slice(start)];
 }
 
 /** A call that was refused, cancelled or failed may never have run. */
 function toTool(call: unknown): RanTool[] {
-  if (!isObject(call) || call.status !== 'success') return [];
-  const { id, name, args, timestamp } = call;
+  const { id, name, args, timestamp, status } = object(call);
   if (typeof id !== 'string' || typeof name !== 'string' || typeof timestamp !== 'string') return [];
-  return [
-    { id, tool: name, input: isObject(args) && !Array.isArray(args) ? args : {}, at: Date.parse(timestamp) || 0 },
-  ];
+  return status === 'success' ? [{ id, tool: name, input: object(args), at: Date.parse(timestamp) || 0 }] : [];
 }
 
 function summaryIn($set: unknown): string[] {
-  const messages = isObject($set) && Array.isArray($set.messages) ? $set.messages : [];
-  const texts = messages.map((message: unknown) => {
-    const { type, content } = isObject(message) ? message : {};
+  const texts = list(object($set).messages).map((message) => {
+    const { type, content } = object(message);
     const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
-    const said = parts.map((part) => (isObject(part) ? part.text : part));
-    return { type, text: said.filter((each) => typeof each === 'string').join('') };
+    return { type, text: parts.flatMap((part) => text(part) ?? text(object(part).text) ?? []).join('') };
   });
-  const at = texts.findIndex(({ type, text }) => type === 'gemini' && text === thanks);
+  const at = texts.findIndex((each) => each.type === 'gemini' && each.text === thanks);
   return at > 0 ? [texts[at - 1]?.text ?? ''] : [];
 }

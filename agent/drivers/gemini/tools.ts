@@ -1,6 +1,7 @@
 // The tools of Gemini CLI and their arguments. Pure; the hook fallback bundles it.
 
 import type { Input, Tools } from '../driver.ts';
+import { list, object, text } from '../fields.ts';
 
 export const tools: Tools = {
   readOnly: new Set([
@@ -32,19 +33,12 @@ export const tools: Tools = {
   serverOf: (tool) => /^mcp_([^_]+)_/.exec(tool)?.[1],
 };
 
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 /** The phone shows the questions; only the terminal can answer the dialog. */
 function questionsOf({ questions }: Input): string | undefined {
-  const texts = listOf(questions).flatMap(({ question, options }) => {
-    const labels = listOf(options).flatMap(({ label }) => (typeof label === 'string' ? [`- ${label}`] : []));
-    return typeof question === 'string' ? [[question, ...labels].join('\n')] : [];
+  const texts = list(questions).flatMap((each) => {
+    const { question, options } = object(each);
+    const labels = list(options).flatMap((option) => text(object(option).label) ?? []);
+    return typeof question === 'string' ? [[question, ...labels.map((label) => `- ${label}`)].join('\n')] : [];
   });
   return texts.length === 0 ? undefined : texts.join('\n');
-}
-
-function listOf(value: unknown): Input[] {
-  return Array.isArray(value) ? value.map((each: unknown) => Object(each)) : [];
 }

@@ -8,6 +8,7 @@ import { knownPlaces } from '../../../agent/approvals/danger/surroundings.ts';
 import { judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
 import { readPolicies } from '../../../agent/approvals/policy/policy.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
+import { jobsWith } from '../../../agent/heavy/jobs.ts';
 import { directories } from '../../../agent/paths.ts';
 import { ordinaryCommands } from '../../../test/agent/approvals/ordinary-commands.ts';
 import type { Part } from '../result.ts';
@@ -28,10 +29,8 @@ export const gate: Part = {
     });
     const options = {
       policies: () => readPolicies({ user: join(home, 'policy.json'), project: join(cwd, 'wa_policy.json') }),
-      fixed: {
-        ...knownPlaces(directories({ env: {}, platform: 'linux', home }), home),
-        secretsIn: (text: string) => Object.keys(redact(text).counts).length,
-      },
+      fixed: knownPlaces(directories({ env: {}, platform: 'linux', home }), home),
+      judge: jobsWith(redact).judged,
     };
     const took: number[] = [];
     for (const command of history()) {

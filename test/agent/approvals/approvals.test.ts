@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
+import { judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
-import { actionOf, readAction, showHere } from '../../../agent/approvals/question/question.ts';
+import { actionOf, questionPart, readAction } from '../../../agent/approvals/question/question.ts';
 import { maxOpenQuestions } from '../../../agent/approvals/question/questions.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
@@ -28,6 +29,11 @@ interface World {
   userUnread: boolean;
 }
 
+const hide = (text: string) => ({
+  text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
+  places: text.split('hunter2').length - 1,
+});
+
 /** `ownerId` null = a group, undefined = a phone of which nothing is known. */
 async function create(project: ProjectState = emptyProject('1000001.0'), ownerId: string | null | undefined = owner) {
   project.phone = ownerId === undefined ? undefined : { ...privatePhone, owner: ownerId };
@@ -51,19 +57,17 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
       applyApproval(project.approvals, record, world.now);
     },
     send: async (item) => void world.items.push(item),
+    show: async (item) => void world.items.push(item),
     policies: async () => ({
       user: { rules: [], onTimeout: 'deny', timeoutSeconds: 60, ...world.user },
       project: { rules: [] },
       problems: [],
       ...(world.userUnread ? { userUnread: true } : {}),
     }),
-    fixed: { home: '/home/dev', own: [], secretsIn: () => (world.findsSecrets ? 1 : 0) },
-    shows: showHere((text) => ({
-      text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
-      places: text.split('hunter2').length - 1,
-    })),
-    isAtDesk: async () => world.atDesk,
-    checkpoint: async () => undefined,
+    fixed: { home: '/home/dev', own: [] },
+    judge: (task) => judgeHere(task, () => (world.findsSecrets ? 1 : 0)),
+    shows: { question: async (question) => questionPart(question, hide), hide: async (text) => hide(text) },
+    isInteractive: async () => world.atDesk,
     audit: ({ verdict, text, before }) => {
       world.decided.push(verdict);
       world.audited.push({ text, before });
@@ -109,8 +113,8 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
   return { world, project, approvals, ask, tap, reply, control };
 }
 
-describe('what is hidden in a question', () => {
-  it('keeps it from being approved for more than once', async () => {
+describe('a question with a hidden secret', () => {
+  it('offers no Always', async () => {
     const { ask, tap, world } = await create();
     const { answer, action } = await ask('login hunter2');
     expect(
@@ -126,7 +130,7 @@ describe('what is hidden in a question', () => {
 });
 
 describe('the audit', () => {
-  it('gets the command that was judged, and before and after of one that was edited or rewritten', async () => {
+  it('gets the judged command, and for an edited or rewritten command both versions', async () => {
     const { ask, tap, reply, world } = await create();
     const first = await ask('npm test');
     await tap(first.action, 'deny');
@@ -149,7 +153,7 @@ describe('the audit', () => {
 const denied = (words: string) => ({ deny: expect.stringContaining(words) });
 
 describe('a tap', () => {
-  it('for other arguments than those that were shown approves nothing, and the question still waits', async () => {
+  it('bound to other arguments than the question shows approves nothing, and the question still waits', async () => {
     const { ask, tap, approvals, world } = await create();
     const { answer, action } = await ask();
     const { id = '' } = readAction(action) ?? {};
@@ -160,7 +164,7 @@ describe('a tap', () => {
     expect(world.decided).toEqual(['approved']);
   });
 
-  it('of a stranger decides nothing, not even a no', async () => {
+  it('of a stranger decides nothing, and cannot deny either', async () => {
     const { ask, tap, approvals } = await create();
     const { answer, action } = await ask();
     for (const verb of ['approve', 'deny', 'always', 'edit'] as const) {
@@ -171,7 +175,7 @@ describe('a tap', () => {
     expect(await answer).toEqual(denied('denied'));
   });
 
-  it('in a group counts from nobody while the policy that may name the approvers cannot be read', async () => {
+  it('in a group does not count, whoever taps, while the policy that may name the approvers cannot be read', async () => {
     const { ask, tap, reply, world, approvals } = await create(emptyProject('-100.0'), null);
     const { answer, action } = await ask();
     world.userUnread = true;
@@ -183,13 +187,13 @@ describe('a tap', () => {
     expect(await answer).toEqual({});
   });
 
-  it('that comes with the end of the time is too late, whatever the clock has noticed', async () => {
+  it('at the moment when the time ends is too late, even before the clock has noticed', async () => {
     const { ask, tap, world } = await create();
     const { answer, action } = await ask();
     world.now = 60_000;
     expect(await tap(action, 'approve')).toBeUndefined();
     expect(await answer).toEqual(denied('in time'));
-    expect(await tap(action, 'approve')).toBe('This was decided before: ⌛ Too late, denied: nobody answered in time.');
+    expect(await tap(action, 'approve')).toBe('This was decided before: ⌛ Too late, denied: no answer came in time.');
   });
 
   it('for a hook that is gone approves nothing', async () => {
@@ -201,7 +205,7 @@ describe('a tap', () => {
     expect(world.decided).toEqual(['withdrawn']);
   });
 
-  it('that cannot be journalled denies', async () => {
+  it('denies when the journal cannot keep it', async () => {
     const { ask, tap, world } = await create();
     const { answer, action } = await ask();
     world.diskFull = true;
@@ -209,7 +213,7 @@ describe('a tap', () => {
     expect(await answer).toEqual(denied('could not keep'));
   });
 
-  it('on what this mailbox never asked approves nothing', async () => {
+  it('on a question that this mailbox never asked approves nothing', async () => {
     const { tap, approvals } = await create();
     expect(await tap(actionOf('ab', 'cd', 'approve'), 'approve')).toContain('Too late');
     expect(
@@ -223,7 +227,7 @@ describe('a tap', () => {
     ).toBeUndefined();
   });
 
-  it('on Always is asked again once a built-in rule finds something in the same call', async () => {
+  it('on Always no longer counts once a built-in rule finds something in the same call', async () => {
     const { ask, tap, world } = await create();
     const first = await ask();
     await tap(first.action, 'always');
@@ -235,7 +239,7 @@ describe('a tap', () => {
     expect(await answer).toEqual(denied('denied'));
   });
 
-  it('on Always is no more than that for what a built-in rule found', async () => {
+  it('on Always approves nothing where a built-in rule found something', async () => {
     const { ask, tap, approvals } = await create();
     const { answer, action } = await ask('git push --force');
     expect(await tap(action, 'always')).toContain('asks for this call each time');
@@ -248,7 +252,7 @@ describe('a tap', () => {
 const rewrite = (command: string) => ({ match: { command: 'npm i*' }, do: 'rewrite' as const, set: { command } });
 
 describe('a call that a policy rewrites', () => {
-  it('is denied at the tap when the policy makes something else of it by then', async () => {
+  it('is denied at the tap when the policy has changed and would rewrite it differently', async () => {
     const { ask, tap, world } = await create();
     world.user = { rules: [rewrite('npm ci')] };
     const { answer, action } = await ask('npm install');
@@ -258,7 +262,7 @@ describe('a call that a policy rewrites', () => {
     expect(world.decided).toEqual(['changed']);
   });
 
-  it('is asked again after Always when the policy makes something else of it by then', async () => {
+  it('is asked again after Always when the policy has changed and would rewrite it differently', async () => {
     const { ask, tap, world } = await create();
     world.user = { rules: [rewrite('npm install')] };
     const first = await ask('npm install --force');
@@ -272,7 +276,7 @@ describe('a call that a policy rewrites', () => {
     await answer;
   });
 
-  it('is judged as the owner wrote it when the owner wrote other words: they run as they are', async () => {
+  it('is not rewritten once the owner has edited it: the words of the owner are judged and run as they are', async () => {
     const { ask, reply, tap, world } = await create();
     const { answer, action } = await ask();
     world.user = { rules: [rewrite('npm ci'), { match: { command: 'npm install*' }, do: 'deny', reason: 'not here' }] };
@@ -289,10 +293,12 @@ describe('an edited command', () => {
     expect(await reply(action, ' npm run lint \n')).toBeUndefined();
     expect(await answer).toEqual({ input: { command: 'npm run lint' } });
     expect(world.decided).toEqual(['edited']);
-    expect(await reply(action, 'rm -rf build')).toContain('It was not run.');
+    expect(await reply(action, 'rm -rf build')).toBe(
+      'This was decided before: ✏️ Approved as edited. Your command was not run.',
+    );
   });
 
-  it('of a stranger, or after the time, does not run', async () => {
+  it('does not run when a stranger sends it, or when the time is over', async () => {
     const { ask, reply, world } = await create();
     const { answer, action } = await ask();
     expect(await reply(action, 'evil', '666')).toContain('Only the owner');
@@ -301,7 +307,7 @@ describe('an edited command', () => {
     expect(await answer).toEqual(denied('in time'));
   });
 
-  it('that the policy forbids does not run, and the question still waits', async () => {
+  it('does not run when the policy forbids it, and the question still waits', async () => {
     const { ask, reply, tap, world } = await create();
     const { answer, action } = await ask();
     world.user = { rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'not from here' }] };
@@ -311,8 +317,8 @@ describe('an edited command', () => {
   });
 });
 
-describe('the time', () => {
-  it('ends before that of the host', async () => {
+describe('the time of a question', () => {
+  it('ends before the host gives up', async () => {
     const { ask, approvals, world } = await create();
     world.user = { timeoutSeconds: 3600 };
     const { answer } = await ask('npm test', 100_000);
@@ -324,7 +330,7 @@ describe('the time', () => {
     expect(await answer).toEqual(denied('in time'));
   });
 
-  it('that the host gives is too short to ask anybody', async () => {
+  it('is too short for a question when the host gives up early', async () => {
     const { ask, world } = await create();
     expect(await (await ask('npm test', 30_000)).answer).toEqual(denied('does not wait long enough'));
     expect(world.items).toEqual([]);
@@ -333,7 +339,7 @@ describe('the time', () => {
   it.each([
     [true, { ask: true, notice: expect.any(String) }],
     [false, { deny: expect.stringContaining('in time') }],
-  ])('leaves it to the desk only when somebody sits there (%s)', async (atDesk, expected) => {
+  ])('leaves the question to the desk only when a person sits there (%s)', async (atDesk, expected) => {
     const { ask, approvals, world } = await create();
     Object.assign(world, { user: { onTimeout: 'desk' }, atDesk, now: 0 });
     const { answer } = await ask();
@@ -343,7 +349,7 @@ describe('the time', () => {
   });
 });
 
-it('what a dead daemon left open is denied at the next start, and a tap on it approves nothing', async () => {
+it('a question that a dead daemon left open is denied at the next start, and a tap on it approves nothing', async () => {
   const first = await create();
   const { action } = await first.ask();
   const second = await create(first.project);
@@ -351,7 +357,7 @@ it('what a dead daemon left open is denied at the next start, and a tap on it ap
   expect(await second.tap(action, 'approve')).toContain('the daemon ended while this waited');
 });
 
-it('what cannot be journalled is not asked but denied', async () => {
+it('a call is denied without a question when the journal cannot keep the question', async () => {
   const { ask, world } = await create();
   world.diskFull = true;
   expect(await (await ask()).answer).toEqual(denied('could not ask'));
@@ -365,7 +371,7 @@ describe('/approvals', () => {
     ['off', 'Approvals are off'],
     ['', 'Approvals: all.'],
     ['maybe', 'Unknown mode "maybe"; expected off, risky or all.'],
-  ])('%j says what holds', async (args, text) => {
+  ])('%j answers with the mode that holds', async (args, text) => {
     const { control } = await create();
     expect(await control({ type: 'command', name: 'approvals', args })).toContain(text);
   });
@@ -386,7 +392,7 @@ describe('a flood of calls', () => {
         { pid: 1, maxMs: 86_400_000, isGone: () => false, leave: () => {} },
       );
 
-  it('asks for the first ones, denies the rest with the reason, and tells the phone once', async () => {
+  it('waits on the phone up to the limit; the rest is denied with the reason, and the phone is told once', async () => {
     const scene = await create();
     const { approvals, world, project } = scene;
     const gate = gateOf(scene);
@@ -406,7 +412,7 @@ describe('a flood of calls', () => {
     expect(world.decided.filter((verdict) => verdict === 'too-many')).toHaveLength(1_000 - maxOpenQuestions);
   });
 
-  it('leaves room for the next call as soon as one is answered', async () => {
+  it('has room for the next call as soon as one is answered', async () => {
     const scene = await create();
     const gate = gateOf(scene);
     for (let n = 1; n < maxOpenQuestions; n += 1) gate(`npm test ${n}`);

@@ -40,7 +40,7 @@ function create(budgets: Budgets) {
 const refused = (limit: string) => ({ deny: expect.stringContaining(`(${limit})`) });
 
 describe('a budget', () => {
-  it('of turns refuses the next prompt, asks once, and is as large again when the owner says so, once', async () => {
+  it('of turns refuses the next prompt, asks once, and grows once by the same amount when the owner allows it', async () => {
     const { start, end, grant, world } = create({ turns: 2 });
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await start()).toBeUndefined();
@@ -66,7 +66,7 @@ describe('a budget', () => {
     expect(await model()).toEqual(refused('10 minutes'));
   });
 
-  it('of tokens counts what the session file gained, not what it held before', async () => {
+  it('of tokens counts what the session file gained during the turn', async () => {
     const { start, end, model, world } = create({ tokens: 1000 });
     world.tokens = 50_000;
     await start();
@@ -78,7 +78,7 @@ describe('a budget', () => {
     expect(await start()).toEqual(refused('1000 tokens'));
   });
 
-  it('is new on the next day', async () => {
+  it('starts anew on the next day', async () => {
     const { start, world } = create({ turns: 1 });
     await start();
     expect(await start()).toEqual(refused('1 turns'));
@@ -86,7 +86,7 @@ describe('a budget', () => {
     expect(await start()).toBeUndefined();
   });
 
-  it('that is not set refuses nothing', async () => {
+  it('refuses nothing when it is not set', async () => {
     const { start, model, world } = create({});
     for (let turn = 0; turn < 3; turn += 1) expect([await start(), await model()]).toEqual([undefined, undefined]);
     expect(world.items).toEqual([]);

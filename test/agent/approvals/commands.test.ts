@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findDangers } from '../../../agent/approvals/danger/dangers.ts';
 import { judge } from '../../../agent/approvals/policy/judge.ts';
-import { judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
+import { type JudgeTask, judgeHere, judgeNow } from '../../../agent/approvals/policy/judge-now.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { askedCommands } from './asked-commands.ts';
 import { places, policiesWith, shellCall, worldWith } from './machine.ts';
@@ -52,7 +52,8 @@ describe('where links lead', () => {
   const rulesOf = async (command: string) => {
     const options = {
       policies: async () => none,
-      fixed: { ...places, secretsIn, home: dir, own: [join(dir, 'config', 'wa')] },
+      fixed: { ...places, home: dir, own: [join(dir, 'config', 'wa')] },
+      judge: (task: JudgeTask) => judgeHere(task, secretsIn),
     };
     return (await judgeNow(shellCall(command), join(dir, 'shop'), 'risky', options)).judgement.rules;
   };

@@ -1,8 +1,7 @@
 // What approvals leave on the disk: closed gates, the audit file, the policies that are read.
 
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAudit, readAudit } from '../../../agent/approvals/audit.ts';
@@ -10,10 +9,11 @@ import { lookAround } from '../../../agent/approvals/danger/surroundings.ts';
 import { createGates } from '../../../agent/approvals/gate-files.ts';
 import { judge } from '../../../agent/approvals/policy/judge.ts';
 import { budgetsOf, onlyTools, readPolicies } from '../../../agent/approvals/policy/policy.ts';
+import { temporaryFolder } from '../../helpers/surroundings.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-approvals-')));
+  dir = await temporaryFolder();
 });
 
 const names = (path: string) => readdir(path).catch(() => [] as string[]);
@@ -38,7 +38,7 @@ describe('the gates', () => {
     expect(JSON.parse(await readFile(join(dir, 'config', 'approvals', '1.0.json'), 'utf8'))).toEqual({ mode: 'off' });
   });
 
-  it('know the mode after everything else is gone, and take what cannot be read for the strictest', async () => {
+  it('know the mode of a project after its journal is gone, and take an unreadable file for the strictest mode', async () => {
     const file = join(dir, 'config', 'approvals', '1.0.json');
     await createGates(dirs()).set('1.0', 'risky');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -50,7 +50,7 @@ describe('the gates', () => {
     }
   });
 
-  it('say what the phone set last, also when it was set while the daemon started', async () => {
+  it('keep the mode that the phone set last, also while the daemon starts', async () => {
     const file = join(dir, 'config', 'approvals', '1.0.json');
     for (let round = 0; round < 50; round += 1) {
       await rm(join(dir, 'config'), { recursive: true, force: true });
@@ -61,7 +61,7 @@ describe('the gates', () => {
     }
   });
 
-  it('that are off everywhere make no folder', async () => {
+  it('make no folder while approvals are off in every project', async () => {
     await createGates(dirs()).start([['1.0', 'off']]);
     expect(await names(join(dir, 'run'))).toEqual([]);
   });
@@ -77,7 +77,7 @@ describe('the audit file', () => {
       log: (_, event) => log.push(event),
     });
 
-  it('holds one line each, in order, redacted, for its owner alone', async () => {
+  it('holds one redacted line for each event, in order, and only its owner may read it', async () => {
     const audit = create();
     audit.write({ kind: 'tool', tool: 'run_shell_command', text: 'login hunter2' });
     audit.write({ kind: 'decision', why: ['touches hunter2.pem'] });
@@ -103,7 +103,7 @@ describe('the audit file', () => {
     expect(await readAudit(dir, 0)).toHaveLength(2);
   });
 
-  it('is not written through a link, which is logged once', async () => {
+  it('is never written through a link, and the log says so once', async () => {
     const log: string[] = [];
     await writeFile(join(dir, 'victim'), '');
     await symlink(join(dir, 'victim'), join(dir, 'wa_audit.jsonl'));
@@ -115,7 +115,7 @@ describe('the audit file', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('in place of a file', () => {
+describe.skipIf(process.platform === 'win32')('in place of the file', () => {
   const plants: [string, (path: string) => unknown, RegExp][] = [
     ['a link', (path) => symlink(join(dir, 'victim'), path), /is a link, which is never followed/],
     ['a link to a device without an end', (path) => symlink('/dev/zero', path), /is a link, which is never followed/],
@@ -123,7 +123,7 @@ describe.skipIf(process.platform === 'win32')('in place of a file', () => {
     ['a folder', (path) => mkdir(path), /Move .* away|must be an ordinary file/],
   ];
 
-  it.each(plants)('of a project %s is a problem of its policy, with its repair', async (_, plant, says) => {
+  it.each(plants)('of the policy of a project, %s is a problem that comes with its repair', async (_, plant, says) => {
     await writeFile(join(dir, 'victim'), '{"rules":[{"do":"deny"}]}');
     await plant(join(dir, 'wa_policy.json'));
     const { project, problems } = await readPolicies({
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === 'win32')('in place of a file', () => {
     expect([project.rules, problems]).toEqual([[], [expect.stringMatching(says)]]);
   });
 
-  it.each(plants)('of the audit %s is an error of who reads it', async (_, plant) => {
+  it.each(plants)('of the audit, %s is an error for the reader', async (_, plant) => {
     await plant(join(dir, 'wa_audit.jsonl'));
     await expect(readAudit(dir, 0)).rejects.toMatchObject({ code: 'file_unusable', hint: expect.any(String) });
   });
@@ -168,7 +168,7 @@ describe('the policies', () => {
     return readPolicies(paths);
   };
 
-  it('that are missing allow and forbid nothing', async () => {
+  it('allow and forbid nothing when they are missing', async () => {
     expect(await read(undefined, undefined)).toEqual({
       user: { rules: [], onTimeout: 'deny', timeoutSeconds: 3600 },
       project: { rules: [] },
@@ -189,7 +189,7 @@ describe('the policies', () => {
     ['{"rules":{}}', /: "rules" must be an array, found an object$/],
     ['{"rules":[5]}', /: "rules\[0\]" must be an object, found 5$/],
     ['[]', /policy\.json: the whole must be an object$/],
-    ['{\n  "rules": rulez\n}', /policy\.json is no JSON \(line 2\)$/],
+    ['{\n  "rules": rulez\n}', /policy\.json is not JSON \(line 2\)$/],
     ['{"budgets":{"turns":-1}}', /: "budgets\.turns" must be at least 1, found -1$/],
     ['{"approvers":["me"]}', /: "approvers\[0\]" must be a text of digits only, found "me"$/],
     [
@@ -201,7 +201,7 @@ describe('the policies', () => {
       /: "rules\[0\]\.after\.rnu" is not a known key; expected one of run, result$/,
     ],
     ['{"rules":[{"after":7}]}', /: "rules\[0\]\.after" must be a text or an object, found 7$/],
-    ['{"rules":[{"builtin":"disk","after":"make"}]}', /: "rules\[0\]" cannot have "after" beside "builtin"$/],
+    ['{"rules":[{"builtin":"disk","after":"make"}]}', /: "rules\[0\]" cannot have both "after" and "builtin"$/],
     [
       '{"rules":[{"builtin":"discard-wrok","do":"allow"}]}',
       /: "rules\[0\]\.builtin" must be one of "delete-root", .*, found "discard-wrok"$/,
@@ -239,7 +239,7 @@ describe('the policies', () => {
     ['{"a": 1}\n}', 2],
     ['{"a": "open\n}', 1],
   ])('%j stops being JSON in line %i', async (text, line) => {
-    expect((await read(text, undefined)).problems[0]).toMatch(new RegExp(`is no JSON \\(line ${line}\\)$`));
+    expect((await read(text, undefined)).problems[0]).toMatch(new RegExp(`is not JSON \\(line ${line}\\)$`));
   });
 
   it.each([
@@ -253,7 +253,7 @@ describe('the policies', () => {
     expect((await read(undefined, text)).problems).toHaveLength(1);
   });
 
-  it('of the documentation say nothing that cannot come true', async () => {
+  it('in the documentation do what the page says', async () => {
     const page = await readFile(join(import.meta.dirname, '../../../docs/policy.md'), 'utf8');
     const policies = await read(/^ {4}\{\n(?: {4}.*\n)+/m.exec(page)?.[0] ?? 'no example', undefined);
     expect(policies.problems).toEqual([]);
@@ -266,7 +266,7 @@ describe('the policies', () => {
     expect(verdictOf('replace', undefined, { file_path: 'a' })).toBe('deny');
   });
 
-  it('add up to the smaller budget and the tools that both open', async () => {
+  it('combine to the smaller budget and to the tools that both open', async () => {
     const policies = await read(
       '{"budgets":{"turns":10,"tokens":5},"tools":{"only":["a","b"]}}',
       '{"budgets":{"turns":20,"minutes":3},"tools":{"only":["b","c"]}}',

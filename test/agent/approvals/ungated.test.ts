@@ -1,40 +1,41 @@
 // Tools that ran without a gate that let them through.
 
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createUngated, type Ungated } from '../../../agent/approvals/ungated.ts';
-import type { RanTool } from '../../../agent/drivers/driver.ts';
+import { createUngated } from '../../../agent/approvals/ungated.ts';
 import type { ApprovalMode } from '../../../agent/journal/approvals.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
+import { temporaryFolder } from '../../helpers/surroundings.ts';
 
 let mode: ApprovalMode;
 let told: string[];
 let audited: string[];
-let file: RanTool[];
+let file: string;
 let now: number;
-let ungated: Ungated;
-beforeEach(() => {
+let ungated: ReturnType<typeof create>;
+beforeEach(async () => {
   mode = 'all';
   told = [];
   audited = [];
-  file = [];
+  file = join(await temporaryFolder(), 'session.jsonl');
+  writeFileSync(file, '');
   now = 1000;
   ungated = create();
 });
 
 /** As a daemon does that has just started. */
-function create(): Ungated {
+function create() {
   return createUngated({
     mode: () => mode,
-    tell: (_, textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
+    notify: (textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
     audit: ({ tool }) => audited.push(tool),
-    sizeOf: async () => file.length,
-    toolsSince: async (_, offset) => ({ tools: file.slice(offset), end: file.length }),
     clock: () => now++,
   });
 }
 
 const see = (event: TurnEvent, session = 's') =>
-  ungated.sees({ agent: 'gemini', session, transcript: '/t', cwd: '/p', event });
+  ungated.sees({ agent: 'gemini', session, transcript: file, cwd: '/p', event });
 const start = () => see({ type: 'turnStart', prompt: 'go' });
 const request = () => see({ type: 'modelRequest', texts: [] });
 const end = () => see({ type: 'turnEnd', answer: 'done' });
@@ -49,34 +50,39 @@ function gate(command: string, yes = true): void {
   if (yes) ungated.passed('s', shell(command));
 }
 const ended = (command: string, tool?: string) => see({ type: 'toolEnd', ...shell(command, tool) });
-const ran = (id: string, tool = 'run_shell_command') => file.push({ id, tool, input: { command: id }, at: now++ });
+/** As Gemini CLI writes it. */
+function ran(id: string, at = now++): void {
+  const call = { id, name: 'run_shell_command', args: { command: id }, status: 'success' };
+  const message = { type: 'gemini', toolCalls: [{ ...call, timestamp: new Date(at).toISOString() }] };
+  appendFileSync(file, `${JSON.stringify(message)}\n`);
+}
 /** What is in the file is looked at. */
 const looked = () => ungated.look();
 
 const without = (command: string) => `⚠ run_shell_command ran without being asked: ${command}`;
 
 describe('a tool that ended', () => {
-  it('is told when no gate let it through, at once', () => {
+  it('is reported at once when no gate let it through', () => {
     start();
     ended('touch x');
     expect([told, audited]).toEqual([[without('touch x')], ['run_shell_command']]);
   });
 
-  it('is not told when its gate said yes, also when several run at once', () => {
+  it('is not reported when its gate said yes, also when several run at once', () => {
     start();
     for (const command of ['a', 'b', 'a']) gate(command);
     for (const command of ['b', 'a', 'a']) ended(command);
     expect(told).toEqual([]);
   });
 
-  it('is told when its gate said no, or said nothing yet because its launcher was killed', () => {
+  it('is reported when its gate said no, or has not answered because its launcher was killed', () => {
     start();
     gate('touch x', false);
     ended('touch x');
     expect(told).toEqual([without('touch x')]);
   });
 
-  it('needs a yes of its own each time, and one of its own session', () => {
+  it('needs a yes of its own each time, in its own session', () => {
     start();
     gate('a');
     ended('a');
@@ -86,7 +92,7 @@ describe('a tool that ended', () => {
     expect(told).toEqual([without('a'), without('b')]);
   });
 
-  it('is told whatever other sessions are named meanwhile', () => {
+  it('is reported however many other sessions show events meanwhile', () => {
     start();
     for (let number = 0; number < 60; number += 1) {
       see({ type: 'turnStart', prompt: 'x' }, `other_${number}`);
@@ -96,7 +102,7 @@ describe('a tool that ended', () => {
     expect(told).toEqual([without('ls')]);
   });
 
-  it('is told when it ran with other arguments than its gate saw', () => {
+  it('is reported when it ran with other arguments than its gate saw', () => {
     start();
     gate('ls');
     ended('rm -rf .');
@@ -105,14 +111,14 @@ describe('a tool that ended', () => {
     ]);
   });
 
-  it('is not told for arguments in another order, nor for what the host itself adds while it runs', () => {
+  it('is not reported for another order of its arguments, nor for an argument that the host adds', () => {
     start();
     ungated.passed('s', { agent: 'gemini', tool: 'grep_search', input: { pattern: 'x', dir_path: '.' } });
     see({ type: 'toolEnd', tool: 'grep_search', input: { dir_path: '.', pattern: 'x', context: 3 } });
     expect(told).toEqual([]);
   });
 
-  it('is told while approvals are on only', () => {
+  it('is reported only while approvals are on', () => {
     mode = 'off';
     start();
     ended('a');
@@ -124,7 +130,7 @@ describe('a tool that ended', () => {
     expect(told).toEqual([without('b')]);
   });
 
-  it('whose gate may have been answered before approvals were on, or by a daemon before this one, is not told', () => {
+  it('is not reported when its gate may have been answered before approvals were on, or by an earlier daemon', () => {
     ended('of the daemon before');
     mode = 'off';
     start();
@@ -138,14 +144,14 @@ describe('a tool that ended', () => {
     expect(told).toEqual([without('after the next request')]);
   });
 
-  it('of an agent that asks the model in between is not told after a start in the middle of its turn', () => {
+  it('and ran another agent is not reported after a start in the middle of its turn', () => {
     request();
     ended('', 'invoke_agent');
     ended('', 'other');
     expect(told).toEqual(['⚠ other ran without being asked.']);
   });
 
-  it('is told one by one five times in a turn; the rest is counted at its end', () => {
+  it('is reported one by one up to five times in a turn; the rest is counted at the end of the turn', () => {
     start();
     for (let index = 0; index < 1000; index++) ended(`c${index}`);
     expect(told).toHaveLength(5);
@@ -156,7 +162,7 @@ describe('a tool that ended', () => {
     expect(told.at(-1)).toBe(without('next'));
   });
 
-  it('is known in a thousand sessions, and memory is bounded', () => {
+  it('is recognised after a thousand sessions and ten thousand calls, of which only the last are kept', () => {
     for (let index = 0; index < 1000; index++) ungated.passed(`s${index}`, shell('x'));
     for (let index = 0; index < 10_000; index++) ungated.passed('s', shell(`x${index}`));
     start();
@@ -166,7 +172,7 @@ describe('a tool that ended', () => {
 });
 
 describe('a session file', () => {
-  it('tells of tools in a turn that shows neither gates nor ends, once each', async () => {
+  it('reports each tool once in a turn that shows neither gates nor ends', async () => {
     start();
     await looked();
     ran('touch x');
@@ -179,7 +185,7 @@ describe('a session file', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('tells of them without any event, once it has grown', async () => {
+  it('reports tools without any event, once it has grown', async () => {
     start();
     await looked();
     ran('touch x');
@@ -187,7 +193,7 @@ describe('a session file', () => {
     expect(told).toEqual([without('touch x')]);
   });
 
-  it('says nothing where gates are seen, nor in the turns after', async () => {
+  it('reports nothing where gates are seen, nor in the turns after', async () => {
     start();
     await looked();
     gate('a');
@@ -203,17 +209,17 @@ describe('a session file', () => {
     expect(told).toEqual([]);
   });
 
-  it('says nothing of what ran before approvals were on', async () => {
+  it('reports nothing that ran before approvals were on', async () => {
     mode = 'off';
     start();
+    const before = now;
     ran('before');
     await looked();
     mode = 'all';
     request();
     await looked();
-    const [before] = file;
     // Written once more, as the host does with a message that changed.
-    if (before) file.push(before);
+    ran('before', before);
     ran('after');
     end();
     await looked();

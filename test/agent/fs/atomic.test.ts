@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeAtomic } from '../../../agent/fs/atomic.ts';
-import { sweepTemporary } from '../../../agent/mailbox/location.ts';
+import { sweepTemporary } from '../../../agent/mailbox/open.ts';
 import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import { inboxEntry, temporaryFolders } from '../mailbox/temporary.ts';
 
@@ -19,7 +19,7 @@ describe('an atomic write', () => {
     expect(readdirSync(dir)).toEqual(['wa_inbox.json']);
   });
 
-  test('has its content under a name of its own before the rename, never wa_*.json.tmp', async () => {
+  test('has its content under a unique name before the rename, never wa_*.json.tmp', async () => {
     const dir = folder();
     const path = join(dir, 'wa_inbox.json');
     writeFileSync(path, 'old');
@@ -32,7 +32,7 @@ describe('an atomic write', () => {
     expect(seen.sort()).toEqual(['new', 'old']);
   });
 
-  test('that is given up, or fails, leaves the old file and no other', async () => {
+  test('that is cancelled, or fails, leaves the old file and no other', async () => {
     const dir = folder();
     const path = join(dir, 'wa_inbox.json');
     writeFileSync(path, 'old');
@@ -59,7 +59,7 @@ describe('an atomic write', () => {
   });
 });
 
-test('leftovers of dead writers are swept after an hour; young ones and those of living writers stay', async () => {
+test('temporary files of dead writers are removed after an hour; young ones and those of living writers stay', async () => {
   const dir = folder();
   const now = Date.now();
   const dead = spawnSync(process.execPath, ['-e', '']).pid;

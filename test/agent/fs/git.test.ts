@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { gitTakes, indexMark } from '../../../agent/fs/git.ts';
-import { excludeFromGit } from '../../../agent/mailbox/location.ts';
+import { excludeFromGit, gitTakes, indexMark } from '../../../agent/fs/git.ts';
 import { temporaryFolders } from '../mailbox/temporary.ts';
 
 const makeFolder = temporaryFolders();
@@ -41,6 +40,15 @@ describe('git would commit a mailbox', () => {
     },
   );
 
+  it('in a folder whose name contains the characters of a pattern', async () => {
+    const dir = await repository();
+    for (const name of ['a [b] *', 'a b x']) write(dir, `${name}/.gemini/wa_inbox.json`);
+    git(dir, 'add', '-f', 'a b x');
+    expect(await takes(join(dir, 'a [b] *'))).toBeUndefined();
+    git(dir, 'add', '-f', '.');
+    expect(await takes(join(dir, 'a [b] *'))).toMatch(/ is tracked$/);
+  });
+
   it.each(['!**/wa_*', '!wa_audit.jsonl', '!.wa-tmp-*', '!wa_files/'])(
     'where an ignore file of the project says so: %s',
     async (line) => {
@@ -52,14 +60,14 @@ describe('git would commit a mailbox', () => {
     },
   );
 
-  it('where .gemini is a link to a folder of the project that nobody ignores', async () => {
+  it('where .gemini is a link to a folder of the project that git does not ignore', async () => {
     const dir = await repository();
     mkdirSync(join(dir, 'config'));
     execFileSync('ln', ['-s', 'config', join(dir, '.gemini')]);
     expect(await takes(dir)).toMatch(/ would not be ignored$/);
   });
 
-  it('as far as we know, when git itself fails', async () => {
+  it('as far as wa-sync knows, when git itself fails', async () => {
     const dir = await repository();
     write(dir, '.git/index', 'no index');
     expect(await takes(dir)).toMatch(/^git could not say \(.+\)$/);
@@ -67,7 +75,7 @@ describe('git would commit a mailbox', () => {
 });
 
 describe('git leaves a mailbox alone', () => {
-  it('in a repository, in a sub-folder of one and in a worktree, as soon as our lines stand in its exclude file', async () => {
+  it('in a repository, in a sub-folder of one and in a worktree, as soon as the patterns stand in the exclude file', async () => {
     const dir = await repository();
     write(dir, '.gemini/wa_policy.json', '{}');
     git(dir, 'add', '.');
@@ -82,14 +90,14 @@ describe('git leaves a mailbox alone', () => {
     expect(await takes(tree)).toMatch(/ is tracked$/);
   });
 
-  it('where there is no repository, or only an empty folder of that name', async () => {
+  it('outside of a repository, and beside an empty .git folder', async () => {
     const dir = realpathSync(makeFolder());
     expect(await takes(dir)).toBeUndefined();
     mkdirSync(join(dir, '.git'));
     expect(await takes(dir)).toBeUndefined();
   });
 
-  it('where there is no git', async () => {
+  it('where git is missing', async () => {
     const dir = await repository();
     write(dir, '.gitignore', '!**/wa_*\n');
     vi.stubEnv('PATH', join(dir, 'nothing'));
@@ -120,14 +128,14 @@ it('asking git runs nothing that the repository names, and heeds no GIT_* of the
   expect(existsSync(ran)).toBe(false);
 });
 
-it('a git that is at work is known by the lock of its index', async () => {
+it('a running git is known by the lock of its index', async () => {
   const dir = await repository();
   expect(await indexMark(dir)).toMatchObject({ lock: undefined });
   write(dir, '.git/index.lock');
   expect(await indexMark(dir)).toMatchObject({ lock: join(dir, '.git', 'index.lock') });
 });
 
-it('the mark of the index is another one as soon as something is added', async () => {
+it('the mark of the index changes as soon as a file is added', async () => {
   const dir = await repository();
   const before = await indexMark(join(dir, '.gemini'));
   expect(await indexMark(join(dir, '.gemini'))).toEqual(before);

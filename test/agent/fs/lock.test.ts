@@ -202,7 +202,7 @@ describe('stealing', () => {
     await removeMarked(lockPath, dead.nonce);
     const fresh = newOwner();
     await placeLock(lockPath, fresh);
-    expect(seen && (await removeStale(lockPath, seen, 'short'))).toBe(false);
+    expect(seen && (await removeStale(lockPath, seen, true))).toBe(false);
     expect((await readLock(lockPath))?.owner).toEqual(fresh);
     expect(readdirSync(join(lockPath, '..'))).toEqual(['wa_inbox.json.lock']);
   });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type JudgeTask, judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import { createRedactor, type RedactionOptions } from '../../../agent/format/redact.ts';
 import { createHeavy, type Heavy, inlineChars } from '../../../agent/heavy/heavy.ts';
-import { createThread } from '../../../agent/heavy/thread.ts';
+import { createThread, type ThreadData } from '../../../agent/heavy/thread.ts';
 import { typesetHere } from '../../../agent/relay/render.ts';
 
 const kinds = { secrets: true, cards: false, iban: false, ssn: false };
@@ -49,7 +49,7 @@ const policiesWith = (...rules: object[]) =>
   ({ user: { rules }, project: { rules: [] }, problems: [] }) as unknown as JudgeTask['policies'];
 
 describe('a text', () => {
-  it('is rendered in a thread as it is at once, and a small one starts no thread', async () => {
+  it('is rendered in a thread with the same result as at once, and a small one starts no thread', async () => {
     const heavy = heavyWith(redaction);
     const here = typesetHere(redactorOf(redaction), maxText);
     const small = large.slice(0, inlineChars);
@@ -64,7 +64,7 @@ describe('a text', () => {
     expect([heavy.threads(), failures]).toEqual([1, []]);
   });
 
-  it('that cannot be checked in time is not sent, and the next one is rendered as ever', async () => {
+  it('that cannot be checked in time is not sent, and the next one is rendered as usual', async () => {
     const heavy = heavyWith(slow, 4_000);
     const parts = await heavy.typesetterFor(() => maxText).parts(large + endless, 'Markdown');
     expect(parts.map(({ text }) => text)).toEqual([
@@ -81,18 +81,19 @@ describe('a text', () => {
 describe('a call', () => {
   const big = `echo ${'x'.repeat(inlineChars)}; rm -rf /`;
 
-  it('is judged in a thread as it is at once, and a small one is left to who asks', async () => {
+  it('is judged in a thread with the same result as at once, and a small one starts no thread', async () => {
     const heavy = heavyWith(redaction);
-    expect(heavy.judgeLarge(taskOf('rm -rf /'))).toBeUndefined();
-    const verdict = await heavy.judgeLarge(taskOf(big));
+    expect((await heavy.judge(taskOf('rm -rf /'))).judgement.verdict).toBe('ask');
+    expect(heavy.threads()).toBe(0);
+    const verdict = await heavy.judge(taskOf(big));
     expect(verdict).toEqual(await judgeHere(taskOf(big), () => 0));
-    expect(verdict?.judgement.verdict).toBe('ask');
+    expect([verdict.judgement.verdict, heavy.threads()]).toEqual(['ask', 1]);
   });
 
-  it('that cannot be judged in time is asked, denied where a rule may forbid it, and else goes on in mode off', async () => {
+  it('that cannot be judged in time is asked, denied where a rule may forbid it, and otherwise runs in mode off', async () => {
     const heavy = heavyWith(slow, 500);
     const verdictOf = async (changes: Partial<JudgeTask>) =>
-      (await heavy.judgeLarge(taskOf(`${big} ${endless}`, changes)))?.judgement.verdict;
+      (await heavy.judge(taskOf(`${big} ${endless}`, changes))).judgement.verdict;
     expect(await verdictOf({ mode: 'risky' })).toBe('ask');
     expect(await verdictOf({ mode: 'all' })).toBe('ask');
     expect(await verdictOf({ mode: 'off' })).toBe('go');
@@ -109,18 +110,18 @@ describe('a call', () => {
     expect(await verdictOf({ mode: 'off', policies: policiesWith(rule({ do: 'ask' })) })).toBe('ask');
   });
 
-  it('that a rule of the policy forbids by itself is refused by that rule, before anything slow is looked for', async () => {
+  it('that a rule of the policy forbids is refused by that rule before anything slow runs', async () => {
     const heavy = heavyWith(slow, 30_000);
     const policies = policiesWith(rule({ do: 'stop' }));
-    const verdict = await heavy.judgeLarge(taskOf(`${big} ${endless}`, { mode: 'risky', policies }));
-    expect(verdict?.judgement.verdict).toBe('stop');
+    const verdict = await heavy.judge(taskOf(`${big} ${endless}`, { mode: 'risky', policies }));
+    expect(verdict.judgement.verdict).toBe('stop');
   });
 
   it('whose arguments nest too deep to be copied is asked', async () => {
     const heavy = heavyWith(redaction);
     const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
     const call = { agent: 'gemini', tool: 'write_file', server: undefined, input: { deep } };
-    expect((await heavy.judgeLarge(taskOf('', { call })))?.judgement).toMatchObject({
+    expect((await heavy.judge(taskOf('', { call }))).judgement).toMatchObject({
       verdict: 'ask',
       rules: ['too-long'],
     });
@@ -128,31 +129,32 @@ describe('a call', () => {
 });
 
 describe('a thread', () => {
-  it('that cannot start, or breaks, has no result for what waits, and says why', async () => {
+  it('that cannot start, or breaks, gives its jobs no result, and the log says why', async () => {
     const why: string[] = [];
-    const thread = createThread({ data: {}, deadlineMs: 30_000, onFailed: (each) => why.push(each) });
-    expect(await Promise.all([thread.run({ kind: 'redacted', text: 'x' }), thread.run({})])).toEqual([
-      undefined,
-      undefined,
-    ]);
+    const thread = createThread({ data: {} as ThreadData, deadlineMs: 30_000, onFailed: (each) => why.push(each) });
+    expect(
+      await Promise.all([thread.run({ kind: 'redacted', input: 'x' }), thread.run({ kind: 'redacted', input: 'y' })]),
+    ).toEqual([undefined, undefined]);
     expect(why).toHaveLength(2);
     await thread.close();
   });
 
-  it('that needs too much memory is ended, and this process is not', async () => {
+  it('that needs too much memory is ended, and the daemon goes on', async () => {
     const why: string[] = [];
     const thread = createThread({ data: { redaction }, deadlineMs: 60_000, onFailed: (each) => why.push(each) });
-    expect(await thread.run({ kind: 'parts', text: '*a* '.repeat(4_000_000), mode: 'Markdown' })).toBeUndefined();
+    expect(
+      await thread.run({ kind: 'parts', input: { text: '*a* '.repeat(4_000_000), mode: 'Markdown', maxText } }),
+    ).toBeUndefined();
     expect(why).toEqual(['ERR_WORKER_OUT_OF_MEMORY']);
-    expect(await thread.run({ kind: 'redacted', text: 'x' })).toEqual({ kind: 'redacted', text: 'x' });
+    expect(await thread.run({ kind: 'redacted', input: 'x' })).toBe('x');
     await thread.close();
   });
 
-  it('that is closed has no result for what is under way', async () => {
+  it('that is closed gives its jobs no result', async () => {
     const thread = createThread({ data: { redaction: slow }, deadlineMs: 30_000, onFailed: () => {} });
-    const waiting = thread.run({ kind: 'redacted', text: endless });
+    const waiting = thread.run({ kind: 'redacted', input: endless });
     await thread.close();
-    expect([await waiting, await thread.run({ kind: 'redacted', text: 'x' }), thread.isRunning()]).toEqual([
+    expect([await waiting, await thread.run({ kind: 'redacted', input: 'x' }), thread.isRunning()]).toEqual([
       undefined,
       undefined,
       false,

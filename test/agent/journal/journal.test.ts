@@ -217,13 +217,15 @@ describe('the state of a project', () => {
     const hand = { tool: 'gemini' as const, session: 's', transcript: null, offset: 0 };
     const edit = (seq: number, text: string) =>
       row({ seq, id: `msg_e_0_${seq}`, at: now + seq, kind: 'edit', editOf: 'msg_e_0_1', text });
-    await journal.append([row(message(1, 'first')), edit(2, 'second'), edit(3, 'third')]);
+    await journal.append([row(message(1, 'first')), edit(2, 'second'), edit(3, 'third'), row(message(4))]);
     await journal.append([{ t: 'handed', p, at: now, ids: ['msg_e_0_1'], edits: [1], ...hand }]);
     const after = {
       messages: [
         { id: 'msg_e_0_1', phase: 'handed', text: 'second', corrects: undefined },
+        { id: 'msg_e_0_4', phase: 'waiting', text: 'text 4', corrects: undefined },
         { id: 'msg_e_0_3', phase: 'waiting', text: 'third', corrects: 'msg_e_0_1' },
       ],
+      waiting: ['msg_e_0_3', 'msg_e_0_4'],
       replaced: [['msg_e_0_1', [{ text: 'first', by: { id: 'msg_e_0_2', seq: 2, at: now + 2 } }]]],
     };
     const found = (project: ProjectState) => ({
@@ -233,6 +235,7 @@ describe('the state of a project', () => {
         text,
         corrects,
       })),
+      waiting: [...project.waiting.keys()],
       replaced: [...project.replaced],
     });
     expect(found(journal.project(p))).toEqual(after);

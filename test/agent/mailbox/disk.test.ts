@@ -13,8 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 import { outboxEntry, temporaryFolders } from './temporary.ts';
 
@@ -69,7 +68,7 @@ describe.skipIf(disk === undefined)('a full disk (needs root and mount)', () => 
     fillUp(ballastDir);
   });
 
-  test('is file_unusable with the way out, the old file stands and nothing else is left', async () => {
+  test('is file_unusable with the repair, the old file stands and no other file is left', async () => {
     const before = contentOf(mailboxDir);
     await expect(append(path, outboxEntry({ id: 'second' }))).rejects.toMatchObject({
       code: 'file_unusable',
@@ -80,7 +79,7 @@ describe.skipIf(disk === undefined)('a full disk (needs root and mount)', () => 
     expect(contentOf(mailboxDir)).toEqual(before);
   });
 
-  test('that has room for the lock and not for the file leaves the old one as well', async () => {
+  test('with room for the lock but not for the file leaves the old file, too', async () => {
     const before = contentOf(mailboxDir);
     rmSync(join(ballastDir, 'ballast-0'));
     rmSync(join(ballastDir, 'ballast-1'));
@@ -115,11 +114,12 @@ describe.skipIf(disk === undefined)('a read-only disk (needs root and mount)', (
     execFileSync('mount', ['-o', 'remount,ro', disk ?? '']);
   });
 
-  test('is read as ever, and file_unusable to write, naming the settings that help', async () => {
+  test('can still be read, and a write is file_unusable with the settings that help', async () => {
     expect(await readMailbox(path, 'outbox')).toEqual({
       state: 'ok',
       entries: [first],
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
     await expect(append(path, outboxEntry({ id: 'second' }))).rejects.toMatchObject({
@@ -131,13 +131,14 @@ describe.skipIf(disk === undefined)('a read-only disk (needs root and mount)', (
       state: 'ok',
       entries: [first],
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
   });
 });
 
 test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
-  'a folder without the right to write is file_unusable, and its file is read as ever (not as root)',
+  'a folder without the right to write is file_unusable, and its file can still be read (not as root)',
   async () => {
     const dir = newFolder();
     const path = join(dir, 'wa_outbox.json');
@@ -150,6 +151,7 @@ test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
       state: 'ok',
       entries: [first],
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
   },

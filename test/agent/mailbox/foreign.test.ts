@@ -4,8 +4,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mergeByIdentity } from '../../../agent/mailbox/merge.ts';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 import { outboxEntry, temporaryFolders } from './temporary.ts';
 
@@ -27,7 +26,7 @@ async function runWriter(...args: string[]): Promise<number | null> {
 }
 
 test.skipIf(!hasJq)(
-  'eight writers beside a loop of jq and mv: the file is whole at every moment, and what the loop dropped can be put back (needs jq)',
+  'eight writers while a loop runs jq and mv: the file is whole at every moment, and what the loop dropped can be put back (needs jq)',
   async () => {
     const dir = newFolder();
     const path = join(dir, 'wa_outbox.json');

@@ -35,7 +35,8 @@ function inboxWith(changes: Partial<InboxOptions>): InboxSync {
 it('shows what was handed over as read as soon as the disk has room, without any other event', async () => {
   let isFull = false;
   let onRefreshed = () => {};
-  const inbox = inboxWith({
+  const inbox: InboxSync = inboxWith({
+    lookAgain: () => void inbox.refresh(),
     prepare: () => (isFull ? Promise.reject(new Error('no space left on the disk')) : Promise.resolve()),
     onRefreshed: () => onRefreshed(),
   });
@@ -87,7 +88,7 @@ describe('whether git could have put the file there is asked before an answer', 
     expect(await givenBy(entry, { ...entry, id: 'in_1', text: 'planted' })).toEqual({ texts: ['one'], asked: 1 });
   });
 
-  it('when one of the phone is said to be taken, which is given then all the same', async () => {
+  it('when the file says that a message of the phone was taken, which is then given nevertheless', async () => {
     expect(await givenBy({ ...entry, read: true })).toEqual({ texts: ['one'], asked: 1 });
   });
 });
@@ -114,7 +115,7 @@ describe('a message that stands read in the file', () => {
     await inbox.stop();
   });
 
-  it('with such a note, but with words that an edit has replaced, was given in those words, and the new ones follow', async () => {
+  it('with such a note and words that an edit has replaced was given in those words, and the new words follow', async () => {
     const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather two' } as const;
     const inbox = await readBy(note, { t: 'row', p, at: now, row: edit });
     expect([...journal.project(p).messages.values()].map((each) => [each.row.id, each.row.text, each.phase])).toEqual([
@@ -125,7 +126,7 @@ describe('a message that stands read in the file', () => {
   });
 
   it.each([undefined, {}, { ...note, tool: 'Vim 9' }, { ...note, at: -1 }, { ...note, transcript: 1 }])(
-    'without one, as %j, was taken by another program',
+    'without such a note, as %j, was taken by another program',
     async (via) => {
       const inbox = await readBy(via);
       expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'ended', ended: 'taken' });
@@ -133,7 +134,7 @@ describe('a message that stands read in the file', () => {
     },
   );
 
-  it('since it was given and came back is unread again, and the note of that time is gone', async () => {
+  it('that was given and came back is unread again, without the note of the hand-over', async () => {
     const inbox = await readBy(note);
     await journal.append([{ t: 'returned', p, at: now, ids: [id] }]);
     await inbox.refresh();
@@ -163,7 +164,7 @@ describe('a hand-over', () => {
     await inbox.stop();
   });
 
-  it('that the journal does not take leaves the file as it was', async () => {
+  it('leaves the file as it was when the journal cannot be written', async () => {
     const inbox = inboxWith({});
     await journal.append([{ t: 'row', p, at: now, row }]);
     await inbox.refresh();
@@ -177,7 +178,7 @@ describe('a hand-over', () => {
     await inbox.stop();
   });
 
-  it('of what a hook alone was first to take is none', async () => {
+  it('fails for a message that a hook alone took first', async () => {
     const inbox = inboxWith({});
     await journal.append([{ t: 'row', p, at: now, row }]);
     await inbox.refresh();
@@ -224,7 +225,7 @@ describe('a text after a photo whose file is being fetched', () => {
   });
   afterEach(() => inbox.stop());
 
-  it('waits for it, while a STOP does not', async () => {
+  it('waits for the photo, while a STOP does not', async () => {
     expect(await seen(inbox)).toEqual({ inFile: ['stop'], forAgent: [], further: 0, hasNews: false });
     await fetched();
     await inbox.refresh();
@@ -246,10 +247,10 @@ describe('a text after a photo whose file is being fetched', () => {
     expect(await seen(inbox)).toEqual({ inFile: ['stop', ...text], forAgent: text, further: 0, hasNews: true });
   });
 
-  it('is looked for again by itself when the bound is reached', async () => {
+  it('is looked for again without any event when the bound is reached', async () => {
     await inbox.stop();
     const reached = new Promise<void>((resolve) => {
-      inbox = inboxWith({ clock: () => at, onWaitedEnough: resolve });
+      inbox = inboxWith({ clock: () => at, lookAgain: resolve });
     });
     await inbox.refresh();
     at = now + waitForFilesMs - 1;
@@ -257,7 +258,7 @@ describe('a text after a photo whose file is being fetched', () => {
     await reached;
   });
 
-  it('waits no more once a STOP has parked the photo', async () => {
+  it('no longer waits once a STOP has parked the photo', async () => {
     await journal.append([
       { t: 'parked', p, at, ids: ['msg_e_0_1', 'msg_e_0_2'] },
       { t: 'row', p, at, row: row(4, 'do this instead') },

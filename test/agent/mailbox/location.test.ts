@@ -12,15 +12,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { gitFolderAt } from '../../../agent/fs/git-folder.ts';
-import { ensureMailbox, locateMailbox, tidyMailbox } from '../../../agent/mailbox/location.ts';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { loadConfig } from '../../../agent/config.ts';
+import { excludeFromGit, gitFolderAt } from '../../../agent/fs/git.ts';
+import { openJournal } from '../../../agent/journal/journal.ts';
+import { openMailbox } from '../../../agent/mailbox/open.ts';
+import { ensureMailbox, locateMailbox } from '../../../agent/mailbox/served.ts';
+import { createSigner } from '../../../agent/mailbox/signing.ts';
+import { readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import { temporaryFolders } from './temporary.ts';
 
 const makeFolder = temporaryFolders();
 const folder = () => realpathSync(makeFolder());
-const override = undefined;
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=dev', '-c', 'user.email=dev@example.invalid', ...args], {
@@ -30,9 +32,9 @@ const git = (cwd: string, ...args: string[]) =>
   });
 
 async function prepare(projectDir: string) {
-  const place = await locateMailbox({ projectDir, override });
+  const place = await locateMailbox(projectDir, undefined);
   await ensureMailbox(place, projectDir);
-  await tidyMailbox(place, projectDir, Date.now());
+  await excludeFromGit(projectDir).catch(() => {});
   for (const name of ['wa_inbox.json', 'wa_outbox.json', 'wa_inbox.json.lock', '.wa-tmp-1-a', 'settings.json']) {
     writeFileSync(join(place.dir, name), '{}');
   }
@@ -41,7 +43,7 @@ async function prepare(projectDir: string) {
 describe('the place of the two files', () => {
   test('is .gemini in the project, and the search for it creates nothing', async () => {
     const project = folder();
-    expect(await locateMailbox({ projectDir: project, override })).toEqual({
+    expect(await locateMailbox(project, undefined)).toEqual({
       dir: join(project, '.gemini'),
       inbox: join(project, '.gemini', 'wa_inbox.json'),
       outbox: join(project, '.gemini', 'wa_outbox.json'),
@@ -50,9 +52,9 @@ describe('the place of the two files', () => {
     expect(readdirSync(project)).toEqual([]);
   });
 
-  test('is what WA_MAILBOX_DIR names instead', async () => {
+  test('is the folder that WA_MAILBOX_DIR names instead', async () => {
     const [project, other] = [folder(), folder()];
-    const place = await locateMailbox({ projectDir: project, override: join(other, 'box') });
+    const place = await locateMailbox(project, join(other, 'box'));
     expect(place).toEqual({
       dir: join(other, 'box'),
       inbox: join(other, 'box', 'wa_inbox.json'),
@@ -65,12 +67,12 @@ describe('the place of the two files', () => {
 
   test('is created with mode 700, and an existing one keeps its mode', async () => {
     const project = folder();
-    const place = await locateMailbox({ projectDir: project, override });
+    const place = await locateMailbox(project, undefined);
     await ensureMailbox(place, project);
     expect((statSync(place.dir).mode & 0o777).toString(8)).toBe('700');
     const other = folder();
     mkdirSync(join(other, '.gemini'), { mode: 0o755 });
-    await ensureMailbox(await locateMailbox({ projectDir: other, override }), other);
+    await ensureMailbox(await locateMailbox(other, undefined), other);
     expect((statSync(join(other, '.gemini')).mode & 0o777).toString(8)).toBe('755');
   });
 
@@ -86,7 +88,7 @@ describe('the place of the two files', () => {
     mkdirSync(`${project}-2`);
     mkdirSync(join(project, '..', 'elsewhere'));
     symlinkSync(target(project), join(project, '.gemini'));
-    const place = await locateMailbox({ projectDir: project, override });
+    const place = await locateMailbox(project, undefined);
     const refused = {
       code: 'outside_project',
       hint: `Remove the link ${join(project, '.gemini')}, or set WA_MAILBOX_DIR to the folder that you want.`,
@@ -97,32 +99,32 @@ describe('the place of the two files', () => {
     await expect(updateMailboxFile(update, () => [])).rejects.toMatchObject(refused);
   });
 
-  test('may be reached by links of the user’s own: above the project, and to WA_MAILBOX_DIR', async () => {
+  test('may be reached through links of the user: above the project, and to WA_MAILBOX_DIR', async () => {
     const [real, links] = [folder(), folder()];
     symlinkSync(real, join(links, 'project'));
     const project = join(links, 'project');
-    const place = await locateMailbox({ projectDir: project, override });
+    const place = await locateMailbox(project, undefined);
     await ensureMailbox(place, project);
     expect(place.dir).toBe(join(real, '.gemini'));
     expect((await readMailbox(place.inbox, 'inbox')).state).toBe('missing');
-    expect((await locateMailbox({ projectDir: real, override: join(project, 'box') })).dir).toBe(join(real, 'box'));
+    expect((await locateMailbox(real, join(project, 'box'))).dir).toBe(join(real, 'box'));
   });
 
   test('is not created in a missing project, and the error names the file with its path', async () => {
     const project = join(folder(), 'moved away');
-    const place = await locateMailbox({ projectDir: project, override });
+    const place = await locateMailbox(project, undefined);
     await expect(ensureMailbox(place, project)).rejects.toMatchObject({
       code: 'file_unusable',
-      message: `the project folder ${project} is not there`,
+      message: `the project folder ${project} does not exist`,
       hint: expect.stringContaining('config.json'),
     });
     expect(existsSync(project)).toBe(false);
   });
 
-  test('is unusable by name when .gemini is a file', async () => {
+  test('is file_unusable when .gemini is a file, and the error names the path', async () => {
     const project = folder();
     writeFileSync(join(project, '.gemini'), '');
-    const place = await locateMailbox({ projectDir: project, override });
+    const place = await locateMailbox(project, undefined);
     await expect(ensureMailbox(place, project)).rejects.toMatchObject({
       code: 'file_unusable',
       message: `${place.dir} is not a folder`,
@@ -176,9 +178,23 @@ describe('git', () => {
     git(project, 'init', '-q');
     const exclude = join(project, '.git', 'info', 'exclude');
     writeFileSync(exclude, '');
-    const place = await locateMailbox({ projectDir: project, override: folder() });
-    await tidyMailbox(place, project, Date.now());
-    expect(readFileSync(exclude, 'utf8')).toBe('');
+    const home = folder();
+    const env = { WA_CONFIG_DIR: join(home, 'config'), WA_STATE_DIR: join(home, 'state'), WA_MAILBOX_DIR: folder() };
+    const journal = await openJournal(join(home, 'journal.jsonl'), Date.now);
+    const { place } = await openMailbox(
+      { dir: project, mailbox: '1', project: 0 },
+      {
+        config: loadConfig({ env, platform: process.platform, home }),
+        project: journal.project('1.0'),
+        signer: createSigner('0'.repeat(64), '1.0'),
+        clock: Date.now,
+        log: () => {},
+        tell: () => Promise.resolve(),
+        onQuarantined: () => {},
+      },
+    );
+    await journal.close();
+    expect([place.dir, readFileSync(exclude, 'utf8')]).toEqual([join(env.WA_MAILBOX_DIR, '1.0'), '']);
   });
 
   test.each([
@@ -190,7 +206,7 @@ describe('git', () => {
     ],
     ['a link to another folder', (path: string) => symlinkSync(join(path, '..', 'victim'), path)],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
-  ])('is not told in what it would not take for a repository: %s', async (_name, plant) => {
+  ])('gets no patterns in a folder that git does not accept as a repository: %s', async (_name, plant) => {
     const project = folder();
     const victim = join(project, 'victim');
     mkdirSync(join(victim, 'info'), { recursive: true });
@@ -204,7 +220,7 @@ describe('git', () => {
   test.each([
     ['info/exclude', 'bashrc'],
     ['info', 'folder'],
-  ])('is not told through a link in place of its %s', async (name, target) => {
+  ])('gets no patterns through a link in place of %s', async (name, target) => {
     const project = folder();
     git(project, 'init', '-q');
     const outside = folder();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry } from '../../../agent/mailbox/entry.ts';
 import { parseMailbox, serialiseMailbox } from '../../../agent/mailbox/mailbox-json.ts';
+import type { Entry } from '../../../agent/mailbox/merge.ts';
 import { identityOf } from '../../../protocol/files.ts';
 import { inboxEntry, outboxEntry } from './temporary.ts';
 
@@ -28,7 +28,7 @@ describe('a well-formed mailbox', () => {
     });
   });
 
-  test('keeps unknown fields of entries and of the file, and elements that are no entries, at the end', () => {
+  test('keeps unknown fields of entries and of the file, and elements that are not entries, at the end', () => {
     const odd = [null, 7, 'text', [inboxEntry()], { id: 'x', text: 9 }];
     const stranger = inboxEntry({ colour: { nested: ['red'] } });
     const { entries, rest } = parse(JSON.stringify({ version: 3, messages: [odd[0], stranger, ...odd.slice(1)] }));
@@ -84,7 +84,7 @@ describe('an entry that lacks fields', () => {
     expect(parse(serialiseMailbox(entries, rest))).toEqual({ state: 'ok', entries, incomplete: false, rest });
   });
 
-  test('is unread or unsent without a flag, or with one that is no boolean', () => {
+  test('is unread or unsent without a flag, or with a flag of another type', () => {
     const { read: _read, ...unflagged } = inboxEntry();
     const { sent: _sent, ...unsent } = outboxEntry();
     expect(parse(JSON.stringify({ messages: [unflagged, { ...unflagged, id: 'b', read: 'no' }] })).entries).toEqual([
@@ -165,7 +165,7 @@ describe('a malformed mailbox', () => {
     expect(parse(utf16)).toEqual({ state: 'malformed', entries, incomplete: false, rest: nothingElse });
   });
 
-  test('is what bytes are that are no UTF-8', () => {
+  test('may consist of bytes that UTF-8 does not allow', () => {
     const latin1 = Buffer.from(JSON.stringify({ messages: [inboxEntry({ text: 'Grüße' })] }), 'latin1');
     expect(parse(latin1)).toEqual({
       state: 'malformed',
@@ -175,7 +175,7 @@ describe('a malformed mailbox', () => {
     });
   });
 
-  test('gives back its entries from behind many objects that are none', () => {
+  test('gives back its entries from behind many objects of another form', () => {
     const others = '{no JSON}{"id":7},'.repeat(2_000);
     expect(parse(`{"messages":[${others}${JSON.stringify(entries)}`).entries).toEqual(entries);
   });
@@ -197,7 +197,7 @@ describe('a malformed mailbox', () => {
     ['braces without end', '{'.repeat(200_000)],
     ['objects without end', '{"a":'.repeat(200_000)],
     ['siblings in objects without end', `${'{"m":['.repeat(40)}${'{"a":1},'.repeat(50_000)}`],
-    ['balanced braces that are no JSON', '{{{{{}}}}}'.repeat(200_000)],
+    ['balanced braces without JSON', '{{{{{}}}}}'.repeat(200_000)],
     ['a string without end', `{"text":"${'\\"'.repeat(200_000)}`],
   ])('cannot stall the reader: %s', (_name, text) => {
     expect(parse(text)).toEqual({ state: 'malformed', entries: [], incomplete: false, rest: nothingElse });
@@ -279,7 +279,7 @@ describe('an entry with a field that nests deeper than the limit', () => {
     },
   );
 
-  test('is no matter of brackets in a text', () => {
+  test('is not confused with brackets in a text', () => {
     const entry = inboxEntry({ text: '[{"\\'.repeat(depth) });
     expect(parse(JSON.stringify({ messages: [entry] }))).toMatchObject({ state: 'ok', entries: [entry] });
   });

@@ -109,7 +109,7 @@ describe('the room for one more in the outbox', () => {
     Array.from({ length: count }, (_, id) => outboxEntry({ id: `${id}`, text }));
   const next = outboxEntry({ id: 'next', text: 'x'.repeat(500) });
 
-  test('ends with the entries or the bytes that are unsent; the first always fits', () => {
+  test('ends at the limit of unsent entries or bytes; the first entry always fits', () => {
     const { entries } = fileLimits;
     expect([hasRoom(unsent(entries - 1), next), hasRoom(unsent(entries), next)]).toEqual([true, false]);
     const sent = unsent(entries).map((entry) => ({ ...entry, sent: true }));
@@ -138,14 +138,14 @@ describe('the window', () => {
     expect(bytesOf(medium.slice(0, window.length + 1))).toBeGreaterThan(fileLimits.windowBytes - noteBytes - 64);
   });
 
-  test('leaves room for what others wrote', () => {
+  test('leaves room for the entries of other programs', () => {
     const theirs = inboxEntry({ id: 'theirs', text: 'x'.repeat(fileLimits.windowBytes / 2) });
     const large = waiting.map((entry) => ({ ...entry, text: 'x'.repeat(10_000) }));
     expect(selectWindow(waiting, waiting.slice(0, 60))).toEqual(waiting.slice(0, 40));
     expect(selectWindow(large, [theirs])).toEqual(large.slice(0, 1));
   });
 
-  test('takes at least one, however large, and none of none', () => {
+  test('takes at least one entry, however large, and nothing from an empty list', () => {
     const large = inboxEntry({ text: 'x'.repeat(fileLimits.windowBytes) });
     expect(selectWindow([large, large])).toEqual([large]);
     expect(selectWindow(waiting, waiting)).toEqual(waiting.slice(0, 1));

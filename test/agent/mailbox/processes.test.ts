@@ -4,8 +4,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { Entry } from '../../../agent/mailbox/entry.ts';
-import { mergeByIdentity } from '../../../agent/mailbox/merge.ts';
+import { type Entry, mergeByIdentity } from '../../../agent/mailbox/merge.ts';
 import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import { WaError } from '../../../protocol/errors.ts';
 import { outboxEntry, temporaryFolders } from './temporary.ts';
@@ -45,7 +44,7 @@ function startForeignWriter(path: string): { stop(): Promise<void> } {
   };
 }
 
-/** On a busy machine the other writer may win every round of one update; the caller tries again then, as ours do. */
+/** On a busy machine the other writer may win every round of one update; the caller tries again then, as every caller of wa-sync does. */
 async function appendUntilWritten(options: ReturnType<typeof optionsOf>, entry: Entry): Promise<void> {
   for (;;) {
     try {
@@ -72,7 +71,7 @@ test('eight writer processes lose no update of each other and write none twice',
   expect(readdirSync(join(path, '..'))).toEqual(['wa_outbox.json']);
 });
 
-test('beside a foreign writer that never locks the file is always whole, and what it drops can be put back', async () => {
+test('while a foreign writer never locks the file, the file is always whole, and what the writer drops can be put back', async () => {
   const path = join(folder(), 'wa_outbox.json');
   const options = optionsOf(path);
   await updateMailboxFile(options, () => [outboxEntry({ id: 'theirs_0' })]);

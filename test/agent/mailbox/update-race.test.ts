@@ -16,7 +16,7 @@ const theirs = inboxEntry({ id: 'theirs', from: 'script' });
 const salvageable = inboxEntry({ id: 'salvageable', note: 'of another program' });
 const torn = `{"messages":[${JSON.stringify(salvageable)},{"id":"torn","te`;
 
-/** Another program acts between our read and our rename: the mutation is where a test can be that program. */
+/** Another program acts between the read and the rename: the mutation is where a test can be that program. */
 async function updateWhile(path: string, act: (round: number) => void) {
   const seen: { state: FileState; ids: string[] }[] = [];
   const result = await updateMailboxFile<InboxEntry>({ path, kind: 'inbox', now: () => now }, (entries, state) => {
@@ -105,7 +105,7 @@ describe('another program replaces malformed content while wa-sync copies the co
     });
     expect(result.entries.map((entry) => entry.id)).toEqual(['theirs', 'salvageable', 'ours']);
     expect(readFileSync(join(dir, asideName), 'utf8')).toBe(torn);
-    expect(readFileSync(join(dir, `${asideName}-1`), 'utf8')).toBe(second);
+    expect(readFileSync(join(dir, asideName.replace('250Z', '251Z')), 'utf8')).toBe(second);
   });
 
   test('when the program removes the file, the salvaged entries are written again', async () => {

@@ -14,10 +14,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { newOwner, placeLock } from '../../../agent/fs/lock.ts';
-import type { Entry } from '../../../agent/mailbox/entry.ts';
-import { pruneSettled } from '../../../agent/mailbox/merge.ts';
-import { readMailbox } from '../../../agent/mailbox/read.ts';
-import { type FileState, updateMailboxFile } from '../../../agent/mailbox/update.ts';
+import { type Entry, pruneSettled } from '../../../agent/mailbox/merge.ts';
+import { type FileState, readMailbox, updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import type { InboxEntry } from '../../../protocol/files.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { inboxEntry, temporaryFolders } from './temporary.ts';
@@ -30,13 +28,13 @@ const filesBeside = (path: string) => readdirSync(join(path, '..')).sort();
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const entriesIn = (path: string) => JSON.parse(readFileSync(path, 'utf8')).messages;
 
-/** As a program that knows nothing of us: another name, then `mv`. */
+/** As a program that does not know wa-sync: another name, then `mv`. */
 function foreignWrite(path: string, messages: readonly object[], mode = 0o644): void {
   writeFileSync(`${path}.tmp`, JSON.stringify({ messages }), { mode });
   renameSync(`${path}.tmp`, path);
 }
 
-/** Old enough that nobody can be in the middle of writing it. */
+/** Old enough that no program can be in the middle of writing it. */
 function leave(path: string, content: string | Uint8Array): void {
   writeFileSync(path, content, { mode: 0o644 });
   const before = Date.now() / 1000 - 60;
@@ -48,7 +46,7 @@ const first = inboxEntry();
 const second = inboxEntry({ id: 'msg_e1_0_2', text: 'Run the tests' });
 
 describe('an update', () => {
-  test('makes the file with mode 600, two-space JSON, and leaves no lock and no other name', async () => {
+  test('creates the file with mode 600 and two-space JSON, and leaves neither a lock nor another file', async () => {
     const path = target();
     expect(await updateMailboxFile(optionsOf(path), append(first))).toEqual({
       entries: [first],
@@ -64,7 +62,7 @@ describe('an update', () => {
     ['empty', '', 'empty'],
     ['well-formed', JSON.stringify({ messages: [] }), 'ok'],
     ['malformed', '{"messages":[', 'malformed'],
-  ])('tells what the file was: %s', async (_name, content, expected) => {
+  ])('gets the state of the file: %s', async (_name, content, expected) => {
     const path = target();
     if (content !== undefined) leave(path, content);
     const states: FileState[] = [];
@@ -111,7 +109,7 @@ describe('an update', () => {
     );
   });
 
-  test('writes the fields that were completed, the same that a reader saw before', async () => {
+  test('writes the completed fields that a reader saw before', async () => {
     const path = target();
     leave(path, JSON.stringify({ messages: [{ text: 'hello' }] }));
     const seen = await readMailbox(path, 'inbox');
@@ -122,6 +120,7 @@ describe('an update', () => {
       state: 'ok',
       entries,
       incomplete: false,
+      exposed: false,
       modifiedAtMs: statSync(path).mtimeMs,
     });
   });
@@ -165,7 +164,8 @@ describe('an update', () => {
 });
 
 describe('malformed content', () => {
-  const asideName = 'wa_inbox.json.corrupt-2026-02-15T15-00-00-250Z';
+  const asideOf = (ms: number) => `wa_inbox.json.corrupt-2026-02-15T15-00-00-${ms}Z`;
+  const asideName = asideOf(250);
 
   test('is kept aside byte by byte with mode 600, and its entries are in the new file', async () => {
     const path = target();
@@ -194,8 +194,8 @@ describe('malformed content', () => {
     const beside = filesBeside(path).filter((name) => name !== 'wa_inbox.json');
     expect(beside.map((name) => [name, readFileSync(join(path, '..', name), 'utf8')])).toEqual([
       [asideName, 'one'],
-      [`${asideName}-1`, 'two'],
-      [`${asideName}-2`, 'three'],
+      [asideOf(251), 'two'],
+      [asideOf(252), 'three'],
     ]);
   });
 
@@ -212,7 +212,7 @@ describe('malformed content', () => {
       await updateMailboxFile(optionsOf(path), (entries) => entries);
     }
     const gone = [1, 2, 3].map(at);
-    const kept = [...before.filter((name) => !gone.includes(name)), 'wa_inbox.json', asideName, `${asideName}-1`];
+    const kept = [...before.filter((name) => !gone.includes(name)), 'wa_inbox.json', asideName, asideOf(251)];
     expect(filesBeside(path)).toEqual(kept.sort());
   });
 
@@ -277,6 +277,7 @@ test('a reader without the lock learns the state of the file', async () => {
     state: 'missing',
     entries: [],
     incomplete: false,
+    exposed: false,
     modifiedAtMs: 0,
   });
   leave(path, '');
@@ -284,6 +285,7 @@ test('a reader without the lock learns the state of the file', async () => {
     state: 'empty',
     entries: [],
     incomplete: false,
+    exposed: true,
     modifiedAtMs: statSync(path).mtimeMs,
   });
   leave(path, `[${JSON.stringify(first)},`);
@@ -291,6 +293,7 @@ test('a reader without the lock learns the state of the file', async () => {
     state: 'malformed',
     entries: [first],
     incomplete: false,
+    exposed: true,
     modifiedAtMs: statSync(path).mtimeMs,
   });
 });

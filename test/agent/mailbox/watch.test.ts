@@ -28,7 +28,7 @@ const start = () => {
 };
 const told = () => until('the change is told', () => changes.includes(file));
 
-describe.runIf(process.platform === 'linux')('without the stat of every two seconds, a change is told', () => {
+describe.runIf(process.platform === 'linux')('without the stat of every two seconds, a change is reported', () => {
   // Nothing ticks: what is told here is told by the hint alone.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval'] }));
 
@@ -43,7 +43,7 @@ describe.runIf(process.platform === 'linux')('without the stat of every two seco
     expect([...new Set(changes)]).toEqual([file]);
   });
 
-  it('in a folder that is made later', async () => {
+  it('in a folder that is created later', async () => {
     start();
     await until('the hint is there', async () => {
       await mkdir(folder, { recursive: true });
@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('without the stat of every two seco
   });
 });
 
-describe('by the stat alone, a change is told', () => {
+describe('by the stat alone, a change is reported', () => {
   it('after the folder was replaced by another one', async () => {
     await mkdir(folder);
     await writeFile(file, '{}');

@@ -1,32 +1,26 @@
-// Answers that no place can take for a while.
+// Answers while journal and file cannot be written.
 
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
-import { outboxKey } from '../../../agent/mailbox/answer-id.ts';
-import { createSigner } from '../../../agent/mailbox/signing.ts';
-import { createRelayClient } from '../../../agent/relay/client.ts';
-import { createOutages } from '../../../agent/relay/outages.ts';
-import { createOutbox } from '../../../agent/relay/outbox.ts';
+import { createSigner, outboxKey } from '../../../agent/mailbox/signing.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
+import { outboxOf } from '../../helpers/outbox.ts';
+import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 const p = '1.0';
-const now = Date.parse('2026-02-15T14:30:00Z');
+const clock = testClock(Date.parse('2026-02-15T14:30:00Z'));
+const now = clock.now();
 
 it('answers given while the disk is full are in the journal, in order, as soon as it has room, and each of them once', async () => {
-  const dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-outbox-')));
-  const path = join(dir, 'journal.jsonl');
-  const signer = createSigner('a'.repeat(64), p);
-  const journal = await openJournal(path, () => now);
+  const dir = await temporaryFolder();
+  const journal = await journalIn(dir, clock);
   let isFull = true;
   let onKept = () => {};
   const noSpace = () => Promise.reject(new Error('no space left on the disk'));
-  const outbox = createOutbox({
+  const outbox = outboxOf({
     project: journal.project(p),
-    address: { mailbox: '1', project: 0 },
     journal: {
       ...journal,
       append: async (records) => {
@@ -35,20 +29,9 @@ it('answers given while the disk is full are in the journal, in order, as soon a
         onKept();
       },
     },
-    client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
     path: join(dir, 'wa_outbox.json'),
-    signer,
-    admit: () => Promise.resolve(),
-    isAdmitted: () => Promise.resolve(true),
     prepare: () => (isFull ? noSpace() : Promise.resolve()),
-    render: async () => undefined,
-    keepText: () => noSpace(),
-    onQuarantined: () => {},
-    onEnded: () => {},
-    clock: () => now,
-    random: () => 0.5,
-    log: () => {},
-    outages: createOutages({ log: () => {}, clock: () => 0 }),
+    clock: clock.now,
   });
   const answer = (number: number, text: string): OutboxEntry => ({
     id: `resp_${String(number).padStart(32, '0')}`,
@@ -60,7 +43,7 @@ it('answers given while the disk is full are in the journal, in order, as soon a
   const more = { turn: { runs: false }, receipts: [] };
   await outbox.report(answer(1, 'one'), { replyTo: undefined, ...more });
   await outbox.report(answer(2, 'two'), { replyTo: 'msg_1', ...more });
-  // Told again, in other words: by a hook that found the daemon too slow, or at the next prompt.
+  // Reported again with another text: by a hook that found the daemon too slow, or at the next prompt.
   await outbox.report(answer(2, 'and two'), { replyTo: undefined, ...more });
   expect(journal.project(p).outbox.size).toBe(0);
 
@@ -74,10 +57,9 @@ it('answers given while the disk is full are in the journal, in order, as soon a
   );
   expect(texts).toEqual(['one', 'two']);
   expect([...journal.project(p).outbox.keys()]).toEqual([answer(1, '').id, answer(2, '').id]);
-  expect(await readFile(path, 'utf8')).toContain(answer(2, '').id);
+  expect(await readFile(join(dir, 'journal.jsonl'), 'utf8')).toContain(answer(2, '').id);
   await outbox.stop();
   await journal.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 it('the outbox key of an answer is its id only where wa-sync signed this very text, so that a copy with other words is sent as well', () => {
@@ -100,13 +82,12 @@ it('the outbox key of an answer is its id only where wa-sync signed this very te
 });
 
 it('an answer and what became of the messages of its turn are one append of the journal, or none', async () => {
-  const dir = await realpath(await mkdtemp(join(tmpdir(), 'wa-outbox-')));
-  const journal = await openJournal(join(dir, 'journal.jsonl'), () => now);
+  const dir = await temporaryFolder();
+  const journal = await journalIn(dir, clock);
   const appends: string[][] = [];
   let isFull = true;
-  const outbox = createOutbox({
+  const outbox = outboxOf({
     project: journal.project(p),
-    address: { mailbox: '1', project: 0 },
     journal: {
       ...journal,
       append: async (records) => {
@@ -115,20 +96,9 @@ it('an answer and what became of the messages of its turn are one append of the 
         await journal.append(records);
       },
     },
-    client: createRelayClient({ url: 'http://127.0.0.1:9', token: 'none' }),
     path: join(dir, 'wa_outbox.json'),
-    signer: createSigner('a'.repeat(64), p),
-    admit: () => Promise.resolve(),
-    isAdmitted: () => Promise.resolve(true),
     prepare: () => Promise.reject(new Error('no file here')),
-    render: async () => undefined,
-    keepText: () => Promise.reject(new Error('no large text here')),
-    onQuarantined: () => {},
-    onEnded: () => {},
-    clock: () => now,
-    random: () => 0.5,
-    log: () => {},
-    outages: createOutages({ log: () => {}, clock: () => 0 }),
+    clock: clock.now,
   });
   const row = { seq: 1, id: 'msg_e_0_1', at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
   await journal.append([{ t: 'row', p, at: now, row }]);
@@ -145,5 +115,4 @@ it('an answer and what became of the messages of its turn are one append of the 
   expect(appends.filter((kinds) => kinds.includes('ended'))).toEqual([['entry', 'ended']]);
   await outbox.stop();
   await journal.close();
-  await rm(dir, { recursive: true });
 });

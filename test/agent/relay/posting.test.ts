@@ -1,23 +1,23 @@
 // What the daemon brings to the relay, and when it brings it again: real journal, pull loop and outbox, a relay that a test scripts.
 
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
-import { outboxKey } from '../../../agent/mailbox/answer-id.ts';
-import { createSigner } from '../../../agent/mailbox/signing.ts';
+import type { Journal } from '../../../agent/journal/journal.ts';
+import { createSigner, outboxKey } from '../../../agent/mailbox/signing.ts';
 import type { RelayClient } from '../../../agent/relay/client.ts';
-import { createOutages } from '../../../agent/relay/outages.ts';
-import { createOutbox, type OutboxSync } from '../../../agent/relay/outbox.ts';
+import type { OutboxSync } from '../../../agent/relay/outbox.ts';
 import { startPull } from '../../../agent/relay/pull.ts';
 import { messageId } from '../../../protocol/ids.ts';
 import type { KeyEnd, OutcomeRow } from '../../../protocol/log.ts';
 import type { OutboxAnswer, PollAnswer, PollRequest } from '../../../protocol/relay-api.ts';
+import { outboxOf, quietOutages } from '../../helpers/outbox.ts';
+import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 const p = '1000001.0';
 const address = { mailbox: '1000001', project: 0 };
-const now = Date.parse('2026-02-15T14:30:00Z');
+const clock = testClock(Date.parse('2026-02-15T14:30:00Z'));
+const now = clock.now();
 const entry = { id: 'resp_1', timestamp: '2026-02-15T14:30:00Z', from: 'agent', text: 'Done.', sent: false };
 const signer = createSigner('a'.repeat(64), p);
 const key = outboxKey(entry, signer);
@@ -39,8 +39,8 @@ let ended: KeyEnd[];
 let stop: () => Promise<void>;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'wa-posting-')));
-  journal = await openJournal(join(root, 'journal.jsonl'), () => now);
+  root = await temporaryFolder();
+  journal = await journalIn(root, clock);
   posted = [];
   answers = [queued()];
   ended = [];
@@ -50,11 +50,10 @@ beforeEach(async () => {
 afterEach(async () => {
   await stop();
   await journal.close();
-  await rm(root, { recursive: true });
 });
 
 function startOutbox(): OutboxSync {
-  const outbox = createOutbox({
+  const outbox = outboxOf({
     project: journal.project(p),
     address,
     journal,
@@ -66,17 +65,9 @@ function startOutbox(): OutboxSync {
     } as Partial<RelayClient> as RelayClient,
     path: join(root, 'wa_outbox.json'),
     signer,
-    admit: () => Promise.resolve(),
-    isAdmitted: () => Promise.resolve(true),
-    prepare: () => Promise.resolve(),
     render: async ({ key: of }) => ({ item: { key: of, class: 'answer', parts: [{ text: 'Done.', entities: [] }] } }),
-    keepText: () => Promise.reject(new Error('no large text here')),
-    onQuarantined: () => {},
     onEnded: (ends) => ended.push(...ends),
-    clock: () => now,
-    random: () => 0.5,
-    log: () => {},
-    outages: createOutages({ log: () => {}, clock: () => 0 }),
+    clock: clock.now,
   });
   stop = () => outbox.stop();
   return outbox;
@@ -102,7 +93,7 @@ async function polls(outbox: OutboxSync, ...script: Partial<PollAnswer>[]): Prom
       random: () => 0,
       pace: { turn: async () => {}, giveBack: () => {} },
       log: () => {},
-      outages: createOutages({ log: () => {}, clock: () => 0 }),
+      outages: quietOutages(),
       onRows: async () => {},
       onEnded: (ends) => void outbox.ended(ends),
       onEpoch: () => outbox.postOpen(),
@@ -147,7 +138,7 @@ it('a daemon that was killed after it journalled an outcome marks the file when 
     { t: 'row', ...at, row: outcome(1, end) },
   ]);
   await journal.close();
-  journal = await openJournal(join(root, 'journal.jsonl'), () => now);
+  journal = await journalIn(root, clock);
   await startOutbox().scan();
   expect(await inFile()).toEqual([{ ...entry, sent: true, error: 'chat_unreachable' }]);
   expect([journal.project(p).cursor, posted.length]).toEqual([1, 1]);

@@ -4,7 +4,7 @@ import type { Journal } from '../../../agent/journal/journal.ts';
 import type { RelayClient } from '../../../agent/relay/client.ts';
 import { keepText } from '../../../agent/relay/documents.ts';
 import { createOutages } from '../../../agent/relay/outages.ts';
-import { createUploads, type Uploads } from '../../../agent/relay/uploads.ts';
+import { createPosting } from '../../../agent/relay/posting.ts';
 import { WaError } from '../../../protocol/errors.ts';
 import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
@@ -15,7 +15,7 @@ const now = clock.now();
 let root: string;
 let journal: Journal;
 let stopping: AbortController;
-let uploads: Uploads;
+let post: () => void;
 let asked: string[];
 let answers: (() => Promise<'sent'>)[];
 
@@ -32,11 +32,15 @@ beforeEach(async () => {
     for await (const _chunk of content);
     return { items: [{ key, state: (await answers.shift()?.()) ?? 'sent' }] };
   };
-  uploads = createUploads({
+  post = createPosting({
     project: journal.project(p),
     address: { mailbox: '1000001', project: 0 },
+    journal,
     client: { upload } as RelayClient,
-    end: (ends) => journal.append(ends.map((end) => ({ t: 'key', p, at: now, ...end }))),
+    render: () => Promise.reject(new Error('no text here')),
+    keepText: () => Promise.reject(new Error('no large text here')),
+    ended: async () => {},
+    clock: clock.now,
     random: () => 0,
     outages: createOutages({ log: () => {}, clock: () => 0 }),
     signal: stopping.signal,
@@ -63,11 +67,11 @@ const refused = (retryAfterMs?: number) => async () => {
   throw new WaError('rate_limited', 'the chat has had its share', retryAfterMs === undefined ? {} : { retryAfterMs });
 };
 
-it('a document that the relay refuses for hours is not brought again before they are over', async () => {
+it('a document that the relay refuses for hours is not brought again before the hours are over', async () => {
   const hoursMs = 13_938_000;
   const key = await queueDocument();
   answers = [refused(hoursMs)];
-  uploads.start();
+  post();
   await becomes(() => vi.getTimerCount() === 1);
   vi.advanceTimersByTime(hoursMs - 1);
   expect([asked, vi.getTimerCount()]).toEqual([[key], 1]);
@@ -79,7 +83,7 @@ it('a document that the relay refuses for hours is not brought again before they
 it('a document that is refused without a time is brought again after the usual pause', async () => {
   const key = await queueDocument();
   answers = [refused()];
-  uploads.start();
+  post();
   await becomes(() => vi.getTimerCount() === 1);
   vi.advanceTimersByTime(500);
   await becomes(() => journal.project(p).openKeys.size === 0);
@@ -88,8 +92,8 @@ it('a document that is refused without a time is brought again after the usual p
 
 it('documents go one after the other, each once', async () => {
   const keys = [await queueDocument(), await queueDocument()];
-  uploads.start();
-  uploads.start();
+  post();
+  post();
   await becomes(() => journal.project(p).openKeys.size === 0);
   expect(asked).toEqual(keys);
 });

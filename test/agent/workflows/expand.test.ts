@@ -1,17 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { addFootprint } from '../../../agent/drivers/footprints.ts';
 import { expandSlashText } from '../../../agent/workflows/expand.ts';
+import { scriptedFootprint } from '../../contract/scripted.ts';
+import { temporaryFolder } from '../../helpers/surroundings.ts';
 
 let root: string;
 let dirs: { project: string; home: string };
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'wa-workflows-'));
+  root = await temporaryFolder();
   dirs = { project: join(root, 'project'), home: join(root, 'home') };
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 async function files(contents: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(contents)) {
@@ -43,7 +44,14 @@ describe('a slash text', () => {
     expect(texts).toEqual(places.map((path) => `from ${path}`));
   });
 
-  it('takes the project’s own before the user’s', async () => {
+  it('finds the workflows of an agent that no part of the product names, once that agent has a footprint', async () => {
+    await files({ 'project/.scripted/plans/x.md': 'Plan.' });
+    expect(await expand('/x')).toBeUndefined();
+    onTestFinished(addFootprint(scriptedFootprint));
+    expect(await expand('/x')).toBe('Plan.');
+  });
+
+  it('takes the workflows of the project before those of the user', async () => {
     await files({ 'home/.gemini/commands/x.toml': 'prompt = "user"', 'project/.claude/commands/x.md': 'project' });
     expect(await expand('/x')).toBe('project');
   });
@@ -56,19 +64,19 @@ describe('a slash text', () => {
   const table: [string, string, string, string | undefined][] = [
     ['front matter is left out', '---\ntitle: x\n---\nDo it.', '/w', 'Do it.'],
     ['front matter with CRLF is left out', '---\r\ntitle: x\r\n---\r\nDo it.\r\n', '/w', 'Do it.'],
-    ['a rule in the text is no front matter', 'Do it.\n---\nThen this.', '/w', 'Do it.\n---\nThen this.'],
-    ['a BOM is no part of the text', '\uFEFFDo it.', '/w', 'Do it.'],
+    ['a rule in the text is not front matter', 'Do it.\n---\nThen this.', '/w', 'Do it.\n---\nThen this.'],
+    ['a BOM is left out', '\uFEFFDo it.', '/w', 'Do it.'],
     ['arguments follow the text', 'Do it.', '/w now  please', 'Do it.\n\nArguments: now  please'],
     ['arguments may have lines', 'Do it.', '/w one\ntwo', 'Do it.\n\nArguments: one\ntwo'],
-    ['$ARGUMENTS is where they go', 'Do $ARGUMENTS and $ARGUMENTS.', '/w a $& b', 'Do a $& b and a $& b.'],
-    ['$ARGUMENTS without any is empty', 'Do [$ARGUMENTS].', '/w', 'Do [].'],
+    ['arguments replace $ARGUMENTS', 'Do $ARGUMENTS and $ARGUMENTS.', '/w a $& b', 'Do a $& b and a $& b.'],
+    ['$ARGUMENTS is empty without arguments', 'Do [$ARGUMENTS].', '/w', 'Do [].'],
     ['the case of a phone keyboard does not matter', 'Do it.', '/W', 'Do it.'],
-    ['space around it does not matter', 'Do it.', '  /w  ', 'Do it.'],
-    ['an empty file is no workflow', '---\ntitle: x\n---\n', '/w', undefined],
+    ['space around the text does not matter', 'Do it.', '  /w  ', 'Do it.'],
+    ['an empty file is not a workflow', '---\ntitle: x\n---\n', '/w', undefined],
     ['another name is ordinary text', 'Do it.', '/other', undefined],
-    ['two slashes are not ours', 'Do it.', '//w', undefined],
+    ['two slashes are ordinary text', 'Do it.', '//w', undefined],
     ['a path is ordinary text', 'Do it.', '/w/../w', undefined],
-    ['a text that only contains it is ordinary', 'Do it.', 'please /w', undefined],
+    ['a text that only contains the name is ordinary', 'Do it.', 'please /w', undefined],
     ['a slash alone is ordinary', 'Do it.', '/', undefined],
   ];
   it.each(table)('%s', async (_, content, text, expected) => {
@@ -78,7 +86,7 @@ describe('a slash text', () => {
 
   const toml: [string, string, string, string | undefined][] = [
     ['the prompt is the text', 'description = "d"\nprompt = """\nDo it.\n"""', '/w', 'Do it.'],
-    ['{{args}} is where arguments go', 'prompt = "Fix {{args}}, {{args}}."', '/w #1 $1', 'Fix #1 $1, #1 $1.'],
+    ['arguments replace {{args}}', 'prompt = "Fix {{args}}, {{args}}."', '/w #1 $1', 'Fix #1 $1, #1 $1.'],
     ['arguments follow the prompt', 'prompt = "Fix it."', '/w now', 'Fix it.\n\nnow'],
     ['a broken file is ordinary text', 'prompt = ', '/w', undefined],
     ['a file without a prompt is ordinary text', 'description = "d"', '/w', undefined],
@@ -88,7 +96,7 @@ describe('a slash text', () => {
     expect(await expand(text)).toBe(expected);
   });
 
-  it('runs and reads nothing of a command: the agent is told to, with its own tools', async () => {
+  it('runs and reads nothing that a command names: the agent is told to use its own tools', async () => {
     await files({ 'project/.gemini/commands/w.toml': 'prompt = "Look: !{git diff} @{README.md}"' });
     expect(await expand('/w')).toMatch(/^Look: !\{git diff\} @\{README\.md\}\n\n\(wa-sync has not run what stands in/);
   });
@@ -132,7 +140,7 @@ describe.skipIf(process.platform === 'win32')('a workflow of a cloned repository
   });
 
   it.each(places.flatMap((each) => Object.keys(plants).map((plant) => [each.place, plant, each] as const)))(
-    'in which %s is %s gives the agent nothing of it',
+    'in which %s is %s gives the agent no text',
     async (place, plant, { rest, content }) => {
       const outside = join(root, 'outside');
       await files({ [join('outside', ...rest)]: content });
@@ -148,7 +156,7 @@ describe.skipIf(process.platform === 'win32')('a workflow of a cloned repository
     },
   );
 
-  it('may come from a source that is a link within the project, and from no file that is one', async () => {
+  it('may come from a source that is a link within the project, and never from a file that is a link', async () => {
     await files({ 'project/.agents/workflows/deploy.md': 'Deploy.', 'project/.env': 'TOKEN=1' });
     await mkdir(join(dirs.project, '.claude'));
     await symlink('../.agents/workflows', join(dirs.project, '.claude', 'commands'));

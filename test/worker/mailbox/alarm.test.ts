@@ -10,7 +10,7 @@ const stays = { setTo: null, guards: false, timerInMs: null };
 
 describe('the alarm', () => {
   it.each([
-    ['is set when there is none', { setAt: null }, { setTo: nowMs + hour }],
+    ['is set when none is set', { setAt: null }, { setTo: nowMs + hour }],
     ['stays when it is what is due', {}, {}],
     ['stays when it is merely early', { setAt: nowMs + 10 }, {}],
     ['is moved to what is due before it', { due: due({ sendAt: nowMs + 5_000 }) }, { setTo: nowMs + 5_000 }],

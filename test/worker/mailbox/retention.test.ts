@@ -93,7 +93,8 @@ describe('time', () => {
   it('remembers updates for more than a day, and then forgets them, so that the memory does not grow', async () => {
     const bench = createBench();
     const count = () =>
-      bench.sql.exec<{ n: number }>('SELECT (SELECT count(*) FROM seen_a) + (SELECT count(*) FROM seen_b) AS n')[0]?.n;
+      bench.sql.exec<{ n: number }>('SELECT (SELECT count(*) FROM dedupe_a) + (SELECT count(*) FROM dedupe_b) AS n')[0]
+        ?.n;
     for (let hours = 0; hours < 400; hours += 5) {
       await bench.runUntil(startAt + hours * hourMs);
       bench.say('one', { dedupeKey: `at ${hours}` });

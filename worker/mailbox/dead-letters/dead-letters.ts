@@ -1,27 +1,39 @@
-// Dead letters of both directions: list, retry, drop. Letters that the owner has retried or dropped are not listed any more.
+// Dead letters of both directions: list, retry, drop. What the owner has retried or dropped is not listed any more.
 
 import { messageId, parseMessageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
-import type { Letter } from '../../../protocol/relay-api.ts';
+import type { Letter, LetterAction } from '../../../protocol/relay-api.ts';
 import type { Core } from '../core.ts';
 import { hasQuota } from '../inbound/quota.ts';
 import { previewOf } from '../notices/words.ts';
+import { isAway } from '../poll/ownership.ts';
 import { ownActionPrefix } from '../tables/buttons.ts';
-import { appendRow, findByRef, highestSeq, type NewRow } from '../tables/log.ts';
-import { isOwnKey, lastPosition, type OutboxRow, ownKeyPrefix, type StoredCall, setRow } from '../tables/outbox.ts';
+import {
+  appendRow,
+  countDeadMessages,
+  findByRef,
+  type NewRow,
+  readDeadMessage,
+  readDeadMessages,
+  setLogRow,
+} from '../tables/log.ts';
+import { countDeadKeys, lastPosition, readDeadKeys, readDeadParts, type StoredCall, setRow } from '../tables/outbox.ts';
 import { readProject, saveProject } from '../tables/projects.ts';
-import { noReaction, noteState } from '../tables/reactions.ts';
+import { noReaction } from '../tables/reactions.ts';
 import type { LogRow, ProjectRow } from '../tables/rows.ts';
-import { count, type Sql, update } from '../tables/sql.ts';
 
 const maxDeadLetters = 50;
 
+type Action = LetterAction['action'];
+
 export type DeadLetterResult = 'retried' | 'dropped' | 'unknown' | 'full';
+
+const resultOf = { retry: 'retried', drop: 'dropped' } as const;
 
 export const deadLetterAnswers: Record<DeadLetterResult, string> = {
   retried: 'Queued again.',
   dropped: 'Dropped.',
-  unknown: 'This letter is no longer in the mailbox.',
+  unknown: 'This message is no longer in the mailbox.',
   full: 'The mailbox is full. Try again when the workstation has taken some messages.',
 };
 
@@ -33,35 +45,43 @@ const reasonOf: Record<string, string> = {
   delivered: 'its workstation is away',
 };
 
-/** Reads the action of a relay button: `relay:retry:<letter>` or `relay:drop:<letter>`. */
-export function readOwnAction(action: string): { action: 'retry' | 'drop'; deadLetterId: string } | null {
+/** Reads the action of a relay button: `relay:retry:<id>` or `relay:drop:<id>`. */
+export function readOwnAction(action: string): { action: Action; deadLetterId: string } | null {
   if (!action.startsWith(ownActionPrefix)) return null;
   const [, verb, ...rest] = action.split(':');
   return verb === 'retry' || verb === 'drop' ? { action: verb, deadLetterId: rest.join(':') } : null;
 }
 
-/** Newest first. `isAway` = another workstation may take the project: then delivered messages are listed too. */
-export function listDeadLetters(core: Core, number: number, isAway: boolean): Letter[] {
+/** Up to where delivered messages are dead letters too: to the cursor when another workstation may take the project. */
+function deliveredTo(core: Core, project: ProjectRow): number {
+  return isAway(core, project) ? project.cursor : 0;
+}
+
+export function countDeadLetters(core: Core, row: ProjectRow): number {
+  return countDeadMessages(core.sql, row.project, deliveredTo(core, row)) + countDeadKeys(core.sql, row.project);
+}
+
+/** Newest first. */
+export function listDeadLetters(core: Core, number: number): Letter[] {
   const project = readProject(core.sql, number);
   if (project === undefined) return [];
-  const letters = [
-    ...inboundDeadLetters(core, project, isAway),
-    ...outboundDeadLetters(core.sql, number, maxDeadLetters),
-  ];
-  return letters.sort((a, b) => b.at - a.at).slice(0, maxDeadLetters);
+  const messages = readDeadMessages(core.sql, number, deliveredTo(core, project), maxDeadLetters);
+  const inbound = messages.map(({ project, seq, at, body, state }): Letter => {
+    const code = state ?? 'delivered';
+    const preview = previewOf((JSON.parse(body) as { text: string }).text);
+    const error = { code, reason: reasonOf[code] ?? code };
+    return { id: messageId(core.epoch, project, seq), direction: 'in', project, at, state: code, error, preview };
+  });
+  const outbound = readDeadKeys(core.sql, number, maxDeadLetters).map((row): Letter => {
+    const call = JSON.parse(row.call) as StoredCall;
+    const preview = previewOf('text' in call ? call.text : '');
+    const error = { code: row.error_code ?? 'rejected', reason: row.error_reason ?? '' };
+    return { id: row.key, direction: 'out', project: number, at: row.accepted_at, state: 'dead', error, preview };
+  });
+  return [...inbound, ...outbound].sort((a, b) => b.at - a.at).slice(0, maxDeadLetters);
 }
 
-export function countDeadLetters(core: Core, project: ProjectRow, isAway: boolean): number {
-  const inbound = count(
-    core.sql,
-    `SELECT count(*) AS count FROM log WHERE project = ? AND ${inboundWhere(isAway)}`,
-    project.project,
-    project.cursor,
-  );
-  return inbound + countOutbound(core.sql, project.project);
-}
-
-/** `typed` = the id of a letter, or the start of one that no other has. */
+/** `typed` = the id of a dead letter, or the start of one that no other has. */
 export function findDeadLetter(letters: readonly Letter[], typed: string): Letter | undefined {
   const exact = letters.find(({ id }) => id === typed);
   const starting = letters.filter(({ id }) => id.startsWith(typed));
@@ -69,159 +89,58 @@ export function findDeadLetter(letters: readonly Letter[], typed: string): Lette
 }
 
 /** Runs inside a transaction. */
-export function actOnLetter(
-  core: Core,
-  number: number,
-  id: string,
-  action: 'retry' | 'drop',
-  isAway: boolean,
-  nowMs: number,
-): DeadLetterResult {
+export function actOnDeadLetter(core: Core, number: number, id: string, action: Action): DeadLetterResult {
   const inbound = parseMessageId(id);
-  if (inbound === undefined) {
-    const done = action === 'retry' ? requeueDead(core.sql, number, id, nowMs) : dropDead(core.sql, number, id);
-    if (!done) return 'unknown';
-    return action === 'retry' ? 'retried' : 'dropped';
-  }
+  if (inbound === undefined) return actOnKey(core, number, id, action) ? resultOf[action] : 'unknown';
   const project = readProject(core.sql, number);
   if (project === undefined || inbound.epoch !== core.epoch || inbound.project !== number) return 'unknown';
-  const row = core.sql.exec<LogRow>(
-    `SELECT * FROM log WHERE project = ? AND ${inboundWhere(isAway)} AND seq = ?`,
-    number,
-    project.cursor,
-    inbound.seq,
-  )[0];
+  const row = readDeadMessage(core.sql, number, deliveredTo(core, project), inbound.seq);
   if (row === undefined) return 'unknown';
   if (action === 'retry') {
-    if (!hasQuota(core, 0)) return 'full';
-    appendAgain(core, project, row, nowMs);
+    if (!hasQuota(core)) return 'full';
+    appendAgain(core, row);
   }
-  // A message that the workstation still has ends here: it is not handed out again, whatever a later receipt says.
-  const state = row.state ?? (action === 'retry' ? 'lost' : 'refused');
-  // The new row owns the reaction of the phone message.
-  const shown = action === 'retry' ? noReaction : row.shown;
-  const state_at = row.state_at ?? nowMs;
-  update(core.sql, 'log', { letter_done: 1, state, state_at, shown }, { project: number, seq: row.seq });
-  noteState(core, { ...row, state, shown });
+  setLogRow(core, row, {
+    dlq_done: 1,
+    // A message that the workstation still has ends here: it is not handed out again, whatever a later receipt says.
+    state: row.state ?? (action === 'retry' ? 'lost' : 'refused'),
+    state_at: row.state_at ?? core.clock(),
+    // The new row owns the reaction of the phone message.
+    shown: action === 'retry' ? noReaction : row.shown,
+  });
   if (row.state === null) saveProject(core, project);
-  return action === 'retry' ? 'retried' : 'dropped';
+  return resultOf[action];
 }
 
 /** The same message with its present text, its files and its quote, as if it had just been sent. */
-function appendAgain(core: Core, project: ProjectRow, row: LogRow, nowMs: number): void {
-  const highest = highestSeq(core.sql, project);
-  const body = JSON.parse(row.body) as Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'>;
-  const newest = row.ref === '' ? undefined : findByRef(core.sql, row.project, highest, row.ref);
+function appendAgain(core: Core, { project, seq, ref, body: stored }: LogRow): void {
+  const nowMs = core.clock();
+  const body = JSON.parse(stored) as Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'>;
+  const newest = ref === '' ? undefined : findByRef(core.sql, project, ref);
   const text = newest?.kind === 'edit' ? (JSON.parse(newest.body) as { text: string }).text : body.text;
-  appendRow(
-    core,
-    row.project,
-    {
-      ...body,
-      at: nowMs,
-      ref: row.ref,
-      kind: 'message',
-      text,
-      expiresAt: nowMs + core.messageTtlMs,
-      retryOf: messageId(core.epoch, row.project, row.seq),
-    },
-    nowMs,
-  );
+  const again = { at: nowMs, expiresAt: nowMs + core.messageTtlMs, retryOf: messageId(core.epoch, project, seq) };
+  appendRow(core, project, { ...body, ...again, ref, kind: 'message', text });
 }
 
-/** Which messages of the log are dead letters; the parameter is the cursor. */
-function inboundWhere(isAway: boolean): string {
-  const delivered = isAway ? 'state IS NULL AND seq <= ?' : 'state IS NULL AND 0 > ?';
-  return `kind = 'message' AND letter_done = 0 AND (state IN ('expired', 'failed', 'lost', 'refused') OR (${delivered}))`;
-}
-
-function inboundDeadLetters(core: Core, project: ProjectRow, isAway: boolean): Letter[] {
-  const rows = core.sql.exec<LogRow>(
-    `SELECT * FROM log WHERE project = ? AND ${inboundWhere(isAway)} ORDER BY seq DESC LIMIT ?`,
-    project.project,
-    project.cursor,
-    maxDeadLetters,
-  );
-  return rows.map((row) => {
-    const state = row.state ?? 'delivered';
-    return {
-      id: messageId(core.epoch, row.project, row.seq),
-      direction: 'in',
-      project: row.project,
-      at: row.at,
-      state,
-      error: { code: state, reason: reasonOf[state] ?? state },
-      preview: previewOf((JSON.parse(row.body) as { text: string }).text),
-    };
-  });
-}
-
-/** A workstation that is silent for this long may be replaced by another. */
-export function isAwaySince(presentAt: number | null, nowMs: number): boolean {
-  return presentAt === null || nowMs - presentAt >= relayLimits.takeoverAfterMs;
-}
-
-const outboundWhere = `state = 'dead' AND letter_done = 0 AND call <> '' AND key NOT LIKE '${ownKeyPrefix}%'`;
-
-function countOutbound(sql: Sql, project: number): number {
-  return count(sql, `SELECT count(DISTINCT key) AS count FROM outbox WHERE project = ? AND ${outboundWhere}`, project);
-}
-
-/** Newest first. */
-function outboundDeadLetters(sql: Sql, project: number, limit: number): Letter[] {
-  const rows = sql.exec<OutboxRow>(
-    `SELECT *, min(part) FROM outbox WHERE project = ? AND ${outboundWhere} GROUP BY key ORDER BY accepted_at DESC LIMIT ?`,
-    project,
-    limit,
-  );
-  return rows.map((row) => ({
-    id: row.key,
-    direction: 'out',
-    project,
-    at: row.accepted_at,
-    state: 'dead',
-    error: { code: row.error_code ?? 'rejected', reason: row.error_reason ?? '' },
-    preview: previewOf(textOf(JSON.parse(row.call || '{}') as Partial<StoredCall>)),
-  }));
-}
-
-function textOf(call: Partial<StoredCall>): string {
-  return 'text' in call ? (call.text ?? '') : '';
-}
-
-/** Queues the dead parts of a key again, behind everything that waits; false = the key has no dead part. */
-function requeueDead(sql: Sql, project: number, key: string, nowMs: number): boolean {
-  const dead = deadParts(sql, project, key);
+/** Queues the dead parts of a key again, behind everything that waits, or marks them as done; false = the key has no dead part. */
+function actOnKey({ sql, clock }: Core, project: number, key: string, action: Action): boolean {
+  const dead = readDeadParts(sql, project, key);
   for (const row of dead) {
-    setRow(sql, row, {
-      waiting: 1,
-      state: 'queued',
-      attempts: 0,
-      next_at: 0,
-      n: lastPosition(sql, row.class) + 1,
-      without: '',
-      expires_at: nowMs + relayLimits.outboxTtlMs,
-      settled_at: null,
-      error_code: null,
-      error_reason: null,
-    });
+    if (action === 'drop') setRow(sql, row, { dlq_done: 1 });
+    else {
+      setRow(sql, row, {
+        waiting: 1,
+        state: 'queued',
+        attempts: 0,
+        next_at: 0,
+        n: lastPosition(sql, row.class) + 1,
+        without: '',
+        expires_at: clock() + relayLimits.outboxTtlMs,
+        settled_at: null,
+        error_code: null,
+        error_reason: null,
+      });
+    }
   }
   return dead.length > 0;
-}
-
-/** The key stays dead for the daemon, but is not listed as a dead letter any more. */
-function dropDead(sql: Sql, project: number, key: string): boolean {
-  const dead = deadParts(sql, project, key);
-  if (dead.length > 0) update(sql, 'outbox', { letter_done: 1 }, { key });
-  return dead.length > 0;
-}
-
-/** A document holds no call: only its daemon has the bytes. */
-function deadParts(sql: Sql, project: number, key: string): OutboxRow[] {
-  if (isOwnKey(key)) return [];
-  return sql.exec<OutboxRow>(
-    "SELECT * FROM outbox WHERE key = ? AND project = ? AND state = 'dead' AND letter_done = 0 AND call <> '' ORDER BY part",
-    key,
-    project,
-  );
 }

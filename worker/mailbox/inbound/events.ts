@@ -1,125 +1,113 @@
 // Stores one inbound event: dedupe, quota, log or reply, all in one transaction. Calls no platform.
 
-import type { RelayCommand } from '../../../protocol/commands.ts';
 import { messageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import { megabytes } from '../../../protocol/size.ts';
 import { markedText, type Reading, readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { offerMenu, type PhoneText } from '../notices/phone-commands.ts';
+import { actOnDeadLetter, deadLetterAnswers, readOwnAction } from '../dead-letters/dead-letters.ts';
+import { answerCommand, offerMenu } from '../notices/phone-commands.ts';
 import { noteDelivery } from '../outbound/outcomes.ts';
 import { followMigration } from '../outbound/platform-state.ts';
-import { tellPhone } from '../outbound/queue.ts';
-import { addAlbumPart, holdAlbum, readAlbumPart } from '../tables/albums.ts';
-import { type KnownButton, takeReplyAction } from '../tables/buttons.ts';
+import { answerTap, tellPhone } from '../outbound/queue.ts';
+import { holdAlbum, readAlbum } from '../tables/albums.ts';
+import { type KnownButton, pressedButton, takeReplyAction } from '../tables/buttons.ts';
 import { forgetUpdate, rememberUpdate } from '../tables/dedupe.ts';
-import { appendRow } from '../tables/log.ts';
-import { type Accepted, stored } from './accepted.ts';
+import { appendRow, controlWaits } from '../tables/log.ts';
+import { openProject } from '../tables/projects.ts';
 import { readBotUsername } from './bot-username.ts';
-import { storeEdit } from './edits.ts';
-import { controlReserve, hasQuota, refuseAsFull } from './quota.ts';
-import { pressButton, type TapParts } from './taps.ts';
+import { addAlbumPart, storeEdit } from './edits.ts';
+import { type Accepted, controlReserve, hasQuota, refuseAsFull, storeControl, stored } from './quota.ts';
 
 type MessageEvent = InboundEvent & { kind: 'message' };
 
-export interface InboxParts extends TapParts {
-  answerCommand(command: RelayCommand, args: string, project: number, nowMs: number): PhoneText;
-}
-
 /** Raises only when the storage fails; then nothing was stored. */
-export function acceptEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: number): Accepted {
+export function acceptEvent(core: Core, event: InboundEvent): Accepted {
   return core.sql.transaction(() => {
     if (!rememberUpdate(core.sql, event.dedupeKey)) {
       core.counters.add('duplicates');
       return { kind: 'duplicate' };
     }
-    const accepted = storeEvent(core, parts, event, nowMs);
+    const accepted = storeEvent(core, event);
     // Not stored: the same update must be new when the platform brings it again.
     if (accepted.kind === 'full') forgetUpdate(core.sql, event.dedupeKey);
     return accepted;
   });
 }
 
-function storeEvent(core: Core, parts: InboxParts, event: InboundEvent, nowMs: number): Accepted {
+function storeEvent(core: Core, event: InboundEvent): Accepted {
   switch (event.kind) {
     case 'migrated':
-      followMigration(core, event.toChatId, nowMs);
+      followMigration(core, event.toChatId);
       return stored(event.project, { sends: true });
     case 'button':
-      return pressButton(core, parts, event, nowMs);
+      return pressButton(core, event);
     case 'edit':
-      return storeEdit(core, event, nowMs);
+      return storeEdit(core, event);
     case 'delivery':
-      return stored(noteDelivery(core, event, nowMs));
+      return stored(noteDelivery(core, event));
     case 'message':
-      return storeMessage(core, parts, event, nowMs);
+      return storeMessage(core, event);
   }
 }
 
-function storeMessage(core: Core, parts: InboxParts, event: MessageEvent, nowMs: number): Accepted {
-  const { project, at, ref } = event;
-  const reading = readMessage(core, event, nowMs);
+function storeMessage(core: Core, event: MessageEvent): Accepted {
+  const { project } = event;
+  const reading = readMessage(core, event);
   if (reading.kind === 'foreign') return stored(project);
   const asked = askedFor(core, event, reading);
   if (asked) {
     const { action, key } = asked;
-    const control = { type: 'reply' as const, action, key, userId: event.userId ?? '', text: event.text };
-    appendRow(core, project, { at, ref, kind: 'control', control }, nowMs);
-    return stored(project);
+    return storeControl(core, event, { type: 'reply', action, key, userId: event.userId ?? '', text: event.text });
   }
   switch (reading.kind) {
     case 'relay': {
       const { command, args } = reading;
-      const { text, buttons } = parts.answerCommand(command, args, project, nowMs);
-      // Each command that waits is answered once: the letters apart, which are named.
+      const { text, buttons } = answerCommand(core, command, args, project);
+      // Each command that waits is answered once; the actions of /letters differ by what they name.
       const named = command === 'letters' ? `:${args}` : '';
-      tellPhone(core, project, text, nowMs, { buttons }, `command:${command}${named}`);
-      if (command === 'help') offerMenu(core, project, nowMs);
+      tellPhone(core, project, text, { buttons }, `command:${command}${named}`);
+      if (command === 'help') offerMenu(core, project);
       return stored(project, { sends: true });
     }
     case 'control':
-      if (!hasQuota(core, controlReserve)) return refuseAsFull(core, project, nowMs);
-      appendRow(core, project, { at, ref, kind: 'control', control: reading.control }, nowMs);
-      return stored(project);
+      return storeControl(core, event, reading.control);
     case 'message':
-      return storeText(core, event, reading, nowMs);
+      return storeText(core, event, reading);
   }
 }
 
-function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: 'message' }, nowMs: number): Accepted {
-  const { project, album, at, ref } = event;
-  const said = markedText(event, reading.text);
-  const part = album === undefined ? undefined : readAlbumPart(core.sql, project, album, nowMs);
-  if (part?.kind !== 'next' && !hasQuota(core, 0)) return refuseAsFull(core, project, nowMs);
-  const expiresAt = at + core.messageTtlMs;
+function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: 'message' }): Accepted {
+  const { project, at, ref, quote, quoteFrom, forwarded, files } = event;
+  const nowMs = core.clock();
+  const text = markedText(event, reading.text);
+  const album = event.album === undefined ? undefined : readAlbum(core.sql, project, event.album);
+  const isOpen = album?.open === 1 && album.closes_at > nowMs;
+  if (!isOpen && !hasQuota(core)) return refuseAsFull(core, project);
   let seq: number;
-  if (part?.kind === 'next') {
-    seq = part.seq;
-    addAlbumPart(core.sql, seq, event, said);
+  if (album && isOpen) {
+    seq = album.seq;
+    addAlbumPart(core, seq, event, text);
   } else {
-    const { quote, quoteFrom, forwarded, files } = event;
-    seq = appendRow(
-      core,
-      project,
-      {
-        at,
-        ref,
-        kind: 'message',
-        text: said,
-        expiresAt,
-        ...(reading.stopWord ? { stopWord: true as const } : {}),
-        ...(quote === undefined ? {} : { quote }),
-        ...(quoteFrom === undefined ? {} : { quoteFrom }),
-        ...(forwarded === undefined ? {} : { forwarded }),
-        ...(files === undefined ? {} : { files }),
-        ...(album === undefined ? {} : { parts: [[ref, said]] }),
-      },
-      nowMs,
-    );
+    seq = appendRow(core, project, {
+      at,
+      ref,
+      kind: 'message',
+      text,
+      expiresAt: at + core.messageTtlMs,
+      ...(reading.stopWord ? { stopWord: true as const } : {}),
+      ...(quote === undefined ? {} : { quote }),
+      ...(quoteFrom === undefined ? {} : { quoteFrom }),
+      ...(forwarded === undefined ? {} : { forwarded }),
+      ...(files === undefined ? {} : { files }),
+      ...(event.album === undefined ? {} : { parts: [[ref, text]] }),
+    });
   }
-  const sends = tellTooLarge(core, event, seq, nowMs);
-  if (album !== undefined && part?.kind !== 'late') holdAlbum(core.sql, project, album, seq, nowMs);
+  const sends = tellTooLarge(core, event, seq);
+  // A part that comes after its album was closed is a message alone.
+  const joins = event.album !== undefined && (album === undefined || isOpen);
+  if (joins) holdAlbum(core.sql, project, event.album ?? '', seq, nowMs + relayLimits.albumGatherMs);
   return stored(project, { sends, counted: true });
 }
 
@@ -131,19 +119,41 @@ function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButto
 }
 
 /** A file whose caption looks like a command is an ordinary message; STOP stays STOP. A forwarded text is never read as either. */
-function readMessage(core: Core, event: MessageEvent, nowMs: number): Reading {
-  if (event.forwarded) return { kind: 'message', text: event.text, stopWord: false };
-  const reading = readText(event.text, readBotUsername(core.sql, nowMs));
+function readMessage(core: Core, event: MessageEvent): Reading {
+  const message = { kind: 'message', text: event.text, stopWord: false } as const;
+  if (event.forwarded) return message;
+  const reading = readText(event.text, readBotUsername(core));
   const carries = event.files !== undefined || event.tooLarge !== undefined;
   const isCommand = reading.kind === 'relay' || (reading.kind === 'control' && reading.control.type === 'command');
-  return carries && isCommand ? { kind: 'message', text: event.text, stopWord: false } : reading;
+  return carries && isCommand ? message : reading;
 }
 
-function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq: number, nowMs: number): boolean {
+function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq: number): boolean {
   for (const { name, bytes } of tooLarge) {
     const limit = megabytes(relayLimits.fileDownBytes);
     const text = `${name} has ${megabytes(bytes)}; a bot can download at most ${limit}. The agent gets only its name.`;
-    tellPhone(core, project, text, nowMs, { replyTo: messageId(core.epoch, project, seq) });
+    tellPhone(core, project, text, { replyTo: messageId(core.epoch, project, seq) });
   }
   return tooLarge.length > 0;
+}
+
+type ButtonEvent = InboundEvent & { kind: 'button' };
+
+/** A tap is an action of the relay, or a control for the daemon. */
+function pressButton(core: Core, event: ButtonEvent): Accepted {
+  const button = pressedButton(core.sql, event.buttonId);
+  const text = button === undefined ? 'This button has expired.' : press(core, button, event);
+  answerTap(core, event, text);
+  return stored(button?.project ?? event.project, { sends: true });
+}
+
+/** Returns the text that the phone shows for a moment. */
+function press(core: Core, { project, action, key }: KnownButton, { at, userId }: ButtonEvent): string {
+  const own = readOwnAction(action);
+  if (own !== null) return deadLetterAnswers[actOnDeadLetter(core, project, own.deadLetterId, own.action)];
+  const control = { type: 'button' as const, action, key, userId };
+  if (controlWaits(core.sql, openProject(core.sql, project), control)) return 'Recorded.';
+  if (!hasQuota(core, controlReserve)) return 'Not recorded: the mailbox is full.';
+  appendRow(core, project, { at, ref: '', kind: 'control', control });
+  return 'Recorded.';
 }

@@ -5,7 +5,7 @@ import type { ReceiptState } from '../../../protocol/receipts.ts';
 import type { Core } from '../core.ts';
 import { enqueueOwn, tellPhone } from '../outbound/queue.ts';
 import { cacheOf } from '../tables/cache.ts';
-import { addButtons, type OutboxRow, readOutboxRow, type StoredCall } from '../tables/outbox.ts';
+import { addButtons, readOutboxRow } from '../tables/outbox.ts';
 import type { LogRow, ProjectRow } from '../tables/rows.ts';
 import { retryButton } from './retry-button.ts';
 import { messagesText } from './words.ts';
@@ -37,48 +37,42 @@ const told = {
 type ToldState = keyof typeof told;
 
 /** Tells the endings that the daemon has just reported. True = a notice waits to be sent. */
-export function tellEndings(core: Core, project: number, endings: readonly Ending[], nowMs: number): boolean {
+export function tellEndings(core: Core, project: number, endings: readonly Ending[]): boolean {
   const failed = endings.filter(({ state }) => state === 'failed');
-  const offered = failed.map(({ row }) => offerRetry(core, row, nowMs)).includes(true);
+  const offered = failed.map(({ row }) => offerRetry(core, row)).includes(true);
   let sends = offered;
   for (const state of Object.keys(told) as ToldState[]) {
     const rows = endings.filter((ending) => ending.state === state).map(({ row }) => row);
     if (rows.length === 0) continue;
-    tellEnd(core, project, state, rows.length, rows[0], nowMs);
+    tellEnd(core, project, state, rows.length, rows[0]);
     sends = true;
   }
   return sends;
 }
 
 /** `row` is named when it is the only one. */
-function tellEnd(
-  core: Core,
-  project: number,
-  state: ToldState,
-  count: number,
-  row: LogRow | undefined,
-  nowMs: number,
-): void {
+function tellEnd(core: Core, project: number, state: ToldState, count: number, row: LogRow | undefined): void {
   const { retry, one, many } = told[state];
   if (count > 1 || row === undefined) {
-    tellPhone(core, project, `${many(messagesText(count))}${retry ? ' /letters lists them with Retry.' : ''}`, nowMs);
+    tellPhone(core, project, `${many(messagesText(count))}${retry ? ' /letters lists them with Retry.' : ''}`);
     return;
   }
   const id = messageId(core.epoch, row.project, row.seq);
-  const buttons = retry ? retryButton(core, project, id, nowMs) : [];
-  tellPhone(core, project, one, nowMs, { buttons, replyTo: id });
+  const buttons = retry ? retryButton(core, project, id) : [];
+  tellPhone(core, project, one, { buttons, replyTo: id });
 }
 
 /** A slow stream of expiries is told once an hour. */
 const expiryNoticeEveryMs = 3_600_000;
 
 /** Counts the messages that have expired in the mailbox and tells the phone, at most once an hour. The caller saves the row. */
-export function countExpired(core: Core, project: ProjectRow, rows: readonly LogRow[], nowMs: number): ProjectRow {
+export function countExpired(core: Core, project: ProjectRow, rows: readonly LogRow[]): ProjectRow {
+  const nowMs = core.clock();
   const untold = project.expired_untold + rows.length;
   if (untold === 0 || nowMs < (expiryNoticeAt({ ...project, expired_untold: untold }) ?? 0)) {
     return { ...project, expired_untold: untold };
   }
-  tellEnd(core, project.project, 'expired', untold, rows[0], nowMs);
+  tellEnd(core, project.project, 'expired', untold, rows[0]);
   return { ...project, expired_untold: 0, expired_told_at: nowMs };
 }
 
@@ -89,31 +83,15 @@ export function expiryNoticeAt(project: ProjectRow): number | null {
 }
 
 /** Adds a Retry button below the daemon's text about a failed turn, when that text is already here. */
-function offerRetry(core: Core, row: LogRow, nowMs: number): boolean {
-  const id = messageId(core.epoch, row.project, row.seq);
+function offerRetry(core: Core, { project, seq }: LogRow): boolean {
+  const id = messageId(core.epoch, project, seq);
   const answer = cacheOf(core.sql).answers.get(id);
-  const sent = answer === undefined ? undefined : readOutboxRow(core.sql, answer.key, answer.part);
-  if (answer === undefined || sent === undefined) return false;
-  const buttons = retryButton(core, row.project, id, nowMs);
+  const text = answer === undefined ? undefined : readOutboxRow(core.sql, answer.key, answer.part);
+  if (text === undefined || text.state === 'dead') return false;
+  const buttons = retryButton(core, project, id);
   if (buttons.length === 0) return false;
-  if (sent.state === 'queued' || sent.state === 'sending') {
-    addButtons(core.sql, sent, buttons);
-    if (sent.state === 'sending') answer.late = buttons;
-    return true;
-  }
-  if (sent.ref === null) return false;
-  enqueueOwn(core, row.project, { kind: 'buttons', ref: sent.ref, buttons }, nowMs);
+  if (text.state !== 'sent') addButtons(core.sql, text, buttons);
+  // A text that is on its way without them gets them when it is there; sent again, it has them.
+  if (text.state !== 'queued') enqueueOwn(core, project, { kind: 'buttons', key: text.key, part: text.part, buttons });
   return true;
-}
-
-/** Shows the buttons that a text was given while it was being sent. If the object died meanwhile, the text is sent again with its buttons. */
-export function showLateButtons(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
-  const answers = [...cacheOf(core.sql).answers.values()];
-  const answer = answers.find(({ key, part }) => key === row.key && part === row.part);
-  const buttons = answer?.late;
-  if (answer === undefined || buttons === undefined) return;
-  delete answer.late;
-  const sent = JSON.parse(row.call) as StoredCall;
-  if (ref === undefined || sent.kind !== 'text' || sent.buttons.length > 0) return;
-  enqueueOwn(core, row.project, { kind: 'buttons', ref, buttons }, nowMs);
 }

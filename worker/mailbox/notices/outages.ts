@@ -5,14 +5,14 @@ import { relayLimits } from '../../../protocol/limits.ts';
 import type { Core } from '../core.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import type { Waiting } from '../tables/cache.ts';
+import { countTaken, countWaitingMessages } from '../tables/log.ts';
 import type { ProjectRow } from '../tables/rows.ts';
-import { count } from '../tables/sql.ts';
 import { clockText, messagesText } from './words.ts';
 
 /** Into a known outage people often write more than one message; the notice waits for the rest. */
 const gatherMs = 10_000;
 
-/** When the phone must hear that the workstation is away. `presentAt`: see `Polls`. */
+/** When the phone must hear that the workstation is away. */
 export function outageNoticeAt(project: ProjectRow, presentAt: number | null, oldest: Waiting): number | null {
   if (project.away_told_at !== null || presentAt === Number.POSITIVE_INFINITY) return null;
   if (presentAt === null) return oldest.stored_at + relayLimits.offlineAfterMs;
@@ -20,38 +20,24 @@ export function outageNoticeAt(project: ProjectRow, presentAt: number | null, ol
 }
 
 /** Tells the phone and returns the row that the caller saves. */
-export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting, nowMs: number): ProjectRow {
-  const messages = count(
-    core.sql,
-    "SELECT count(*) AS count FROM log WHERE project = ? AND seq > ? AND kind = 'message' AND state IS NULL",
-    project.project,
-    project.cursor,
-  );
+export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting): ProjectRow {
+  const nowMs = core.clock();
+  const messages = countWaitingMessages(core.sql, project);
   const seenAt = project.last_seen_at;
   const seen =
     seenAt === null
       ? 'No workstation has connected yet.'
       : `Workstation last seen ${clockText(seenAt, nowMs)} (${durationText(nowMs - seenAt)} ago).`;
   const until = `${clockText(oldest.expires_at, nowMs)}, in ${durationText(oldest.expires_at - nowMs)}`;
-  const waits =
-    messages === 1
-      ? `1 message waits; it expires at ${until}.`
-      : `${messages} messages wait; the first expires at ${until}.`;
-  tellPhone(core, project.project, `${seen} ${waits}`, nowMs);
+  const waits = messages === 1 ? '1 message waits; it expires' : `${messages} messages wait; the first expires`;
+  tellPhone(core, project.project, `${seen} ${waits} at ${until}.`);
   return { ...project, away_told_at: nowMs, away_cursor: project.cursor };
 }
 
 /** Ends an outage once everything is taken; `waiting` = rows above the cursor. The caller saves the row. */
-export function endOutage(core: Core, project: ProjectRow, waiting: number, nowMs: number): ProjectRow {
+export function endOutage(core: Core, project: ProjectRow, waiting: number): ProjectRow {
   if (project.away_told_at === null || waiting > 0) return project;
-  const messages = count(
-    core.sql,
-    `SELECT count(*) AS count FROM log
-       WHERE project = ? AND seq > ? AND seq <= ? AND kind = 'message' AND (state IS NULL OR state <> 'expired')`,
-    project.project,
-    project.away_cursor ?? 0,
-    project.cursor,
-  );
-  tellPhone(core, project.project, `The workstation is back: ${messagesText(messages)} delivered.`, nowMs);
+  const messages = countTaken(core.sql, project, project.away_cursor ?? 0);
+  tellPhone(core, project.project, `The workstation is back: ${messagesText(messages)} delivered.`);
   return { ...project, away_told_at: null, away_cursor: null };
 }

@@ -6,9 +6,10 @@ import { receiptStates } from '../../../protocol/receipts.ts';
 import type { Letter } from '../../../protocol/relay-api.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { actOnLetter, deadLetterAnswers, findDeadLetter, listDeadLetters } from '../dead-letters/dead-letters.ts';
-import type { Pause } from '../outbound/platform-state.ts';
+import { actOnDeadLetter, deadLetterAnswers, findDeadLetter, listDeadLetters } from '../dead-letters/dead-letters.ts';
+import { readPause } from '../outbound/platform-state.ts';
 import { enqueueOwn } from '../outbound/queue.ts';
+import { presentAt } from '../poll/ownership.ts';
 import { readStatus } from '../report.ts';
 import { issueButton } from '../tables/buttons.ts';
 import { tapLane } from '../tables/outbox.ts';
@@ -21,13 +22,6 @@ export interface PhoneText {
   buttons: OutboundButton[][];
 }
 
-export interface PhoneParts {
-  pause(): Pause | null;
-  /** Infinity = a poll is parked now, null = never. */
-  presentAt(project: ProjectRow): number | null;
-  isAway(project: ProjectRow): boolean;
-}
-
 const help = [
   'What you write here reaches the coding agent in your terminal.',
   '👀 in the mailbox or on the workstation, ✍ the agent has it, 👍 answered, 👎 not answered.',
@@ -38,9 +32,9 @@ const help = [
 ].join('\n');
 
 /** Gives the phone the list of commands, where the platform has one; of several that wait the newest. */
-export function offerMenu(core: Core, project: number, nowMs: number): void {
+export function offerMenu(core: Core, project: number): void {
   const slot = 'menu:';
-  enqueueOwn(core, project, { kind: 'menu' }, nowMs, { lane: tapLane, slot, ttlMs: menuTtlMs });
+  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs: menuTtlMs });
 }
 
 const menuTtlMs = 120_000;
@@ -48,23 +42,16 @@ const menuTtlMs = 120_000;
 /** A phone shows a handful; the rest is there when these are dealt with. */
 const shownLetters = 8;
 
-export function answerCommand(
-  core: Core,
-  parts: PhoneParts,
-  command: RelayCommand,
-  args: string,
-  project: number,
-  nowMs: number,
-): PhoneText {
+export function answerCommand(core: Core, command: RelayCommand, args: string, project: number): PhoneText {
   switch (command) {
     case 'help':
       return plain(`${help}\n\nChat id: ${core.chatId}${project === 0 ? '' : `, topic: ${project}`}.`);
     case 'ping':
       return plain('pong');
     case 'status':
-      return plain(statusText(core, parts, project, nowMs));
+      return plain(statusText(core, project));
     case 'letters':
-      return letters(core, parts, args, openProject(core.sql, project), nowMs);
+      return deadLetters(core, args, project);
   }
 }
 
@@ -72,10 +59,11 @@ function plain(text: string): PhoneText {
   return { text, buttons: [] };
 }
 
-function statusText(core: Core, parts: PhoneParts, number: number, nowMs: number): string {
+function statusText(core: Core, number: number): string {
+  const nowMs = core.clock();
   const project = openProject(core.sql, number);
-  const pause = parts.pause();
-  const status = readStatus(core, pause, parts.isAway);
+  const pause = readPause(core);
+  const status = readStatus(core);
   const own = status.projects.find((row) => row.project === number);
   const ladder = receiptStates.flatMap((state) => {
     const count = own?.ladder[state];
@@ -83,46 +71,46 @@ function statusText(core: Core, parts: PhoneParts, number: number, nowMs: number
   });
   const oldest = own?.oldestWaitingAt ?? null;
   const { queued, sending, dead } = status.outbox;
-  const letterCount = own?.letters ?? 0;
+  const deadCount = own?.letters ?? 0;
   return [
-    seenText(project, parts, nowMs),
+    seenText(core, project),
     `Messages: ${ladder.length === 0 ? 'none' : ladder.join(', ')}.`,
     ...(oldest === null ? [] : [`The oldest waits for ${durationText(nowMs - oldest)}.`]),
     `Answers: ${queued + sending} waiting, ${dead} could not be sent.`,
-    ...(letterCount === 0 ? [] : [`Letters: ${letterCount}, see /letters.`]),
+    ...(deadCount === 0 ? [] : [`Dead letters: ${deadCount}, see /letters.`]),
     ...(pause === null ? [] : [`Sending pauses until ${clockText(pause.untilAt, nowMs)}: ${pause.code}.`]),
   ].join('\n');
 }
 
-function seenText(project: ProjectRow, parts: PhoneParts, nowMs: number): string {
-  if (parts.presentAt(project) === Number.POSITIVE_INFINITY) return 'Workstation: connected.';
+function seenText(core: Core, project: ProjectRow): string {
+  if (presentAt(core, project) === Number.POSITIVE_INFINITY) return 'Workstation: connected.';
   const seenAt = project.last_seen_at;
   if (seenAt === null) return 'Workstation: never seen.';
+  const nowMs = core.clock();
   return `Workstation: last seen ${clockText(seenAt, nowMs)}, ${durationText(nowMs - seenAt)} ago.`;
 }
 
-function letters(core: Core, parts: PhoneParts, args: string, project: ProjectRow, nowMs: number): PhoneText {
-  const isAway = parts.isAway(project);
-  const found = listDeadLetters(core, project.project, isAway);
+function deadLetters(core: Core, args: string, project: number): PhoneText {
+  const found = listDeadLetters(core, project);
   const [verb = '', typed = ''] = args.trim().split(/\s+/);
   if (verb === 'retry' || verb === 'drop') {
     if (typed === '') return plain(`Write /letters ${verb} ID; /letters lists them with their ids.`);
     const letter = findDeadLetter(found, typed);
     if (letter === undefined) return plain(deadLetterAnswers.unknown);
-    return plain(deadLetterAnswers[actOnLetter(core, project.project, letter.id, verb, isAway, nowMs)]);
+    return plain(deadLetterAnswers[actOnDeadLetter(core, project, letter.id, verb)]);
   }
-  if (found.length === 0) return plain('No letters: everything was delivered or is on its way.');
+  if (found.length === 0) return plain('No dead letters: everything was delivered or is on its way.');
   const shown = found.slice(0, shownLetters);
   const more = found.length - shown.length;
   const text = [
-    ...shown.map((letter, index) => letterText(letter, index + 1, nowMs)),
+    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock())),
     ...(more === 0 ? [] : [`and ${more} more.`]),
     'Or write /letters retry ID, /letters drop ID.',
   ].join('\n\n');
   return {
     text,
     buttons: core.platform.capabilities.buttons
-      ? shown.map((letter, index) => letterButtons(core, letter, index + 1, nowMs))
+      ? shown.map((letter, index) => letterButtons(core, letter, index + 1))
       : [],
   };
 }
@@ -133,9 +121,9 @@ function letterText(letter: Letter, position: number, nowMs: number): string {
   return `${position}. ${clockText(letter.at, nowMs)} ${direction}, ${letter.state}${why}:\n${letter.preview}\n${letter.id}`;
 }
 
-function letterButtons(core: Core, letter: Letter, position: number, nowMs: number): OutboundButton[] {
+function letterButtons(core: Core, letter: Letter, position: number): OutboundButton[] {
   return (['retry', 'drop'] as const).map((action) => {
     const label = `${action === 'retry' ? 'Retry' : 'Drop'} ${position}`;
-    return issueButton(core, letter.project, { label, action: `relay:${action}:${letter.id}` }, nowMs);
+    return issueButton(core, letter.project, { label, action: `relay:${action}:${letter.id}` });
   });
 }

@@ -10,25 +10,21 @@ import { readRow } from '../tables/log.ts';
 
 const remembered = 100;
 
-/** Remembers which part of which key answers a message. */
-export function noteAnswer(core: Core, messageId: string, key: string, part: number): void {
+/** The button that appends the message again. */
+export function retryButton(core: Core, project: number, deadLetterId: string): OutboundButton[][] {
+  if (!core.platform.capabilities.buttons) return [];
+  return [[issueButton(core, project, { label: 'Retry', action: `relay:retry:${deadLetterId}` })]];
+}
+
+/** For a part that answers a message, and remembers which: the turn of the message may already be reported as failed. */
+export function buttonForAnswer(core: Core, replyTo: string, key: string, part: number): OutboundButton[][] {
   const { answers } = cacheOf(core.sql);
-  answers.delete(messageId);
-  answers.set(messageId, { key, part });
+  answers.delete(replyTo);
+  answers.set(replyTo, { key, part });
   const oldest = answers.keys().next().value;
   if (answers.size > remembered && oldest !== undefined) answers.delete(oldest);
-}
-
-/** The button that appends the message again. */
-export function retryButton(core: Core, project: number, deadLetterId: string, nowMs: number): OutboundButton[][] {
-  if (!core.platform.capabilities.buttons) return [];
-  return [[issueButton(core, project, { label: 'Retry', action: `relay:retry:${deadLetterId}` }, nowMs)]];
-}
-
-/** For an item that answers a message whose turn has already been reported as failed. */
-export function buttonForAnswer(core: Core, replyTo: string, nowMs: number): OutboundButton[][] {
   const id = parseMessageId(replyTo);
   if (id === undefined || id.epoch !== core.epoch) return [];
   const row = readRow(core.sql, id.project, id.seq);
-  return row?.state === 'failed' ? retryButton(core, id.project, replyTo, nowMs) : [];
+  return row?.state === 'failed' ? retryButton(core, id.project, replyTo) : [];
 }

@@ -7,10 +7,9 @@ export function clockText(atMs: number, nowMs: number): string {
   return iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? time : `${iso.slice(0, 10)} ${time}`;
 }
 
-/** `1 message waits`, `3 messages wait`. */
-export function messagesText(count: number, verb: { one: string; many: string } | null = null): string {
-  const noun = count === 1 ? '1 message' : `${count} messages`;
-  return verb === null ? noun : `${noun} ${count === 1 ? verb.one : verb.many}`;
+/** `1 message`, `3 messages`. */
+export function messagesText(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`;
 }
 
 const previewChars = 60;

@@ -2,10 +2,7 @@
 
 import type { Rate, Rates } from '../../platform.ts';
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
+type Bucket = { tokens: number; at: number };
 
 /** By the names of the platform's rates. */
 export type Buckets = Readonly<Record<string, Bucket>>;

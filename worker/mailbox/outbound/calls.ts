@@ -5,42 +5,48 @@ import { parseMessageId } from '../../../protocol/ids.ts';
 import type { OutboundCall } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { readRow } from '../tables/log.ts';
-import { droppedOf, type OutboxRow, progressClass, readSlot, type StoredCall } from '../tables/outbox.ts';
+import {
+  droppedOf,
+  type OutboxRow,
+  progressClass,
+  readOutboxRow,
+  readSlot,
+  type StoredCall,
+} from '../tables/outbox.ts';
 import { targetChat } from './platform-state.ts';
 
-/** Null = nothing to do on this platform: a progress edit where messages cannot be edited. */
+/** Null = the platform has nothing to do: no menu, no edit of progress, or a message for buttons that it has not taken. */
 export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   const stored = JSON.parse(row.call) as StoredCall;
   const { capabilities } = core.platform;
   if (stored.kind === 'acknowledge') return stored;
   const chatId = targetChat(core);
   if (stored.kind === 'menu') return capabilities.menu ? { kind: 'menu', chatId, commands: offeredCommands } : null;
-  if (stored.kind === 'buttons') return { ...stored, chatId };
+  if (stored.kind === 'buttons') {
+    const ref = readOutboxRow(core.sql, stored.key, stored.part)?.ref;
+    return ref ? { kind: 'buttons', chatId, ref, buttons: stored.buttons } : null;
+  }
   const dropped = droppedOf(row);
   const text = {
     text: stored.text,
     entities: dropped.includes('entities') ? [] : stored.entities,
     buttons: capabilities.buttons ? stored.buttons : [],
   };
-  const shown =
-    row.slot === null || dropped.includes('target') ? undefined : readSlot(core.sql, row.project, row.slot)?.ref;
+  const slot = dropped.includes('target') ? null : row.slot;
+  const shown = slot === null ? undefined : readSlot(core.sql, row.project, slot)?.ref;
   if (shown) {
     if (capabilities.edit) return { kind: 'edit', chatId, ref: shown, ...text };
     if (row.class === progressClass) return null;
   }
-  const replyToRef = dropped.includes('reply') ? undefined : refOf(core, stored.replyTo);
-  return {
-    kind: 'send',
-    chatId,
-    topic: capabilities.topics && !dropped.includes('topic') ? row.project : 0,
-    ...(replyToRef === undefined ? {} : { replyToRef }),
-    ...text,
-  };
+  const topic = capabilities.topics && !dropped.includes('topic') ? row.project : 0;
+  const replyTo = dropped.includes('reply') ? {} : replyTarget(core, stored.replyTo);
+  return { kind: 'send', chatId, topic, ...replyTo, ...text };
 }
 
 /** The platform's id of a logged message, while the log still has the row. */
-export function refOf(core: Core, id: string | undefined): string | undefined {
+export function replyTarget(core: Core, id: string | undefined): { replyToRef?: string } {
   const parts = id === undefined ? undefined : parseMessageId(id);
-  if (parts === undefined || parts.epoch !== core.epoch) return undefined;
-  return readRow(core.sql, parts.project, parts.seq)?.ref || undefined;
+  if (parts === undefined || parts.epoch !== core.epoch) return {};
+  const replyToRef = readRow(core.sql, parts.project, parts.seq)?.ref;
+  return replyToRef ? { replyToRef } : {};
 }

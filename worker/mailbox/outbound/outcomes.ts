@@ -4,7 +4,7 @@ import { isEnd, type OutboxOutcome } from '../../../protocol/relay-api.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { appendRow } from '../tables/log.ts';
-import { isOwnKey, markDead, type OutboxRow, progressClass, readAwaited, setRow } from '../tables/outbox.ts';
+import { isOwnKey, markDead, type OutboxRow, progressClass, readAwaited, readParts, setRow } from '../tables/outbox.ts';
 import type { Sql } from '../tables/sql.ts';
 
 /**
@@ -14,45 +14,40 @@ import type { Sql } from '../tables/sql.ts';
 export function noteOutcome(
   core: Core,
   { key, project, class: lane }: Pick<OutboxRow, 'key' | 'project' | 'class'>,
-  nowMs: number,
 ): boolean {
   if (isOwnKey(key) || lane === progressClass) return false;
   const outcome = readOutcome(core.sql, key);
   if (outcome === undefined || !isEnd(outcome)) return false;
-  appendRow(core, project, { at: nowMs, ref: '', kind: 'outcome', outcome }, nowMs);
+  appendRow(core, project, { at: core.clock(), ref: '', kind: 'outcome', outcome });
   return true;
 }
 
 /** One state for all parts: waiting while any part waits, else dead when any part died. */
 export function readOutcome(sql: Sql, key: string): OutboxOutcome | undefined {
-  const rows = sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? ORDER BY part', key);
+  const rows = readParts(sql, key);
   if (rows.length === 0) return undefined;
   if (rows.some((row) => row.state === 'sending')) return { key, state: 'sending' };
   if (rows.some((row) => row.state === 'queued')) return { key, state: 'queued' };
   const dead = rows.find((row) => row.state === 'dead');
-  if (dead === undefined) return { key, state: 'sent', ...refOfLast(rows) };
-  return { key, state: 'dead', error: { code: dead.error_code ?? 'rejected', reason: dead.error_reason ?? '' } };
-}
-
-function refOfLast(rows: readonly OutboxRow[]): { ref?: string } {
   const ref = rows.at(-1)?.ref;
-  return ref ? { ref } : {};
+  if (dead === undefined) return { key, state: 'sent', ...(ref ? { ref } : {}) };
+  return { key, state: 'dead', error: { code: dead.error_code ?? 'rejected', reason: dead.error_reason ?? '' } };
 }
 
 /**
  * Applies a later delivery status of a message that the platform had taken: the message arrived, or it never reached the phone and is a
  * dead letter now. A message that is no longer kept, or was settled before, stays as it is. Returns the project of the message.
  */
-export function noteDelivery(core: Core, event: InboundEvent & { kind: 'delivery' }, nowMs: number): number {
+export function noteDelivery(core: Core, event: InboundEvent & { kind: 'delivery' }): number {
   const row = readAwaited(core.sql, event.ref);
   if (row === undefined || row.state !== 'sent') return event.project;
   const { outcome } = event;
   if (outcome.kind === 'arrived') {
     setRow(core.sql, row, { call: '' });
   } else {
-    markDead(core.sql, row, outcome.code, outcome.reason, nowMs);
+    markDead(core.sql, row, outcome, core.clock());
     core.counters.add('dead');
-    noteOutcome(core, row, nowMs);
+    noteOutcome(core, row);
   }
   return row.project;
 }

@@ -4,7 +4,7 @@ import type { Core } from '../core.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
 import { tellPhone } from './queue.ts';
 
-export interface Pause {
+interface Pause {
   untilAt: number;
   code: string;
 }
@@ -14,26 +14,24 @@ export function targetChat(core: Core): string {
   return getMeta(core.sql, 'migrated_to') ?? core.chatId;
 }
 
-/** Stops all sending until then. */
-export function pauseUntil(core: Core, untilAt: number, code: string): void {
-  setMeta(core.sql, 'pause', JSON.stringify({ untilAt, code } satisfies Pause));
+/** Stops all sending for this time. */
+export function pauseFor(core: Core, afterMs: number, code: string): void {
+  setMeta(core.sql, 'pause', JSON.stringify({ untilAt: core.clock() + afterMs, code } satisfies Pause));
   if (code === 'rate_limited') core.counters.add('rate_limited');
 }
 
+/** Null = the mailbox may send. */
 export function readPause(core: Core): Pause | null {
-  const stored = getMeta(core.sql, 'pause');
-  return stored === undefined ? null : (JSON.parse(stored) as Pause);
+  const pause = JSON.parse(getMeta(core.sql, 'pause') ?? 'null') as Pause | null;
+  return pause !== null && pause.untilAt > core.clock() ? pause : null;
 }
 
 /** Sends everything to the new chat from now on, and says so there once. */
-export function followMigration(core: Core, toChatId: string, nowMs: number): void {
+export function followMigration(core: Core, toChatId: string): void {
   if (targetChat(core) === toChatId) return;
   setMeta(core.sql, 'migrated_to', toChatId);
-  tellPhone(
-    core,
-    0,
+  const text =
     `This group is now a supergroup with the id ${toChatId}. Waiting answers come here. ` +
-      `To be heard here, put ${toChatId} into ${core.platform.chatSetting} of the relay and bind the project again.`,
-    nowMs,
-  );
+    `To be heard here, put ${toChatId} into ${core.platform.chatSetting} of the relay and bind the project again.`;
+  tellPhone(core, 0, text);
 }

@@ -5,7 +5,7 @@ import { relayLimits } from '../../../protocol/limits.ts';
 import { type OutboxAnswer, type OutboxItem, type OutboxRequest, outboxClasses } from '../../../protocol/relay-api.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { buttonForAnswer, noteAnswer } from '../notices/retry-button.ts';
+import { buttonForAnswer } from '../notices/retry-button.ts';
 import { issueButton } from '../tables/buttons.ts';
 import {
   dropOldest,
@@ -14,17 +14,15 @@ import {
   ownKeyPrefix,
   readSlot,
   type StoredCall,
+  setSlot,
+  supersede,
   tapLane,
 } from '../tables/outbox.ts';
 import { openProject } from '../tables/projects.ts';
 import { noteOutcome, readOutcome } from './outcomes.ts';
 
 /** Adds the new items and returns the state of each key, in the order of the items. Raises `bad_request` and `mailbox_full`; then nothing was taken. */
-export function acceptItems(
-  core: Core,
-  request: OutboxRequest,
-  nowMs: number,
-): { answer: OutboxAnswer; added: boolean } {
+export function acceptItems(core: Core, request: OutboxRequest): { answer: OutboxAnswer; added: boolean } {
   const { maxText } = core.platform.capabilities;
   for (const item of request.items) {
     const longest = Math.max(...item.parts.map((part) => part.text.length));
@@ -47,7 +45,7 @@ export function acceptItems(
     const items = request.items.map((item) => {
       const known = readOutcome(core.sql, item.key);
       if (known) return known;
-      added = addItem(core, request.project, item, nowMs) || added;
+      added = addItem(core, request.project, item) || added;
       return readOutcome(core.sql, item.key) ?? { key: item.key, state: 'sent' as const };
     });
     return { answer: { epoch: core.epoch, items }, added };
@@ -55,32 +53,23 @@ export function acceptItems(
 }
 
 /** False when a newer rev of the slot is already there: nothing is left to send. */
-function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): boolean {
+function addItem(core: Core, project: number, item: OutboxItem): boolean {
   const { sql } = core;
+  const nowMs = core.clock();
   const slot = item.slot === undefined ? undefined : { name: item.slot, rev: item.rev ?? 0 };
   let position: number | undefined;
   if (slot) {
     const current = readSlot(sql, project, slot.name);
     if (current && current.rev >= slot.rev) return false;
-    if (current) position = replaceWaiting(core, project, current.key, nowMs);
-    sql.exec(
-      `INSERT INTO slot (project, slot, rev, key, at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (project, slot) DO UPDATE SET rev = excluded.rev, key = excluded.key, at = excluded.at`,
-      project,
-      slot.name,
-      slot.rev,
-      item.key,
-      nowMs,
-    );
+    if (current) position = supersedeWaiting(core, project, current.key);
+    setSlot(sql, project, slot.name, slot.rev, item.key, nowMs);
   }
-  const asked = (item.buttons ?? []).map((row) =>
-    row.map((button) => issueButton(core, project, button, nowMs, item.key)),
-  );
-  const answersPlainly = asked.length === 0 && item.replyTo !== undefined;
-  const buttons = answersPlainly ? buttonForAnswer(core, item.replyTo ?? '', nowMs) : asked;
-  if (answersPlainly) noteAnswer(core, item.replyTo ?? '', item.key, item.parts.length - 1);
+  const asked = (item.buttons ?? []).map((row) => row.map((button) => issueButton(core, project, button, item.key)));
+  const lastPart = item.parts.length - 1;
+  const isAnswer = asked.length === 0 && item.replyTo !== undefined;
+  const buttons = isAnswer ? buttonForAnswer(core, item.replyTo ?? '', item.key, lastPart) : asked;
   item.parts.forEach((part, index) => {
-    const isLast = index === item.parts.length - 1;
+    const isLast = index === lastPart;
     insertRow(sql, {
       key: item.key,
       part: index,
@@ -104,15 +93,10 @@ function addItem(core: Core, project: number, item: OutboxItem, nowMs: number): 
 }
 
 /** A waiting edit is superseded by the newer edit, which takes its position. */
-function replaceWaiting(core: Core, project: number, key: string, nowMs: number): number | undefined {
-  const replaced = core.sql.exec<{ n: number; class: number }>(
-    `UPDATE outbox SET waiting = 0, state = 'sent', call = '', settled_at = ?
-     WHERE key = ? AND waiting = 1 AND state = 'queued' RETURNING n, class`,
-    nowMs,
-    key,
-  )[0];
-  if (replaced) noteOutcome(core, { key, project, class: replaced.class }, nowMs);
-  return replaced?.n;
+function supersedeWaiting(core: Core, project: number, key: string): number | undefined {
+  const superseded = supersede(core.sql, key, core.clock());
+  if (superseded) noteOutcome(core, { key, project, class: superseded.class });
+  return superseded?.n;
 }
 
 /** Queues a message of the relay itself; its outcome concerns no daemon. It supersedes a message that still waits in the same `slot`. */
@@ -120,7 +104,6 @@ export function enqueueOwn(
   core: Core,
   project: number,
   call: StoredCall,
-  nowMs: number,
   { lane = outboxClasses.indexOf('reply'), slot, ttlMs = relayLimits.outboxTtlMs }: OwnOptions = {},
 ): void {
   if (slot !== undefined) dropQueued(core.sql, lane, project, slot);
@@ -129,11 +112,10 @@ export function enqueueOwn(
     part: 0,
     project,
     class: lane,
-    n: undefined,
     call,
     slot: slot ?? null,
-    accepted_at: nowMs,
-    expires_at: nowMs + ttlMs,
+    accepted_at: core.clock(),
+    expires_at: core.clock() + ttlMs,
   });
 }
 
@@ -154,10 +136,9 @@ export function answerTap(
   core: Core,
   { project, buttonId, userId, queryRef }: { project: number; buttonId: string; userId: string; queryRef: string },
   text: string,
-  nowMs: number,
 ): void {
   const slot = `tap:${userId}:${buttonId}:${text}`;
-  enqueueOwn(core, project, { kind: 'acknowledge', queryRef, text }, nowMs, { lane: tapLane, slot, ttlMs: tapTtlMs });
+  enqueueOwn(core, project, { kind: 'acknowledge', queryRef, text }, { lane: tapLane, slot, ttlMs: tapTtlMs });
   dropOldest(core.sql, tapLane, waitingTaps);
 }
 
@@ -166,9 +147,8 @@ export function tellPhone(
   core: Core,
   project: number,
   text: string,
-  nowMs: number,
   below: { buttons?: OutboundButton[][]; replyTo?: string } = {},
   slot?: string,
 ): void {
-  enqueueOwn(core, project, { kind: 'text', text, entities: [], buttons: [], ...below }, nowMs, { slot });
+  enqueueOwn(core, project, { kind: 'text', text, entities: [], buttons: [], ...below }, { slot });
 }

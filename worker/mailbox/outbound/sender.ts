@@ -2,17 +2,16 @@
 
 import type { Rates, SendOutcome } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { showLateButtons } from '../notices/endings.ts';
 import { noteReplyAction } from '../tables/buttons.ts';
 import type { OutboxRow, StoredCall } from '../tables/outbox.ts';
 import {
   droppedOf,
   markDead,
-  markSending,
   markSent,
   moveToSlowLane,
   readHeads,
   requeue,
+  setRow,
   setSlotRef,
   tapLane,
 } from '../tables/outbox.ts';
@@ -21,19 +20,9 @@ import { getMeta, setMeta } from '../tables/schema.ts';
 import { type Buckets, outlivesMemory, take, waitMs } from './buckets.ts';
 import { resolveCall } from './calls.ts';
 import { noteOutcome } from './outcomes.ts';
-import { followMigration, type Pause, pauseUntil, readPause, targetChat } from './platform-state.ts';
+import { followMigration, pauseFor, readPause, targetChat } from './platform-state.ts';
 
-export interface Sender {
-  /** Sends all rows that may be sent now. Never throws for a failed call. Calls `notify` for each project whose log has a new outcome. */
-  run(notify: (project: number) => void): Promise<void>;
-  /** When the next row may be sent; null = no row waits. */
-  nextAt(): number | null;
-  /** When the next reaction may be sent; null = no reaction waits. */
-  nextReactionAt(): number | null;
-  pause(): Pause | null;
-  /** Takes the tokens for a message that the Worker sends by itself and returns 0, or the milliseconds until there are tokens. */
-  takeTurn(): number;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** One alarm sends at most this many, so that one never runs for minutes. */
 const callsPerRun = 50;
@@ -47,7 +36,7 @@ const tapsLeave = 1;
 const attemptsBeforeSlowLane = 10;
 
 /** `guard` sets the alarm that repeats a call under which the object dies; called once per run, with the first mark. */
-export function createSender(core: Core, guard: () => void): Sender {
+export function createSender(core: Core, guard: () => void) {
   const { sql, clock, platform, counters } = core;
   const reactionRetry = { at: 0, failures: 0 };
   let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
@@ -86,7 +75,7 @@ export function createSender(core: Core, guard: () => void): Sender {
           settleReaction(core, pending, reaction);
           break;
         case 'pause':
-          pauseUntil(core, clock() + outcome.afterMs, outcome.code);
+          pauseFor(core, outcome.afterMs, outcome.code);
           break;
         case 'retry':
           reactionRetry.failures += 1;
@@ -94,7 +83,7 @@ export function createSender(core: Core, guard: () => void): Sender {
           counters.add('retried');
           break;
         case 'migrate':
-          followMigration(core, outcome.chatId, clock());
+          followMigration(core, outcome.chatId);
           break;
         default:
           // The message is gone or takes no reactions.
@@ -106,15 +95,16 @@ export function createSender(core: Core, guard: () => void): Sender {
   }
 
   return {
-    async run(notify) {
+    /** Sends all rows that may be sent now. Never throws for a failed call. Calls `notify` for each project whose log has a new outcome. */
+    async run(notify: (project: number) => void): Promise<void> {
       /** `record` gives true when the row reached its end. */
-      const end = (row: OutboxRow, nowMs: number, record: () => boolean): void => {
-        const isNoted = sql.transaction(() => record() && noteOutcome(core, row, nowMs));
+      const end = (row: OutboxRow, record: () => boolean): void => {
+        const isNoted = sql.transaction(() => record() && noteOutcome(core, row));
         if (isNoted) notify(row.project);
       };
       for (let calls = 0; calls < callsPerRun; ) {
         const nowMs = clock();
-        if ((readPause(core)?.untilAt ?? 0) > nowMs) return;
+        if (readPause(core) !== null) return;
         const row = readHeads(sql).find((head) => head.next_at <= nowMs && turnInMs(head, nowMs) === 0);
         if (row === undefined) {
           if (!(await react(nowMs))) return;
@@ -122,12 +112,12 @@ export function createSender(core: Core, guard: () => void): Sender {
           continue;
         }
         if (row.expires_at <= nowMs) {
-          end(row, nowMs, () => finishDead(core, row, 'expired', 'it could not be sent in time', nowMs));
+          end(row, () => finishDead(core, row, { code: 'expired', reason: 'it could not be sent in time' }));
           continue;
         }
         const call = resolveCall(core, row);
         if (call === null) {
-          end(row, nowMs, () => {
+          end(row, () => {
             markSent(sql, row, null, nowMs);
             return true;
           });
@@ -137,63 +127,58 @@ export function createSender(core: Core, guard: () => void): Sender {
         sql.transaction(() => {
           if (calls === 0) guard();
           takeTokens(ratesFor(row), nowMs);
-          markSending(sql, row);
+          setRow(sql, row, { state: 'sending', attempts: row.attempts + 1 });
         });
         calls += 1;
         counters.add('calls');
         const outcome = await platform.call(call);
-        const endedAt = clock();
-        end(row, endedAt, () => record(core, row, outcome, endedAt));
+        end(row, () => record(core, row, outcome));
       }
     },
 
-    nextAt() {
+    /** When the next row may be sent; null = no row waits. */
+    nextAt(): number | null {
       const nowMs = clock();
       const times = readHeads(sql).map((row) => Math.max(row.next_at, nowMs + turnInMs(row, nowMs)));
       return times.length === 0 ? null : Math.max(Math.min(...times), readPause(core)?.untilAt ?? 0);
     },
 
-    nextReactionAt() {
+    /** When the next reaction may be sent; null = no reaction waits. */
+    nextReactionAt(): number | null {
       if (!isReactionDue(core)) return null;
       const nowMs = clock();
       const turnAt = nowMs + waitMs(buckets, chatRates(), nowMs, reactionsLeave);
       return Math.max(turnAt, reactionRetry.at, readPause(core)?.untilAt ?? 0);
     },
 
-    takeTurn() {
+    /** Takes the tokens for a message that the Worker sends by itself and returns 0, or the milliseconds until there are tokens. */
+    takeTurn(): number {
       const nowMs = clock();
-      const pausedMs = (readPause(core)?.untilAt ?? 0) - nowMs;
-      const wait = Math.max(0, pausedMs, waitMs(buckets, chatRates(), nowMs));
+      const pausedMs = (readPause(core)?.untilAt ?? nowMs) - nowMs;
+      const wait = Math.max(pausedMs, waitMs(buckets, chatRates(), nowMs));
       if (wait === 0) takeTokens(chatRates(), nowMs);
       return wait;
-    },
-
-    pause: () => {
-      const pause = readPause(core);
-      return pause !== null && pause.untilAt > clock() ? pause : null;
     },
   };
 }
 
 /** Applies an outcome; true when the row reached its end. */
-function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number): boolean {
+function record(core: Core, row: OutboxRow, outcome: SendOutcome): boolean {
   const { sql, counters } = core;
+  const nowMs = core.clock();
   switch (outcome.kind) {
     case 'sent':
-      noteReply(core, row, outcome.ref, nowMs);
-      showLateButtons(core, row, outcome.ref, nowMs);
+      noteReply(core, row, outcome.ref);
       markSent(sql, row, outcome.ref ?? null, nowMs, core.platform.capabilities.confirms);
       if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
       counters.add('sent');
       counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));
       return true;
     case 'dead':
-      return finishDead(core, row, outcome.code, outcome.reason, nowMs);
+      return finishDead(core, row, outcome);
     case 'without': {
       const dropped = droppedOf(row);
-      if (dropped.includes(outcome.what)) {
-        return finishDead(core, row, 'rejected', outcome.reason, nowMs);
-      }
+      if (dropped.includes(outcome.what)) return finishDead(core, row, { code: 'rejected', reason: outcome.reason });
       if (outcome.what === 'target' && row.slot !== null) setSlotRef(sql, row.project, row.slot, null);
       requeue(sql, row, 0, [...dropped, outcome.what].join(','));
       counters.add('retried');
@@ -201,10 +186,10 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
     }
     case 'migrate':
       requeue(sql, row, 0, row.without);
-      followMigration(core, outcome.chatId, nowMs);
+      followMigration(core, outcome.chatId);
       return false;
     case 'pause':
-      pauseUntil(core, nowMs + outcome.afterMs, outcome.code);
+      pauseFor(core, outcome.afterMs, outcome.code);
       requeue(sql, row, 0, row.without);
       return false;
     case 'retry':
@@ -217,15 +202,15 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome, nowMs: number)
 }
 
 /** Before the call is emptied. */
-function noteReply(core: Core, row: OutboxRow, ref: string | undefined, nowMs: number): void {
+function noteReply(core: Core, row: OutboxRow, ref: string | undefined): void {
   const stored = JSON.parse(row.call) as StoredCall;
   if (ref === undefined || stored.kind !== 'text' || stored.replyAction === undefined) return;
-  noteReplyAction(core, row.project, { ref, key: row.key, action: stored.replyAction }, nowMs);
+  noteReplyAction(core, row.project, { ref, key: row.key, action: stored.replyAction });
 }
 
 /** Gives true, as the row has reached its end. */
-function finishDead(core: Core, row: OutboxRow, code: string, reason: string, nowMs: number): true {
-  markDead(core.sql, row, code, reason, nowMs);
+function finishDead(core: Core, row: OutboxRow, error: { code: string; reason: string }): true {
+  markDead(core.sql, row, error, core.clock());
   // A button that came too late, or the answer to a tap, does not count as a loss.
   if ((JSON.parse(row.call) as StoredCall).kind === 'text') core.counters.add('dead');
   return true;

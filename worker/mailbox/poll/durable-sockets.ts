@@ -1,10 +1,10 @@
-// Poll sockets on Cloudflare: hibernatable, what they wait for stands in their attachment. The only file that knows WebSockets here.
+// Poll sockets on Cloudflare: hibernatable, with the waiter in their attachment. The only file here that knows WebSockets.
 
-import type { PollSocket, PollSockets, Waiter } from './sockets.ts';
+import type { PollSocket, Waiter } from './sockets.ts';
 
 interface Attachment {
   project: number;
-  /** Null before it is parked and after its last frame. */
+  /** Null before the poll is parked and after its last frame. */
   waiter: Waiter | null;
 }
 
@@ -18,15 +18,10 @@ export function acceptPollSocket(ctx: DurableObjectState, request: Request): Res
   return new Response(null, { status: 101, webSocket: client });
 }
 
-export function durableSockets(ctx: DurableObjectState): PollSockets {
-  return {
-    parked: (project) =>
-      ctx
-        .getWebSockets(tagOf(project))
-        .map(pollSocket)
-        // Closing sockets are still listed.
-        .filter((socket) => socket.waiter() !== null),
-  };
+export function parkedSockets(ctx: DurableObjectState, project: number): PollSocket[] {
+  const sockets = ctx.getWebSockets(tagOf(project)).map(pollSocket);
+  // Closing sockets are still listed.
+  return sockets.filter((socket) => socket.waiter() !== null);
 }
 
 export function pollSocket(socket: WebSocket): PollSocket {

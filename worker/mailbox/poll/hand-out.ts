@@ -4,13 +4,12 @@ import { WaError } from '../../../protocol/errors.ts';
 import { messageId, parseMessageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { ControlRow, PhoneFile, Row } from '../../../protocol/log.ts';
-import { type Receipt, type ReceiptState, supersedes } from '../../../protocol/receipts.ts';
+import { type Receipt, supersedes } from '../../../protocol/receipts.ts';
 import type { Core } from '../core.ts';
-import { cacheOf } from '../tables/cache.ts';
-import { expireRow, highestSeq, readRow } from '../tables/log.ts';
-import { noteState } from '../tables/reactions.ts';
+import type { Ending } from '../notices/endings.ts';
+import { firstHeldSeq } from '../tables/albums.ts';
+import { expireRow, highestSeq, readControls, readPage, readRow, setLogRow } from '../tables/log.ts';
 import type { AlbumTexts, LogRow, ProjectRow } from '../tables/rows.ts';
-import { update } from '../tables/sql.ts';
 
 export interface HandOut {
   rows: Row[];
@@ -22,36 +21,29 @@ export interface HandOut {
 /** Rows of a page; most polls find less. */
 const pageRows = 200;
 const maxControls = 500;
-/** A daemon that lost its state gets a spent control again only this long: an old STOP must not halt today's work. */
+/** A daemon that lost its state gets a handled control again only this long: an old STOP must not halt today's work. */
 const controlResendMs = 10 * 60_000;
 
 /**
  * The rows for a daemon that has everything up to `after`: all rows above the cursor, and below the cursor the messages that it never
  * reported as injected. Outcomes come only from above the cursor: a daemon that lost its state posts its open keys again.
- * Marks what expired on the way. `before` = first seq of an open album.
+ * Marks what expired on the way. An open album holds back what comes after its first part.
  */
-export function handOut(core: Core, project: ProjectRow, after: number, before: number, nowMs: number): HandOut {
+export function handOut(core: Core, project: ProjectRow, after: number): HandOut {
   const rows: Row[] = [];
   const expired: LogRow[] = [];
   if (after >= highestSeq(core.sql, project)) return { rows, controls: [], expired };
+  const nowMs = core.clock();
+  const before = firstHeldSeq(core.sql, project.project, nowMs);
+  const { project: number, cursor } = project;
+  const reach = { project: number, cursor, after, before, controlsSince: nowMs - controlResendMs };
   let bytes = 0;
-  let from = after;
   let isWhole = before === Number.MAX_SAFE_INTEGER;
   window: for (;;) {
-    const page = core.sql.exec<LogRow>(
-      `SELECT * FROM log WHERE project = ? AND seq > ? AND seq < ?
-       AND (seq > ? OR ((state IS NULL OR state = 'taken') AND kind <> 'outcome' AND (kind <> 'control' OR stored_at > ?)))
-       ORDER BY seq LIMIT ?`,
-      project.project,
-      from,
-      before,
-      project.cursor,
-      nowMs - controlResendMs,
-      pageRows,
-    );
+    const page = readPage(core.sql, reach, pageRows);
     for (const stored of page) {
       if (isDue(project, stored, nowMs)) {
-        expireRow(core, stored, nowMs);
+        expireRow(core, stored);
         expired.push(stored);
       }
       const row = wireRow(core, project, stored, nowMs);
@@ -62,27 +54,17 @@ export function handOut(core: Core, project: ProjectRow, after: number, before: 
       }
       bytes += size;
       rows.push(row);
-      if (stored.seq > project.cursor && stored.kind !== 'outcome') countDelivery(core, stored, nowMs);
+      if (stored.seq <= project.cursor || stored.kind === 'outcome') continue;
+      core.counters.add('delivered');
+      core.counters.add('deliver_ms', Math.max(0, nowMs - stored.stored_at));
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
-    from = last.seq;
+    reach.after = last.seq;
   }
-  const controls = isWhole ? rows.filter((row) => row.kind === 'control') : controlsAbove(core, project, after, nowMs);
-  return { rows, controls, expired };
-}
-
-function controlsAbove(core: Core, project: ProjectRow, after: number, nowMs: number): ControlRow[] {
-  const stored = core.sql.exec<LogRow>(
-    `SELECT * FROM log INDEXED BY log_controls WHERE project = ? AND kind = 'control' AND seq > ?
-     AND (seq > ? OR (state IS NULL AND stored_at > ?)) ORDER BY seq LIMIT ?`,
-    project.project,
-    after,
-    project.cursor,
-    nowMs - controlResendMs,
-    maxControls,
-  );
-  return stored.map((row) => wireRow(core, project, row, nowMs)).filter((row) => row.kind === 'control');
+  const controls = isWhole ? [] : readControls(core.sql, { ...reach, after }, maxControls);
+  const all = isWhole ? rows : controls.map((row) => wireRow(core, project, row, nowMs));
+  return { rows, controls: all.filter((row) => row.kind === 'control'), expired };
 }
 
 function wireRow(core: Core, project: ProjectRow, stored: LogRow, nowMs: number): Row {
@@ -105,31 +87,19 @@ function isDue(project: ProjectRow, row: LogRow, nowMs: number): boolean {
   return row.expires_at !== null && row.expires_at <= nowMs && row.state === null && row.seq > project.cursor;
 }
 
-function countDelivery(core: Core, stored: LogRow, nowMs: number): void {
-  core.counters.add('delivered');
-  core.counters.add('deliver_ms', Math.max(0, nowMs - stored.stored_at));
-}
-
 /** Applies what moves a row up the ladder and returns it; receipts for other storages, projects or unknown rows are dropped. */
-export function applyReceipts(
-  core: Core,
-  project: ProjectRow,
-  receipts: readonly Receipt[],
-): { row: LogRow; state: ReceiptState }[] {
-  const moved: { row: LogRow; state: ReceiptState }[] = [];
+export function applyReceipts(core: Core, project: ProjectRow, receipts: readonly Receipt[]): Ending[] {
+  const moved: Ending[] = [];
   for (const receipt of receipts) {
     const id = parseMessageId(receipt.id);
     if (id === undefined || id.epoch !== core.epoch || id.project !== project.project) continue;
     const row = readRow(core.sql, id.project, id.seq);
     if (row === undefined) continue;
-    const state = row.state ?? (row.seq <= project.cursor ? 'delivered' : 'stored');
-    if (!supersedes(receipt, { attempt: row.attempt, state })) continue;
-    const { attempt, at: state_at } = receipt;
-    update(core.sql, 'log', { state: receipt.state, state_at, attempt }, { project: row.project, seq: row.seq });
-    // Only rows above the cursor can wait.
-    if (row.seq > project.cursor) cacheOf(core.sql).oldest.delete(row.project);
-    noteState(core, { ...row, state: receipt.state });
-    if (row.kind === 'message') moved.push({ row, state: receipt.state });
+    const was = row.state ?? (row.seq <= project.cursor ? 'delivered' : 'stored');
+    if (!supersedes(receipt, { attempt: row.attempt, state: was })) continue;
+    const { state, attempt, at: state_at } = receipt;
+    setLogRow(core, row, { state, state_at, attempt });
+    if (row.kind === 'message') moved.push({ row, state });
   }
   return moved;
 }

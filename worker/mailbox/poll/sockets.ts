@@ -20,11 +20,6 @@ export interface PollSocket {
   finish(frame: string): void;
 }
 
-export interface PollSockets {
-  /** Parked ones only. */
-  parked(project: number): PollSocket[];
-}
-
 /** Frames to the stateless Worker: a status line, then the JSON of the answer. */
 export function answerFrame(status: number, body: PollAnswer | ErrorBody): string {
   return `${status}\n${JSON.stringify(body)}`;

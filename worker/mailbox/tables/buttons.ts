@@ -1,4 +1,4 @@
-// Buttons below messages: opaque ids that this mailbox issues and resolves.
+// The table of buttons below messages: opaque ids that this mailbox issues and resolves.
 
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
@@ -12,18 +12,17 @@ interface ButtonMeaning {
 
 export type KnownButton = { project: number; key: string; action: string };
 
-/** Actions of the relay's own; any other is the daemon's. */
+/** Begins an action of the relay; every other action is the daemon's. */
 export const ownActionPrefix = 'relay:';
 
 export function issueButton(
   core: Core,
   project: number,
   { label, action, style }: ButtonMeaning,
-  nowMs: number,
   key = ownActionPrefix,
 ): OutboundButton {
   const id = core.randomId();
-  insert(core.sql, 'button', { id, project, key, action, at: nowMs });
+  insert(core.sql, 'button', { id, project, key, action, at: core.clock() });
   return { label, id, ...(style === undefined ? {} : { style }) };
 }
 
@@ -32,9 +31,8 @@ export function noteReplyAction(
   core: Core,
   project: number,
   { ref, key, action }: { ref: string; key: string; action: string },
-  nowMs: number,
 ): void {
-  insert(core.sql, 'button', { id: replyId(ref), project, key, action, at: nowMs }, 'INSERT OR REPLACE');
+  insert(core.sql, 'button', { id: replyId(ref), project, key, action, at: core.clock() }, 'INSERT OR REPLACE');
 }
 
 /** Works once: a later reply to the same message is an ordinary message. */
@@ -59,4 +57,8 @@ export function pressedButton(sql: Sql, id: string): KnownButton | undefined {
 
 function readButton(sql: Sql, id: string): KnownButton | undefined {
   return sql.exec<KnownButton>('SELECT project, key, action FROM button WHERE id = ?', id)[0];
+}
+
+export function deleteButtons(sql: Sql, issuedBefore: number): void {
+  sql.exec('DELETE FROM button WHERE at < ?', issuedBefore);
 }

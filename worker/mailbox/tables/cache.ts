@@ -1,12 +1,12 @@
-// The object's memory of its storage, so that a message costs few rows read. Never ahead of the
-// storage: an undone transaction clears the memory.
+// The object's memory of its storage, so that a message costs few rows read. Never ahead of the storage: an undone transaction
+// clears the memory.
 
-import type { OutboundButton } from '../../platform.ts';
+import type { OutboxRow } from './outbox.ts';
 import type { LogRow, ProjectRow } from './rows.ts';
 import type { Sql } from './sql.ts';
 
 export interface Cache {
-  /** All of them, by number; null = not read yet. */
+  /** All projects by number; null = not read yet. */
   projects: Map<number, ProjectRow> | null;
   /** Project -> highest row of the log; 0 = none. */
   highest: Map<number, number>;
@@ -19,18 +19,13 @@ export interface Cache {
   /** The messages whose reaction on the phone is not the one of their state, the last that changed at the end; null = not read yet. */
   reactions: Map<string, ReactingRow> | null;
   /** Which outbox row answered a message, by the id of the message: the text and the report on the turn come within seconds. */
-  answers: Map<string, RecentAnswer>;
+  answers: Map<string, Pick<OutboxRow, 'key' | 'part'>>;
+  /** Project -> when its last socket went. Unknown after hibernation: then `present_until_at` stands in. */
+  goneAt: Map<number, number>;
 }
 
 /** The columns that decide the reaction on a message. */
 export type ReactingRow = Pick<LogRow, 'project' | 'seq' | 'kind' | 'ref' | 'state' | 'shown'>;
-
-interface RecentAnswer {
-  key: string;
-  part: number;
-  /** Given to the text while it was on its way, so that the phone shows the text without them. */
-  late?: OutboundButton[][];
-}
 
 /** What deadlines and the status need of a waiting message. */
 export interface Waiting {
@@ -52,6 +47,7 @@ export function cacheOf(sql: Sql): Cache {
     oldest: new Map(),
     reactions: null,
     answers: new Map(),
+    goneAt: new Map(),
   };
   caches.set(sql, fresh);
   return fresh;

@@ -4,7 +4,7 @@ import { relayLimits } from '../../../protocol/limits.ts';
 import { getMeta, setMeta } from './schema.ts';
 import type { Sql } from './sql.ts';
 
-type Turn = { table: 'seen_a' | 'seen_b'; since: number };
+type Turn = { table: 'dedupe_a' | 'dedupe_b'; since: number };
 
 /** False when the update is known; else it is remembered now, for at least `dedupeKeptMs`. */
 export function rememberUpdate(sql: Sql, key: string): boolean {
@@ -26,14 +26,14 @@ export function rotateDedupe(sql: Sql, nowMs: number): void {
   // Not DELETE: that counts, and costs, a written row for each.
   sql.exec(`DROP TABLE ${next}`);
   sql.exec(`CREATE TABLE ${next} (key TEXT PRIMARY KEY) WITHOUT ROWID`);
-  setMeta(sql, 'seen_turn', JSON.stringify({ table: next, since: nowMs } satisfies Turn));
+  setMeta(sql, 'dedupe_turn', JSON.stringify({ table: next, since: nowMs } satisfies Turn));
 }
 
 function currentTurn(sql: Sql): Turn {
-  const stored = getMeta(sql, 'seen_turn');
-  return stored === undefined ? { table: 'seen_a', since: 0 } : (JSON.parse(stored) as Turn);
+  const stored = getMeta(sql, 'dedupe_turn');
+  return stored === undefined ? { table: 'dedupe_a', since: 0 } : (JSON.parse(stored) as Turn);
 }
 
 function otherTable(table: Turn['table']): Turn['table'] {
-  return table === 'seen_a' ? 'seen_b' : 'seen_a';
+  return table === 'dedupe_a' ? 'dedupe_b' : 'dedupe_a';
 }

@@ -14,7 +14,8 @@ export type StoredCall =
       replyTo?: string;
       replyAction?: string;
     }
-  | { kind: 'buttons'; ref: string; buttons: OutboundButton[][] }
+  /** For the message that shows the row of the key. */
+  | { kind: 'buttons'; key: string; part: number; buttons: OutboundButton[][] }
   | { kind: 'acknowledge'; queryRef: string; text: string }
   /** The commands of the phone, as they are when it is sent. */
   | { kind: 'menu' };
@@ -39,8 +40,8 @@ export type OutboxRow = {
   expires_at: number;
   settled_at: number | null;
   ref: string | null;
-  /** The owner has retried or dropped it. */
-  letter_done: 0 | 1;
+  /** 1 = the owner has retried or dropped the dead letter. */
+  dlq_done: 0 | 1;
   error_code: string | null;
   error_reason: string | null;
 };
@@ -63,28 +64,26 @@ export function isOwnKey(key: string): boolean {
   return key.startsWith(ownKeyPrefix);
 }
 
-interface NewOutboxRow {
-  key: string;
-  part: number;
-  project: number;
-  class: number;
+type NewOutboxRow = Pick<OutboxRow, 'key' | 'part' | 'project' | 'class' | 'slot' | 'accepted_at' | 'expires_at'> & {
   /** Undefined = behind everything that waits. */
-  n: number | undefined;
+  n?: number | undefined;
   call: StoredCall;
-  slot: string | null;
-  accepted_at: number;
-  expires_at: number;
-}
-
-type RowKey = Pick<OutboxRow, 'key' | 'part'>;
+};
 
 export function insertRow(sql: Sql, row: NewOutboxRow): void {
   const { n = lastPosition(sql, row.class) + 1, call } = row;
   insert(sql, 'outbox', { ...row, n, call: JSON.stringify(call), waiting: 1, state: 'queued' });
 }
 
+/** The row of a document holds no call: the bytes of the document pass through and are not kept. */
+export function insertDocument(sql: Sql, project: number, key: string, nowMs: number): void {
+  const times = { accepted_at: nowMs, expires_at: nowMs, settled_at: nowMs };
+  const state = { waiting: 0, state: 'sending', call: '', attempts: 1 };
+  insert(sql, 'outbox', { key, part: 0, project, class: outboxClasses.indexOf('answer'), n: 0, ...state, ...times });
+}
+
 /** Writes columns of a row. */
-export function setRow(sql: Sql, { key, part }: RowKey, columns: Partial<OutboxRow>): void {
+export function setRow(sql: Sql, { key, part }: OutboxRow, columns: Partial<OutboxRow>): void {
   update(sql, 'outbox', columns, { key, part });
 }
 
@@ -115,6 +114,49 @@ export function readHeads(sql: Sql): OutboxRow[] {
       index,
     ),
   );
+}
+
+/** The parts of a key, in order. */
+export function readParts(sql: Sql, key: string): OutboxRow[] {
+  return sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? ORDER BY part', key);
+}
+
+/** How many rows of daemons stand at each state, without the dead letters that the owner has retried or dropped. */
+export function countStates(sql: Sql): Record<OutboxRow['state'], number> {
+  const counted = sql.exec<{ state: OutboxRow['state']; count: number }>(
+    `SELECT state, count(*) AS count FROM outbox
+     WHERE key NOT LIKE '${ownKeyPrefix}%' AND (state <> 'dead' OR dlq_done = 0) GROUP BY state`,
+  );
+  const none = { queued: 0, sending: 0, sent: 0, dead: 0 };
+  return { ...none, ...Object.fromEntries(counted.map(({ state, count }) => [state, count])) };
+}
+
+/** Which rows are dead letters. The row of a document holds no call: only its daemon has the bytes. */
+const deadLetters = `project = ? AND state = 'dead' AND dlq_done = 0 AND call <> '' AND key NOT LIKE '${ownKeyPrefix}%'`;
+
+export function countDeadKeys(sql: Sql, project: number): number {
+  const query = `SELECT count(DISTINCT key) AS count FROM outbox WHERE ${deadLetters}`;
+  return sql.exec<{ count: number }>(query, project)[0]?.count ?? 0;
+}
+
+/** The first dead part of each key, newest first. */
+export function readDeadKeys(sql: Sql, project: number, limit: number): OutboxRow[] {
+  const query = `SELECT *, min(part) FROM outbox WHERE ${deadLetters} GROUP BY key ORDER BY accepted_at DESC LIMIT ?`;
+  return sql.exec<OutboxRow>(query, project, limit);
+}
+
+export function readDeadParts(sql: Sql, project: number, key: string): OutboxRow[] {
+  return sql.exec<OutboxRow>(`SELECT * FROM outbox WHERE ${deadLetters} AND key = ? ORDER BY part`, project, key);
+}
+
+/** Ends the rows of a key that are still queued, as sent. Gives the first. */
+export function supersede(sql: Sql, key: string, nowMs: number): Pick<OutboxRow, 'n' | 'class'> | undefined {
+  return sql.exec<Pick<OutboxRow, 'n' | 'class'>>(
+    `UPDATE outbox SET waiting = 0, state = 'sent', call = '', settled_at = ?
+     WHERE key = ? AND waiting = 1 AND state = 'queued' RETURNING n, class`,
+    nowMs,
+    key,
+  )[0];
 }
 
 /** Deletes the relay's own rows of this slot that are still queued. */
@@ -153,15 +195,24 @@ export function readSlot(sql: Sql, project: number, slot: string): SlotRow | und
   return sql.exec<SlotRow>('SELECT rev, key, ref FROM slot WHERE project = ? AND slot = ?', project, slot)[0];
 }
 
+/** Makes `key` the newest rev of a slot. */
+export function setSlot(sql: Sql, project: number, slot: string, rev: number, key: string, nowMs: number): void {
+  sql.exec(
+    `INSERT INTO slot (project, slot, rev, key, at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (project, slot) DO UPDATE SET rev = excluded.rev, key = excluded.key, at = excluded.at`,
+    project,
+    slot,
+    rev,
+    key,
+    nowMs,
+  );
+}
+
 export function setSlotRef(sql: Sql, project: number, slot: string, ref: string | null): void {
   sql.exec('UPDATE slot SET ref = ? WHERE project = ? AND slot = ?', ref, project, slot);
 }
 
-export function markSending(sql: Sql, row: OutboxRow): void {
-  setRow(sql, row, { state: 'sending', attempts: row.attempts + 1 });
-}
-
-/** `awaits` = the platform will say whether it arrived: until then the call stays, for a dead letter. */
+/** `awaits` = the platform will say whether the message arrived: until then the call stays, for a dead letter. */
 export function markSent(sql: Sql, row: OutboxRow, ref: string | null, nowMs: number, awaits = false): void {
   if (isOver(sql, row)) return;
   const call = awaits && ref !== null && row.class !== progressClass ? row.call : '';
@@ -183,9 +234,10 @@ function isOver(sql: Sql, { key, class: lane }: OutboxRow): boolean {
 }
 
 /** The call stays in the row, so that the dead letter can be retried. */
-export function markDead(sql: Sql, row: OutboxRow, code: string, reason: string, nowMs: number): void {
+export function markDead(sql: Sql, row: OutboxRow, error: { code: string; reason: string }, nowMs: number): void {
   if (isOver(sql, row)) return;
-  setRow(sql, row, { waiting: 0, state: 'dead', error_code: code, error_reason: reason, settled_at: nowMs });
+  const { code: error_code, reason: error_reason } = error;
+  setRow(sql, row, { waiting: 0, state: 'dead', error_code, error_reason, settled_at: nowMs });
 }
 
 export function requeue(sql: Sql, row: OutboxRow, next_at: number, without: string): void {
@@ -194,4 +246,10 @@ export function requeue(sql: Sql, row: OutboxRow, next_at: number, without: stri
 
 export function droppedOf(row: OutboxRow): Droppable[] {
   return row.without === '' ? [] : (row.without.split(',') as Droppable[]);
+}
+
+/** Deletes the rows that were settled before `before`, and the slots and their messages of that time. */
+export function deleteSettled(sql: Sql, before: number): void {
+  sql.exec('DELETE FROM outbox WHERE waiting = 0 AND settled_at < ?', before);
+  sql.exec('DELETE FROM slot WHERE at < ?', before);
 }

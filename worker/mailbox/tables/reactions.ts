@@ -1,5 +1,5 @@
-// The ladder of a phone message as one reaction on it: which messages do not show theirs yet, newest first. Calls no platform.
-// All of them lie above `shown_to` of their project, which is written with the state that makes a reaction due.
+// The ladder of a phone message as one reaction: which messages do not show theirs yet, newest first. Calls no platform.
+// All of these messages lie above `shown_to` of their project, which is written with the state that makes a reaction due.
 
 import type { ReceiptState } from '../../../protocol/receipts.ts';
 import type { Reaction } from '../../platform.ts';

@@ -44,8 +44,8 @@ export type LogRow = {
   attempt: number;
   /** The reaction that the phone shows; `noReaction` = the message takes no reaction any more. */
   shown: string | null;
-  /** The owner has retried or dropped it. */
-  letter_done: 0 | 1;
+  /** 1 = the owner has retried or dropped the dead letter. */
+  dlq_done: 0 | 1;
 };
 
 /** The text of each part of an album by the platform's id of it; never on the wire. */

@@ -4,7 +4,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { cacheOf } from './cache.ts';
 import type { Sql } from './sql.ts';
 
-const storageVersion = 2;
+const storageVersion = 3;
 
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -13,12 +13,12 @@ CREATE TABLE project (
   cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0, shown_to INTEGER NOT NULL DEFAULT 0,
   away_told_at INTEGER, away_cursor INTEGER, expired_untold INTEGER NOT NULL DEFAULT 0, expired_told_at INTEGER,
   passed TEXT NOT NULL DEFAULT '[]', counters TEXT NOT NULL DEFAULT '{}');
-CREATE TABLE seen_a (key TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE seen_b (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE dedupe_a (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE dedupe_b (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE log (
   project INTEGER, seq INTEGER, at INTEGER NOT NULL, stored_at INTEGER NOT NULL, kind TEXT NOT NULL, ref TEXT NOT NULL,
   body TEXT NOT NULL, expires_at INTEGER, state TEXT, state_at INTEGER, attempt INTEGER NOT NULL DEFAULT 0,
-  shown TEXT, letter_done INTEGER NOT NULL DEFAULT 0,
+  shown TEXT, dlq_done INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (project, seq)) WITHOUT ROWID;
 CREATE INDEX log_controls ON log (project, seq) WHERE kind = 'control';
 CREATE TABLE album (
@@ -28,7 +28,7 @@ CREATE TABLE outbox (
   key TEXT, part INTEGER, project INTEGER NOT NULL, class INTEGER NOT NULL, n INTEGER NOT NULL, waiting INTEGER NOT NULL,
   state TEXT NOT NULL, call TEXT NOT NULL, slot TEXT, without TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0,
   next_at INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, settled_at INTEGER, ref TEXT,
-  letter_done INTEGER NOT NULL DEFAULT 0, error_code TEXT, error_reason TEXT, PRIMARY KEY (key, part)) WITHOUT ROWID;
+  dlq_done INTEGER NOT NULL DEFAULT 0, error_code TEXT, error_reason TEXT, PRIMARY KEY (key, part)) WITHOUT ROWID;
 CREATE INDEX outbox_waiting ON outbox (class, n) WHERE waiting = 1;
 CREATE INDEX outbox_awaited ON outbox (ref) WHERE ref IS NOT NULL AND call <> '';
 CREATE TABLE slot (
@@ -79,7 +79,7 @@ type MetaKey =
   | 'full_told'
   | 'cleaned_at'
   /** Which of the two memories of updates is written, and since when. */
-  | 'seen_turn'
+  | 'dedupe_turn'
   /** `{name, at}`: how groups address this bot. */
   | 'username';
 

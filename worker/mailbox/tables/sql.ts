@@ -27,7 +27,6 @@ export function update(sql: Sql, table: string, columns: SqlRow, where: SqlRow):
   );
 }
 
-/** The one number of `SELECT count(*) AS count …`. */
-export function count(sql: Sql, query: string, ...params: SqlValue[]): number {
-  return sql.exec<{ count: number }>(query, ...params)[0]?.count ?? 0;
+export function count(sql: Sql, table: string, where: string, ...params: SqlValue[]): number {
+  return sql.exec<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`, ...params)[0]?.count ?? 0;
 }

@@ -1,4 +1,4 @@
-// What keeps Gemini CLI from running our hooks in a project.
+// The settings that keep Gemini CLI from running the hooks of wa-sync in a project.
 
 import { spawnSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -59,9 +59,9 @@ it('a link, a pipe and a file above the size limit are named and never read', as
   spawnSync('mkfifo', [join(place.project, '.env')]);
   const large = await write('.gemini/.env', ' '.repeat(2 * 1024 * 1024));
   expect((await look()).sort()).toEqual([
-    `${join(place.project, '.env')} cannot be looked at: it is a link, or no ordinary file that you may read`,
-    `${large} is too large to be looked at`,
-    `${join(place.project, '.gemini', 'settings.json')} cannot be looked at: it is a link, or no ordinary file that you may read`,
+    `${join(place.project, '.env')} cannot be read: a link, or not an ordinary file that you may read`,
+    `${large} is too large to be read`,
+    `${join(place.project, '.gemini', 'settings.json')} cannot be read: a link, or not an ordinary file that you may read`,
   ]);
 });
 

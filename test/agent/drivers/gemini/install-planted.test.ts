@@ -19,7 +19,7 @@ const folder = () => dirname(settings());
 const outside = () => join(place.home, 'dotfiles');
 const launcher = () => join(dirs.dataDir, 'hooks', dirs.version, 'wa-hook');
 
-/** In place of the settings file, or of its folder; what was there stands outside now. */
+/** Planted in place of the settings file or of its folder; the original stands outside then. */
 const planted: Record<string, { what: () => string; plant: () => Promise<unknown>; code: string; repair: RegExp }> = {
   'a link to a file outside of the project': {
     what: settings,
@@ -95,7 +95,7 @@ const planted: Record<string, { what: () => string; plant: () => Promise<unknown
 async function plantAt({ what, plant }: (typeof planted)[string]): Promise<void> {
   await mkdir(outside(), { recursive: true });
   await mkdir(dirname(what()), { recursive: true });
-  // What an installation has made goes outside, where a link finds it.
+  // Installed settings go outside, where a link finds them.
   if (await lstat(settings()).catch(() => undefined)) await rename(settings(), join(outside(), 'settings.json'));
   else await writeFile(join(outside(), 'settings.json'), '{ "theme": "dark" }');
   await rm(what(), { recursive: true, force: true });
@@ -111,16 +111,16 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
     const before = await lstat(trap.what());
     await expect(installHooks(dirs, 'project')).rejects.toThrow(refusal());
     await expect(installHooks(dirs, 'project')).rejects.toThrow(
-      expect.objectContaining({ hint: expect.stringContaining('--scope extension') }),
+      expect.objectContaining({ hint: expect.stringContaining('--scope user') }),
     );
     expect(await outsideText()).toBe('{ "theme": "dark" }');
     expect((await lstat(trap.what())).ino).toBe(before.ino);
-    await installHooks(dirs, 'extension');
+    await installHooks(dirs, 'user');
     expect((await listHooks(dirs))[0]).toMatchObject({ installed: true, current: true });
   });
 
   it('does not prevent the removal of other installations', async () => {
-    await installHooks(dirs, 'extension');
+    await installHooks(dirs, 'user');
     await plantAt(trap);
     expect(await uninstallHooks(dirs, undefined)).toHaveLength(1);
     await expect(uninstallHooks(dirs, 'project')).rejects.toThrow(refusal());
@@ -128,7 +128,7 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
   });
 
   it('is named when it replaced installed hooks, and the launcher that those hooks may still run stays', async () => {
-    await installHooks(dirs, 'extension');
+    await installHooks(dirs, 'user');
     await installHooks(dirs, 'project');
     const ours = await readFile(settings(), 'utf8');
     await plantAt(trap);
@@ -142,7 +142,7 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
     await expect(uninstallHooks(elsewhere, undefined)).rejects.toThrow(refusal());
     expect(await outsideText()).toBe(ours);
     expect((await lstat(launcher())).isFile()).toBe(true);
-    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'extension', installed: false });
+    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'user', installed: false });
 
     await rm(trap.what(), { recursive: true });
     await mkdir(folder(), { recursive: true });

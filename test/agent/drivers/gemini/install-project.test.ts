@@ -63,6 +63,48 @@ describe('project settings', () => {
     expect(JSON.parse(await readFile(settings(), 'utf8'))).toEqual({ theme: 'light', hooks });
   });
 
+  it('that the user changed keep the comments and the empty lists of the user after the removal', async () => {
+    await place.write(
+      'dev/project/.gemini/settings.json',
+      '{ // mine\n  "hooks": {\n    "AfterTool": [], // none\n    "SessionEnd": [\n      // later\n    ]\n  }\n}\n',
+    );
+    await installHooks(dirs, 'project');
+    await writeFile(
+      settings(),
+      (await readFile(settings(), 'utf8')).replace('{ // mine', '{ // mine\n  "theme": "dark",'),
+    );
+    await uninstallHooks(dirs, 'project');
+    expect(await readFile(settings(), 'utf8')).toBe(
+      '{ // mine\n  "theme": "dark",\n  "hooks": {\n    "AfterTool": [\n    ], // none\n    "SessionEnd": [\n      // later\n    ]\n  }\n}\n',
+    );
+  });
+
+  it('that the user changed between two installations come back with the change, to the byte', async () => {
+    const theirs = '{"theme":"dark"}';
+    await place.write('dev/project/.gemini/settings.json', theirs);
+    await installHooks(dirs, 'project');
+    await writeFile(settings(), (await readFile(settings(), 'utf8')).replace('dark', 'light'));
+    await installHooks(newer(), 'project');
+    await uninstallHooks(newer(), 'project');
+    expect(await readFile(settings(), 'utf8')).toBe('{"theme":"light"}');
+  });
+
+  it('keep a matcher that the user gave a hook of wa-sync, also in a newer version', async () => {
+    await installHooks(dirs, 'project');
+    const changed = JSON.parse(await readFile(settings(), 'utf8'));
+    changed.hooks.AfterTool[0].matcher = 'write_file';
+    await writeFile(settings(), JSON.stringify(changed, null, 2));
+    expect(await installHooks(newer(), 'project')).toMatchObject({ current: true });
+    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks.AfterTool[0].matcher).toBe('write_file');
+  });
+
+  it('that the user has cleaned by hand stay as they are', async () => {
+    await installHooks(dirs, 'project');
+    await writeFile(settings(), '{"theme":"dark"}');
+    expect(await uninstallHooks(dirs, 'project')).toEqual([]);
+    expect(await readFile(settings(), 'utf8')).toBe('{"theme":"dark"}');
+  });
+
   it('lose entries of wa-sync that are doubled or unknown to this version', async () => {
     const old = { type: 'command', name: 'wa-sync-AfterModel', command: 'old', timeout: 1 };
     const doubled = [
@@ -78,19 +120,19 @@ describe('project settings', () => {
   });
 
   it.each([
-    ['nothing', ''],
+    ['no text', ''],
     ['a comment alone', '// mine\n'],
     ['a comment without an end', '{} /* mine'],
     ['more depth than can be read', `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
     ['half an object', '{"a":'],
     ['a list', '[]'],
     ['hooks as a list', '{"hooks":[]}'],
-    ['an event that is no list', '{"hooks":{"BeforeAgent":{}}}'],
+    ['an event that is not a list', '{"hooks":{"BeforeAgent":{}}}'],
   ])('with %s are refused and stay as they are', async (_, text) => {
     await place.write('dev/project/.gemini/settings.json', text);
     const before = await place.snapshot();
     await expect(installHooks(dirs, 'project')).rejects.toThrow(
-      expect.objectContaining({ code: 'settings_unreadable', hint: expect.stringContaining('--scope extension') }),
+      expect.objectContaining({ code: 'settings_unreadable', hint: expect.stringContaining('--scope user') }),
     );
     expect(await place.snapshot()).toEqual(before);
     expect(await uninstallHooks(dirs, undefined)).toEqual([]);
@@ -116,13 +158,13 @@ describe('project settings', () => {
   });
 
   it('that were damaged later are reported by uninstall, which still removes the rest', async () => {
-    await installHooks(dirs, 'extension');
+    await installHooks(dirs, 'user');
     await installHooks(dirs, 'project');
     await writeFile(settings(), `{\n${await readFile(settings(), 'utf8')}`);
     await expect(uninstallHooks(dirs, undefined)).rejects.toThrow(
       expect.objectContaining({ code: 'settings_unreadable' }),
     );
-    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'extension', installed: false });
+    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'user', installed: false });
   });
 });
 

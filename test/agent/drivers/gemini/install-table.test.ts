@@ -4,8 +4,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
+import { gemini } from '../../../../agent/drivers/gemini/driver.ts';
 import { installHooks } from '../../../../agent/drivers/gemini/install.ts';
-import { hookEntry, hookTable, parseCommand } from '../../../../agent/drivers/gemini/install-table.ts';
+import { hookEvents, hookGroup, parseCommand } from '../../../../agent/drivers/gemini/install-table.ts';
 import { modeOf } from '../../../../agent/drivers/registry.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
@@ -43,7 +44,7 @@ describe('the installed command', () => {
     'reaches the launcher below a folder named %s, and is harmless without it',
     async (name) => {
       await moveBelow(name);
-      for (const scope of ['extension', 'project'] as const) {
+      for (const scope of ['user', 'project'] as const) {
         await installHooks(dirs, scope);
         const hooksFile =
           scope === 'project' ? settings() : join(dirs.dataDir, 'gemini-extension', '0.1.0', 'hooks', 'hooks.json');
@@ -60,41 +61,46 @@ describe('the installed command', () => {
   );
 
   it('has a timeout that Gemini CLI can count, and tells the launcher the same', () => {
-    for (const row of hookTable) {
-      const entry = hookEntry(row, { dir: '/d', platform: 'linux', directories: ['/r', '/c', "/it's"] });
+    for (const event of hookEvents) {
+      const seconds = gemini.maxSeconds(event) ?? 0;
+      const [entry] = hookGroup(event, { ...dirs, dataDir: '/d', directories: ['/r', '/c', "/it's"] }).hooks;
       expect(entry).toEqual({
         type: 'command',
-        name: `wa-sync-${row.event}`,
-        command: `[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini ${row.event} ${row.timeoutMs / 1000} ${modeOf('gemini', row.event)} '/r' '/c' '/it'\\''s'`,
-        timeout: row.timeoutMs,
+        name: `wa-sync-${event}`,
+        command: `[ -x '/d/hooks/0.1.0/wa-hook' ] || exit 0; exec '/d/hooks/0.1.0/wa-hook' gemini ${event} ${seconds} ${modeOf('gemini', event)} '/r' '/c' '/it'\\''s'`,
+        timeout: seconds * 1000,
       });
-      expect(row.timeoutMs).toBeLessThan(2 ** 31);
+      expect(entry.timeout).toBeLessThan(2 ** 31);
     }
   });
 
   it('lets the launcher wait at the end of a turn, and behind the gate of a tool', () => {
-    const waiting = hookTable.flatMap(({ event }) => (modeOf('gemini', event) === 'now' ? [] : [event]));
-    expect(waiting).toEqual(['BeforeTool', 'AfterAgent']);
+    expect(hookEvents.filter((event) => modeOf('gemini', event) !== 'now')).toEqual(['BeforeTool', 'AfterAgent']);
     expect([modeOf('gemini', 'BeforeTool'), modeOf('gemini', 'AfterAgent')]).toEqual(['gate', 'hold']);
   });
 
   it('runs the fallback by itself on Windows and ends well in any case', () => {
-    const row = { event: 'BeforeAgent', timeoutMs: 60_000 } as const;
     const directories = ['C:\\a b\\run', 'C:\\\u2019s', "C:\\it's"];
-    const { command } = hookEntry(row, { dir: "C:\\it's", platform: 'win32', directories });
-    const file = "'C:\\it''s\\wa-hook-fallback.cjs'";
+    const [{ command }] = hookGroup('BeforeAgent', {
+      ...dirs,
+      dataDir: "C:\\it's",
+      platform: 'win32',
+      directories,
+    }).hooks;
+    const file = "'C:\\it''s\\hooks\\0.1.0\\wa-hook-fallback.cjs'";
     expect(command).toBe(
       `if (Test-Path -LiteralPath ${file}) { Remove-Item Env:NODE_OPTIONS, Env:NODE_PATH -ErrorAction Ignore; node ${file} gemini BeforeAgent 60 0 0 'C:\\a b\\run' 'C:\\\u2019\u2019s' 'C:\\it''s' 2>$null }; exit 0`,
     );
-    expect(parseCommand(command)).toEqual({ target: "C:\\it's\\wa-hook-fallback.cjs", directories });
+    expect(parseCommand(command)).toEqual({
+      target: "C:\\it's\\hooks\\0.1.0\\wa-hook-fallback.cjs",
+      directories,
+    });
   });
 
-  it('of an older version is known, and names no directories', () => {
-    const posix = "[ -x '/d/wa-hook' ] || exit 0; exec '/d/wa-hook' gemini BeforeTool 86400";
-    expect(parseCommand(posix)).toEqual({ target: '/d/wa-hook', directories: [] });
-    const windows =
-      "if (Test-Path -LiteralPath 'C:\\d.cjs') { node 'C:\\d.cjs' gemini BeforeTool 86400 0 2>$null }; exit 0";
-    expect(parseCommand(windows)).toEqual({ target: 'C:\\d.cjs', directories: [] });
-    expect(parseCommand('echo of another')).toBeUndefined();
+  it.each([
+    ['another program', 'echo of another'],
+    ['two launchers', "[ -x '/d/wa-hook' ] || exit 0; exec '/e/wa-hook' gemini BeforeTool 86400 gate '/r'"],
+  ])('that runs %s is not one of wa-sync', (_, command) => {
+    expect(parseCommand(command)).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ eachInstallation((ground) => {
 const settings = () => projectSettings(dirs);
 const newer = () => ({ ...dirs, version: '0.2.0' });
 
-describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope: HookScope) => {
+describe.each(['user', 'project'] as const)('hooks in the scope %s', (scope: HookScope) => {
   it('leave no trace after install and uninstall', async () => {
     const before = await place.snapshot();
     await installHooks(dirs, scope);
@@ -45,7 +45,7 @@ describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('are listed with version, launcher and what is wrong with them', async () => {
+  it('are listed with version, launcher and trouble', async () => {
     const of = async () => (await listHooks(dirs)).find((status) => status.scope === scope);
     expect(await of()).toMatchObject({ installed: false, version: undefined, launcherExists: false, current: false });
     await installHooks(dirs, scope);
@@ -82,6 +82,37 @@ describe.each(['extension', 'project'] as const)('hooks in the scope %s', (scope
   });
 });
 
+describe('the record of an installation', () => {
+  const record = () => join(dirs.dataDir, 'hooks', 'installed.json');
+
+  it.each([
+    ['another format', '{"format":2,"made":[],"projects":{}}'],
+    ['damage', '{"format":1,'],
+    ['another type', 'null'],
+  ])('with %s stops every command with its repair, and no file changes', async (_, text) => {
+    await installHooks(dirs, 'project');
+    await writeFile(record(), text);
+    const before = await place.snapshot();
+    const refusal = expect.objectContaining({
+      code: 'file_unusable',
+      hint: expect.stringContaining(`Remove ${record()}`),
+    });
+    await expect(installHooks(newer(), 'project')).rejects.toThrow(refusal);
+    await expect(uninstallHooks(dirs, undefined)).rejects.toThrow(refusal);
+    await expect(listHooks(dirs)).rejects.toThrow(refusal);
+    expect(await place.snapshot()).toEqual(before);
+
+    await rm(record());
+    expect(await uninstallHooks(dirs, 'project')).toEqual([settings()]);
+  });
+
+  it('is readable by its user alone, because it holds the settings that stood there before', async () => {
+    await place.write('dev/project/.gemini/settings.json', '{"theme":"dark"}');
+    await installHooks(dirs, 'project');
+    expect((await stat(record())).mode & 0o777).toBe(0o600);
+  });
+});
+
 describe("Gemini CLI's memory of announced hooks", () => {
   it('loses the hooks of wa-sync with the project, and no others', async () => {
     const trusted = (names: string[]) =>
@@ -94,7 +125,7 @@ describe("Gemini CLI's memory of announced hooks", () => {
     expect(await place.snapshot()).toEqual(before);
   });
 
-  it('is removed as a file when it held nothing else', async () => {
+  it('is removed as a file when only hooks of wa-sync stood there', async () => {
     const before = Object.keys(await place.snapshot());
     await installHooks(dirs, 'project');
     await place.write(
@@ -112,7 +143,7 @@ describe('several installations', () => {
     await mkdir(other.projectDir);
     const before = await place.snapshot();
     for (const [at, scope] of [
-      [dirs, 'extension'],
+      [dirs, 'user'],
       [dirs, 'project'],
       [other, 'project'],
     ] as const)
@@ -122,7 +153,7 @@ describe('several installations', () => {
       settings(),
       join(other.projectDir, '.gemini', 'settings.json'),
     ]);
-    await uninstallHooks(dirs, 'extension');
+    await uninstallHooks(dirs, 'user');
     await uninstallHooks(dirs, 'project');
     expect((await listHooks(other))[1]).toMatchObject({ installed: true, launcherExists: true });
     expect(await uninstallHooks(dirs, undefined)).toEqual([join(other.projectDir, '.gemini', 'settings.json')]);

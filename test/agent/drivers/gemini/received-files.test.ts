@@ -1,14 +1,13 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { receivedFilesFolder } from '../../../../agent/drivers/gemini/received-files.ts';
-import { temporaryFolders } from '../../mailbox/temporary.ts';
+import { temporaryFolder } from '../../../helpers/surroundings.ts';
 
-const makeFolder = temporaryFolders();
 let home: string;
 let project: string;
-beforeEach(() => {
-  home = realpathSync(makeFolder());
+beforeEach(async () => {
+  home = await temporaryFolder();
   project = join(home, 'my project');
   mkdirSync(project);
 });

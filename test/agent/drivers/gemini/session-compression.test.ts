@@ -1,11 +1,11 @@
-// Which lines of a session file are a compression: a file recorded from the CLI, resumed after it had compressed by itself.
+// The compressions in a session file, recorded from a CLI that had compressed by itself and was resumed.
 
-import { appendFile, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
 import { newCompressions } from '../../../../agent/drivers/session-file.ts';
+import { temporaryFolder } from '../../../helpers/surroundings.ts';
 
 const recorded = fileURLToPath(new URL('../../../fixtures/gemini-0.61.0/session.compressed.jsonl', import.meta.url));
 const summary = '<state_snapshot>all of it</state_snapshot>';
@@ -15,7 +15,7 @@ let lines: string[];
 /** Bytes before the line that holds the whole history, for the first and for the second time. */
 let offsets: number[];
 beforeEach(async () => {
-  path = join(await mkdtemp(join(tmpdir(), 'wa-session-')), 'session.jsonl');
+  path = join(await temporaryFolder(), 'session.jsonl');
   lines = (await readFile(recorded, 'utf8')).split('\n');
   await writeFile(path, lines.join('\n'));
   const rewritten = lines.flatMap((line, index) => (line.includes(summary) ? [index] : []));

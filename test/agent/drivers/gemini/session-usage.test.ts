@@ -1,17 +1,17 @@
-// What a turn takes, by a session file recorded from the CLI.
+// The tokens of a turn, by a session file recorded from the CLI.
 
-import { appendFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { meterTokens } from '../../../../agent/drivers/session-file.ts';
+import { temporaryFolder } from '../../../helpers/surroundings.ts';
 
 const recorded = new URL('../../../fixtures/gemini-0.61.0/session.jsonl', import.meta.url);
 
 let path: string;
 let text: string;
 beforeEach(async () => {
-  path = join(await mkdtemp(join(tmpdir(), 'wa-session-')), 'session.jsonl');
+  path = join(await temporaryFolder(), 'session.jsonl');
   text = await readFile(recorded, 'utf8');
 });
 

@@ -32,7 +32,7 @@ const press = (bench: Bench, buttonId: string, userId = mailbox) =>
     userId,
   });
 
-describe('letters', () => {
+describe('dead letters', () => {
   it('are what ended without an answer and what could not be sent, newest first', async () => {
     const bench = createBench();
     ended(bench, 'first, a  rather long text that nobody wants to read again in full on a phone', 'lost');
@@ -79,7 +79,7 @@ describe('letters', () => {
         retryOf: idOf(1),
       },
     ]);
-    expect(() => bench.logic.actOnLetter(0, idOf(1), 'retry')).toThrow(`has no letter ${idOf(1)}`);
+    expect(() => bench.logic.actOnLetter(0, idOf(1), 'retry')).toThrow(`has no dead letter ${idOf(1)}`);
   });
 
   it('send a corrected text, and the phone sees the new row go its way', async () => {
@@ -143,7 +143,7 @@ describe('letters', () => {
 
   it.each(['nonsense', 'msg_e0_0_9', 'msg_zz_0_1'])('of the id %s are not found', (id) => {
     const bench = createBench();
-    expect(() => bench.logic.actOnLetter(0, id, 'drop')).toThrow('has no letter');
+    expect(() => bench.logic.actOnLetter(0, id, 'drop')).toThrow('has no dead letter');
   });
 });
 
@@ -174,7 +174,7 @@ describe('/letters on the phone', () => {
     expect(textsOf(bench.platform.calls).slice(1)).toEqual([
       'Queued again.',
       'Dropped.',
-      'This letter is no longer in the mailbox.',
+      'This message is no longer in the mailbox.',
     ]);
   });
 
@@ -191,9 +191,9 @@ describe('/letters on the phone', () => {
       'abcdef1234',
       'Queued again.',
       'abcdef1234',
-      'This letter is no longer in the mailbox.',
+      'This message is no longer in the mailbox.',
       'Write /letters retry ID; /letters lists them with their ids.',
-      'No letters: everything was delivered or is on its way.',
+      'No dead letters: everything was delivered or is on its way.',
     ]);
   });
 

@@ -122,7 +122,7 @@ describe('a flood of commands', () => {
     expect(textsOf(bench.platform.calls)).toEqual([
       'pong',
       'pong',
-      ...Array(2).fill('This letter is no longer in the mailbox.'),
+      ...Array(2).fill('This message is no longer in the mailbox.'),
     ]);
   });
 });

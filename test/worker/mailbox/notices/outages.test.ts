@@ -65,7 +65,7 @@ describe('a workstation that does not poll', () => {
     const bench = createBench();
     const socket = bench.open();
     bench.clock.now += 10_000;
-    // The answer goes out, and nobody acknowledges it.
+    // The answer goes out, and no daemon acknowledges it.
     bench.say('hello');
     expect(socket.frame()?.head).toBe('200');
     await bench.runUntil(startAt + 10_000 + relayLimits.offlineAfterMs - 1);

@@ -51,7 +51,7 @@ describe('commands that need no workstation', () => {
 });
 
 describe('/status', () => {
-  it('says that a workstation is connected, how many letters there are, and until when sending pauses', async () => {
+  it('says that a workstation is connected, how many dead letters there are, and until when sending pauses', async () => {
     const bench = createBench();
     bench.say('lost work');
     bench.poll({ after: 1, receipts: [{ id: 'msg_e0_0_1', attempt: 2, state: 'lost', at: startAt }] });
@@ -66,7 +66,7 @@ describe('/status', () => {
     const until = new Date(startAt + 3_600_000).toISOString().slice(11, 16);
     expect(textsOf(bench.platform.calls)[0]).toBe(
       'Workstation: connected.\nMessages: 1 lost.\nAnswers: 1 waiting, 0 could not be sent.\n' +
-        `Letters: 1, see /letters.\nSending pauses until ${until} UTC: rate_limited.`,
+        `Dead letters: 1, see /letters.\nSending pauses until ${until} UTC: rate_limited.`,
     );
   });
 });

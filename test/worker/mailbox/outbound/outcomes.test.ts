@@ -32,7 +32,7 @@ describe('the outcome of a posted key', () => {
     expect(bench.poll()).toEqual({ ...answer, rows: [], cursor: 1 });
   });
 
-  it('that came while nobody polled answers the next poll at once, also after the object was evicted', async () => {
+  it('that came without a parked poll answers the next poll at once, also after the object was evicted', async () => {
     const bench = createBench();
     bench.post({ key: 'answer-1' });
     await bench.wake();
@@ -49,7 +49,7 @@ describe('the outcome of a posted key', () => {
     expect(bench.poll().rows).toMatchObject([{ text: 'before' }, { kind: 'outcome' }, { text: 'after' }]);
   });
 
-  it('is dead with its reason, and sent when the letter was sent again', async () => {
+  it('is dead with its reason, and sent when the dead letter was sent again', async () => {
     const bench = createBench();
     bench.platform.script.push(blocked);
     bench.post({ key: 'answer-1' });
@@ -80,7 +80,7 @@ describe('the outcome of a posted key', () => {
     expect(outcomesOf(bench.poll())).toMatchObject([{ key: 'answer-1', state: 'dead' }]);
   });
 
-  it('is sent for an edit that a newer one overtook before it went out, and wakes a parked poll', () => {
+  it('is sent for an edit that a newer edit superseded before it went out, and wakes a parked poll', () => {
     const bench = createBench();
     const at = (rev: number) => ({ key: `question-${rev}`, class: 'approval' as const, slot: 'question', rev });
     bench.post(at(1));

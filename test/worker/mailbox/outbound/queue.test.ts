@@ -143,7 +143,7 @@ describe('the outbox', () => {
     expect(textsOf(bench.platform.calls)).toEqual(['answer-1', 'reply-01', 'answer-1', 'answer-2']);
   });
 
-  it('sends what was being sent when the object died once more, and counts it', async () => {
+  it('sends a call under way when the object died once more, and counts a possible duplicate', async () => {
     const bench = createBench();
     await bench.wake();
     const called = new Promise<void>((resolve) => {
@@ -155,7 +155,7 @@ describe('the outbox', () => {
     bench.post({ key: 'answer-1' });
     await called;
     expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sending' }]);
-    // Nobody else may ever wake the object again.
+    // No other event may ever wake the object again.
     expect(bench.alarmAt()).toBe(startAt + watchdogMs);
     bench.restart();
     await bench.wake();
@@ -164,7 +164,7 @@ describe('the outbox', () => {
     expect(bench.logic.metrics().counts.possible_duplicates).toBe(1);
   });
 
-  it('lets younger ones pass what has failed ten times, and goes on trying it, its parts in order', async () => {
+  it('lets younger keys pass a key that has failed ten times, and goes on trying its parts in order', async () => {
     const bench = createBench();
     const { call } = bench.platform;
     let broken = true;
@@ -248,7 +248,7 @@ describe('a slot', () => {
     expect(bench.post(at(1), at(2), at(3), at(4)).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent', 'sent']);
   });
 
-  it('becomes a new message when the old one can no longer be edited', async () => {
+  it('becomes a new message when the old message can no longer be edited', async () => {
     const bench = createBench();
     bench.post(at(1));
     await bench.wake();

@@ -33,7 +33,7 @@ describe('the ladder of a message on the phone', () => {
     expect(reactionsOf(bench.platform.calls)).toEqual(['failed']);
   });
 
-  it('leaves out a step that was overtaken before it could be shown', async () => {
+  it('leaves out a step that was superseded before it could be shown', async () => {
     const bench = reactingBench();
     bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
     bench.say('work');
@@ -102,7 +102,7 @@ describe('the ladder of a message on the phone', () => {
     expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'done', 'done']);
   });
 
-  it('of a letter that its owner has dropped is found by a fresh object', async () => {
+  it('of a dead letter that its owner has dropped is found by a fresh object', async () => {
     const bench = reactingBench();
     bench.say('work');
     await bench.runUntil(startAt + 10_000);

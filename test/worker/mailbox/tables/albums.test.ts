@@ -38,7 +38,7 @@ describe('an album', () => {
     expect(bench.open().frame()?.head).toBe('parked');
   });
 
-  it('leaves a part that comes too late as a message of its own', async () => {
+  it('leaves a part that comes too late as a separate message', async () => {
     const bench = createBench();
     bench.say('one', { album: 'a' });
     await bench.runUntil(startAt + relayLimits.albumGatherMs);

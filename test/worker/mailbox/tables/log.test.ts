@@ -37,7 +37,7 @@ describe('the log', () => {
     expect(seqs(bench.poll())).toEqual([1]);
   });
 
-  it('keeps an update whose id is lower than the last one', () => {
+  it('keeps an update whose id is lower than the last id', () => {
     const bench = createBench();
     bench.say('late number', { dedupeKey: '870000100' });
     expect(bench.say('early number', { dedupeKey: '870000050' })).toBe('stored');
@@ -88,7 +88,7 @@ describe('the log', () => {
     expect(seqs(bench.poll({ after: 1 }))).toEqual([3, 4]);
   });
 
-  it('sends spent controls again only for ten minutes after a lost state', () => {
+  it('sends handled controls again only for ten minutes after a lost state', () => {
     const bench = createBench();
     bench.say('stop');
     bench.clock.now += 9 * 60_000;
@@ -106,7 +106,7 @@ describe('the log', () => {
     expect(bench.poll({ after: null })).toMatchObject({ rows: [{ seq: 3 }, { seq: 4 }], controls: [{ seq: 4 }] });
   });
 
-  it('takes a receipt for a control and does not send that one again', () => {
+  it('takes a receipt for a control and does not send that control again', () => {
     const bench = createBench();
     bench.say('stop');
     bench.poll({ after: 1, receipts: [{ id: idOf(1), attempt: 0, state: 'answered', at: startAt }] });
@@ -233,7 +233,7 @@ describe('edits', () => {
     expect(bench.poll().controls).toMatchObject([{ seq: 2, control: { type: 'stop', text: 'stop' } }]);
   });
 
-  it('of a message that is gone are told to the phone instead of dropped', async () => {
+  it('of a message that is gone are told to the phone and not dropped', async () => {
     const bench = createBench();
     bench.accept({ dedupeKey: 'e1', project: 0, at: startAt, kind: 'edit', ref: '7', text: 'new' });
     await bench.wake();
