@@ -174,7 +174,10 @@ async function createWorld() {
       async open() {
         const give = createCustody(settings);
         const note = { tool: 'scripted', session: 's', transcript: null, at: 0 };
+        // Like an agent that ends after one answer.
+        let isOver = false;
         const deliver = async () => {
+          isOver = true;
           const { messages } = await inbox.waiting();
           const given = await give(messages, {
             note,
@@ -186,7 +189,7 @@ async function createWorld() {
           return given.length > 0 ? 'given' : 'nobody';
         };
         others = () => [
-          { name: 'lease', wakes: false, gatherMs: 0, isOpen: () => true, deliver: () => turns.exclusive(deliver) },
+          { name: 'lease', wakes: false, gatherMs: 0, isOpen: () => !isOver, deliver: () => turns.exclusive(deliver) },
         ];
       },
       read: () => said.text,
