@@ -49,7 +49,6 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
         boundAlive: true,
         waiting: takes ? unread(alone, found) : [],
         further: 0,
-        carried: [],
         turnRuns: false,
         degraded: true,
         offered: undefined,

@@ -1,4 +1,4 @@
-// What is made once and kept beside config.json: the name of this workstation towards the relay, and the key that signs entries.
+// What is made once and kept in the folder of config.json: the name of this workstation towards the relay, and the key that signs entries.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,14 +17,11 @@ export function readSigningKey(configDir: string): Promise<string> {
   return readOnce(configDir, { path: configFiles(configDir).signingKey, form: /^[0-9a-f]{64}$/, make });
 }
 
-interface Kept {
-  path: string;
-  form: RegExp;
-  make(): string;
-}
-
 /** Two first starts at once agree on one value: `link` fails for the second. */
-async function readOnce(configDir: string, { path, form, make }: Kept): Promise<string> {
+async function readOnce(
+  configDir: string,
+  { path, form, make }: { path: string; form: RegExp; make(): string },
+): Promise<string> {
   const existing = await readValue(path, form);
   if (existing) return existing;
   const temporary = join(configDir, `.${basename(path)}-${process.pid}-${randomUUID()}`);

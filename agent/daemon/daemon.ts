@@ -36,7 +36,7 @@ export interface DaemonOptions {
   bindings: readonly Binding[];
   client: RelayClient;
   daemonId: string;
-  /** Tokens that must never leave in an answer, beside that of the relay. */
+  /** Tokens that must never leave in an answer, in addition to that of the relay. */
   secrets?: readonly string[];
   version: string;
   platform: NodeJS.Platform;
@@ -129,7 +129,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       threads: heavy.threads(),
       projects: projects.map((project) => project.status()),
     });
-    /** Who asks has perhaps just repaired a policy. */
+    /** The asker may just have repaired a policy. */
     const statusNow = async () => {
       await Promise.all(projects.map((project) => project.guard.readPolicies()));
       return status();
@@ -147,7 +147,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const server = createServer(getRequestListener(app.fetch));
     app.route(
       '/mcp',
-      createMcpRoutes(async (cwd) => (await servedBy(cwd)).polling),
+      createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
     );
     // Closed before anything is served: what a dead daemon has closed must not open in between.
     await gates.start(
@@ -158,7 +158,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     );
     await listen(server, address);
     undo.push(async () => {
-      // The keyboards that we hold are given back: their answers must leave before their connections do.
+      // Held terminals are released: their answers must leave before their connections close.
       await Promise.all(projects.map((project) => project.turns.stop()));
       await closeServer(server);
       if (options.platform !== 'win32') await rm(address, { force: true });
@@ -194,7 +194,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         for (const project of projects) project.pull.wake();
       }
       for (const project of projects) {
-        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.polling.check()]).catch((cause) =>
+        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
           log('error', 'periodic check failed', { error: (cause as Error).message }),
         );
       }

@@ -1,5 +1,5 @@
 // One hook call through the parts of its project: budgets, turn rules, approvals. Decides nothing; keeps the deadline of
-// events that never hold, and a gate closed when nobody could judge.
+// events that never hold, and a gate closed when no judgement was possible.
 
 import { hookLimits } from '../../protocol/limits.ts';
 import type { TurnAnswer } from '../../protocol/turn-events.ts';
@@ -25,7 +25,7 @@ const marginMs = 50;
 export function createHookCalls({ projects, gates, clock, log }: HookCallsOptions) {
   const bindings = projects.map((project) => project.binding);
 
-  /** Undefined = a payload that nobody can read. */
+  /** Undefined = an unreadable payload. */
   async function answer(run: HookRun): Promise<object | undefined> {
     const { tool, event, payload, pid, maxSeconds, slowness, isGone } = run;
     const driver = driverOf(tool);
@@ -35,9 +35,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
     if (call.event.type === 'sessionEnd' && pid !== undefined) {
-      project.polling
-        .sessionEnded(pid)
-        .catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
+      project.mcp.sessionEnded(pid).catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
     }
     const { guard, turns } = project;
     guard.sees(call);
@@ -64,10 +62,10 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
       if (refused?.deny !== undefined) return driver.writeAnswer(event, refused);
       // The turn rules go first. Only a gate must not begin before they have spoken: it asks a person.
-      const beside = isGate(tool, event) ? undefined : guard.follow(call, host);
+      const following = isGate(tool, event) ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
-      if (isHeld) await beside;
-      if (isHeld && host.isGone()) return driver.writeAnswer(event, (await beside) ?? {});
+      if (isHeld) await following;
+      if (isHeld && host.isGone()) return driver.writeAnswer(event, (await following) ?? {});
       const turn: TurnAnswer = await deadline.within(
         turns.handle(call, host).catch((cause) => {
           // A full disk takes the messages from this answer, and not what keeps a result from the model.
@@ -77,7 +75,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
         }),
       );
       if (turn.deny !== undefined || turn.halt !== undefined) return driver.writeAnswer(event, turn);
-      const more: TurnAnswer = await deadline.within(beside ?? guard.follow(call, withAgent(host)));
+      const more: TurnAnswer = await deadline.within(following ?? guard.follow(call, withAgent(host)));
       // An abort that came while the owner was asked refuses the tool and ends the turn as well.
       const ended: TurnAnswer = more.deny !== undefined && isGate(tool, event) ? await turns.handle(call, host) : {};
       if (ended.halt !== undefined) return driver.writeAnswer(event, ended);
@@ -103,7 +101,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
   };
 }
 
-/** A launcher outlives the coding agent that waits for it, and would say yes to nobody. */
+/** A launcher may outlive the coding agent that waits for it: then no agent hears the answer. */
 function withAgent<H extends { pid: number | undefined; isGone(): boolean }>(host: H): H {
   return { ...host, isGone: () => host.isGone() || (host.pid !== undefined && !isAlive(host.pid)) };
 }

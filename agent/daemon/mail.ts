@@ -7,19 +7,19 @@ import type { Binding, Config } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
 import { maxTextOf, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { createInbox, type InboxSync } from '../mailbox/inbox.ts';
+import { createInbox } from '../mailbox/inbox.ts';
 import type { OpenMailbox } from '../mailbox/open.ts';
 import type { Signer } from '../mailbox/signing.ts';
 import { stateFiles } from '../paths.ts';
-import { createTelling, type Telling } from '../phone/notify.ts';
-import { createProgress, type Progress } from '../phone/progress.ts';
-import { type Attachments, createAttachments } from '../relay/attachments.ts';
+import { createNotifier } from '../phone/notify.ts';
+import { createProgress } from '../phone/progress.ts';
+import { createAttachments } from '../relay/attachments.ts';
 import type { Address, RelayClient } from '../relay/client.ts';
 import { keepText } from '../relay/documents.ts';
 import { readAnswer } from '../relay/full-answers.ts';
 import type { Outages } from '../relay/outages.ts';
-import { createOutbox, type OutboxSync } from '../relay/outbox.ts';
-import { createOutcomes, type Outcomes } from '../relay/outcomes.ts';
+import { createOutbox } from '../relay/outbox.ts';
+import { createOutcomes } from '../relay/outcomes.ts';
 import { type Redact, renderKey, type Typesetter } from '../relay/render.ts';
 import { expandSlashText } from '../workflows/expand.ts';
 
@@ -43,9 +43,9 @@ export interface MailParts {
   binding: Binding;
   mailbox: OpenMailbox;
   signer: Signer;
-  /** Where the coding agent's own tools read files of the phone; undefined = beside the two files. */
+  /** Where the coding agent's own tools read files of the phone; undefined = none, so that they lie in the folder of the mailbox. */
   readableFolder(): Promise<string | undefined>;
-  /** How far the relay's clock is ahead of ours. */
+  /** How far the relay's clock is ahead of this machine's. */
   relayOffsetMs(): number;
   onReceipts(): void;
   /** A hook that worked without the daemon obeyed a STOP. */
@@ -56,16 +56,7 @@ export interface MailParts {
   onFetched(): void;
 }
 
-export interface Mail {
-  readonly inbox: InboxSync;
-  readonly outbox: OutboxSync;
-  readonly outcomes: Outcomes;
-  readonly telling: Telling;
-  readonly progress: Progress;
-  readonly attachments: Attachments;
-}
-
-export function createMail(parts: MailParts, deps: MailDeps): Mail {
+export function createMail(parts: MailParts, deps: MailDeps) {
   const { project, address, binding, mailbox, signer, onReceipts, onStopped, onRefreshed, onFetched } = parts;
   const { place, admit, isAdmitted, isLeftOut, prepare } = mailbox;
   const { config, journal, client, redact, typesetter, clock, random, log, outages } = deps;
@@ -91,7 +82,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
         hasFullAnswer: async (id) => (await readAnswer(files.answers, id)) !== undefined,
       }),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
-    onQuarantined: (aside) => telling.quarantined(aside),
+    onQuarantined: (aside) => notifier.quarantined(aside),
     onEnded: outcomes.ended,
     clock,
     random,
@@ -99,7 +90,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     outages,
   });
 
-  const telling = createTelling({
+  const notifier = createNotifier({
     key: project.key,
     outbox,
     answersDir: files.answers,
@@ -125,7 +116,7 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     log,
     onReceipts,
     onStopped,
-    onQuarantined: telling.quarantined,
+    onQuarantined: notifier.quarantined,
     onRefreshed,
     lookAgain: onFetched,
   });
@@ -148,15 +139,15 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     client,
     async folders() {
       const dir = join(place.dir, 'wa_files');
-      const beside = { dir, shownDir: place.inProject ? `${mailboxFolder}/wa_files` : dir };
+      const nextToFiles = { dir, shownDir: place.inProject ? `${mailboxFolder}/wa_files` : dir };
       const readable = await parts.readableFolder();
-      return readable === undefined ? [beside] : [{ dir: readable, shownDir: readable }, beside];
+      return readable === undefined ? [nextToFiles] : [{ dir: readable, shownDir: readable }, nextToFiles];
     },
     prepare,
     onFetched,
     onMissing(id, missing) {
       const text = `The agent gets your message without what could not be fetched. Send it again if it is needed.\n${missing.join('\n')}`;
-      telling
+      notifier
         .tell(`missing:${id}`, text, id)
         .catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
     },
@@ -166,5 +157,5 @@ export function createMail(parts: MailParts, deps: MailDeps): Mail {
     outages,
   });
 
-  return { inbox, outbox, outcomes, telling, progress, attachments };
+  return { inbox, outbox, outcomes, notifier, progress, attachments };
 }

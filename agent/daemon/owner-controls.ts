@@ -1,5 +1,5 @@
-// What the owner asks of a project beside messages: the controls of the phone, answered one after the other, and the commands
-// at the desk. Each has its effect once.
+// What the owner asks of a project apart from messages: the controls of the phone, answered one after the other, and the
+// commands at the terminal. Each has its effect once.
 
 import { randomBytes } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
@@ -32,14 +32,7 @@ export interface OwnerControlsOptions {
   log: Log;
 }
 
-export interface OwnerControls {
-  /** Answers what is open in the journal. Never rejects: what fails is tried again with the next call. */
-  answer(): Promise<void>;
-  /** What the owner asks at the desk. Gives the words of the answer. Errors: `sprint_running`. */
-  steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
-}
-
-export function createOwnerControls(options: OwnerControlsOptions): OwnerControls {
+export function createOwnerControls(options: OwnerControlsOptions) {
   const { project, journal, guard, steering, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
 
@@ -69,7 +62,7 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
   }
 
   return {
-    // Two runs at once would answer a control twice.
+    /** Answers what is open in the journal, never twice at once. Never rejects: what fails is tried again with the next call. */
     answer: createCoalesced(async () => {
       for (const control of [...project.controls.values()]) {
         // Each by itself: a STOP must not wait behind one that fails.
@@ -78,8 +71,9 @@ export function createOwnerControls(options: OwnerControlsOptions): OwnerControl
         );
       }
     }),
-    async steer(action, args) {
-      const id = `desk_${clock().toString(36)}_${randomBytes(4).toString('hex')}`;
+    /** What the owner asks at the terminal. Returns the text of the answer. Errors: `sprint_running`. */
+    async steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string> {
+      const id = `terminal_${clock().toString(36)}_${randomBytes(4).toString('hex')}`;
       if (action === 'sprint') {
         if (project.sprint) throw sprintRunning(project.sprint);
         return steering.sprint(id, args);

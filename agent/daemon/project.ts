@@ -14,15 +14,16 @@ import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
+import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
 import type { Typesetter } from '../relay/render.ts';
-import type { Polling } from '../session/polling.ts';
+import { createLeases } from '../session/leases.ts';
+import { createMcp, type Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwnerControls } from './owner-controls.ts';
-import { servePolling } from './polling.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
@@ -38,9 +39,9 @@ export interface RunningProject {
   readonly guard: Guard;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
-  /** What the owner asks at the desk. Gives the words of the answer. */
+  /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
-  readonly polling: Polling;
+  readonly mcp: Mcp;
   status(): object;
   stop(): Promise<void>;
 }
@@ -61,7 +62,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   };
   let relayOffsetMs = 0;
   let pull: Pull | undefined;
-  let polling: Polling | undefined;
 
   const mailbox = await openMailbox(binding, {
     config,
@@ -69,12 +69,12 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     signer,
     clock,
     log,
-    tell: (about, text) => telling.tell(about, text),
-    onQuarantined: (aside) => telling.quarantined(aside),
+    tell: (about, text) => notifier.tell(about, text),
+    onQuarantined: (aside) => notifier.quarantined(aside),
   });
   const { place, prepare } = mailbox;
 
-  const { inbox, outbox, outcomes, telling, progress, attachments } = createMail(
+  const { inbox, outbox, outcomes, notifier, progress, attachments } = createMail(
     {
       project,
       address,
@@ -85,7 +85,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       relayOffsetMs: () => relayOffsetMs,
       onReceipts: () => pull?.nudge(),
       onStopped: (ids) => turns.stoppedAlone(ids),
-      onRefreshed: () => polling?.news(),
+      onRefreshed: () => turns.wake(),
       onFetched: () => void look(),
     },
     deps,
@@ -95,10 +95,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     project,
     journal,
     inbox,
-    report: telling.report,
+    report: notifier.report,
     onReceipts: () => pull?.nudge(),
     activity: progress,
-    tell: telling.tell,
+    tell: notifier.tell,
     compressions: async ({ tool, transcript, offset }) =>
       transcript ? newCompressions({ agent: tool, path: transcript }, offset) : [],
     async told(isFresh) {
@@ -109,14 +109,14 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     isInteractive: deps.isInteractive,
     nudge:
       config.nudge === 'tmux' ? async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid)) ?? false : undefined,
-    isPolled: () => polling?.isActive() ?? false,
+    routes: () => [mcp.route],
     holdPolicy: config.hold,
     sprintText: config.sprintText,
     clock,
     log,
   });
 
-  /** Brings the file up to date and gives a held turn what came. */
+  /** Brings the file up to date, which wakes the agent, and takes a STOP that stands in it. */
   async function look(): Promise<void> {
     await inbox.refresh();
     try {
@@ -126,7 +126,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     } catch (cause) {
       log('error', 'stop not taken', { error: (cause as Error).message });
     }
-    turns.wake();
   }
 
   /** What is in the journal, for the files and what hangs on them. Never rejects. */
@@ -135,20 +134,29 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     void attachments.fetch();
   });
 
-  const served = servePolling(
-    {
-      project,
-      journal,
-      inbox,
-      outbox,
-      outcomes,
-      turns,
-      onReceipts: () => pull?.nudge(),
-    },
-    address,
-    deps,
-  );
-  polling = served;
+  const leases = createLeases({
+    project,
+    journal,
+    inbox,
+    exclusive: turns.exclusive,
+    // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
+    isGone: (holder) => holder.space === pidSpace() && isOver(holder),
+    // The name that the client gave itself stands in it.
+    tell: (item) =>
+      outbox.send({ ...item, parts: item.parts.map(({ text, entities }) => ({ text: deps.redact(text), entities })) }),
+    onReceipts: () => pull?.nudge(),
+    clock,
+    log,
+  });
+  const mcp = createMcp({
+    mailbox: address.mailbox,
+    leases,
+    queue: (items) => outbox.send(...items),
+    outcome: async (id, timeoutMs, signal) => project.outbox.get(id)?.end ?? outcomes.wait(id, timeoutMs, signal),
+    typing: () => client.typing(address),
+    typesetter: deps.typesetter,
+    clock,
+  });
 
   const guard = await guardProject(binding, deps, {
     mailboxDir: place.dir,
@@ -220,7 +228,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     inbox,
     outbox,
     steer: controls.steer,
-    polling: served,
+    mcp,
     status() {
       const relay = running.current();
       return {
@@ -232,7 +240,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
         relay: relay.state,
         ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
         waiting: project.waiting.size + project.fetching.size,
-        leased: served.leased(),
+        leased: leases.list(),
         unsent: project.openKeys.size,
         cursor: project.cursor,
         ...turns.status(),

@@ -7,18 +7,10 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
-
-/** The turn runtime, as far as the phone steers it; each gives the words of the answer. */
-export interface Steered {
-  stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
-  sprint(id: string, args: string): Promise<string>;
-  away(args: string): Promise<string>;
-  later(id: string, text: string): Promise<string>;
-  unpark(): Promise<string>;
-}
+import type { Steering } from '../session/types.ts';
 
 export interface ControlOptions {
-  steering: Steered;
+  steering: Steering;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
@@ -65,7 +57,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
 /** What steers turns; approvals are answered by the guard. */
 const steered: Record<
   Exclude<DaemonCommand, 'mute' | 'approvals'>,
-  (steering: Steered, args: string, id: string) => Promise<string>
+  (steering: Steering, args: string, id: string) => Promise<string>
 > = {
   sprint: (steering, args, id) => steering.sprint(id, args),
   away: (steering, args) => steering.away(args),

@@ -11,7 +11,7 @@ import type { OutboxSync } from '../relay/outbox.ts';
 import type { Redact } from '../relay/render.ts';
 import type { TurnReport } from '../session/types.ts';
 
-export interface TellingOptions {
+export interface NotifierOptions {
   /** `projectKey()` */
   key: string;
   outbox: Pick<OutboxSync, 'send' | 'report'>;
@@ -23,22 +23,13 @@ export interface TellingOptions {
   log: Log;
 }
 
-export interface Telling {
-  /** Resolves when the update stands in the journal, or in memory while that cannot be written. Errors: see `TurnsOptions`. */
-  report(report: TurnReport): Promise<void>;
-  /** A note; the same `about` is told once. `replyTo` = a message's id. */
-  tell(about: string, text: string, replyTo?: string): Promise<void>;
-  /** A file of the mailbox was malformed and lies aside. Told once in `asideEveryMs` for each file, with the number of times. */
-  quarantined(aside: { path: string; salvaged: number }): void;
-}
-
 /** A program that goes on writing malformed files must not fill the phone. */
 const asideEveryMs = 3_600_000;
 
 /** What the platform takes in one message, less what rendering may add. */
 const noteChars = 4_000;
 
-export function createTelling({ key, outbox, redact, clock, log, ...options }: TellingOptions): Telling {
+export function createNotifier({ key, outbox, redact, clock, log, ...options }: NotifierOptions) {
   function note(prefix: string, about: string, text: string, replyTo?: string): Promise<void> {
     const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
     const item: OutboxItem = { key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] };
@@ -48,7 +39,8 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
   const lastAside = new Map<string, { at: number; untold: number }>();
 
   return {
-    async report({ id, turn, receipts, via, text, failed, replyTo, lead }) {
+    /** Resolves when the update stands in the journal, or in memory while that cannot be written. Errors: see `TurnsOptions`. */
+    async report({ id, turn, receipts, via, text, failed, replyTo, lead }: TurnReport): Promise<void> {
       const short = summarize(text, options.summaryMaxChars);
       const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
       if (short !== text) {
@@ -59,8 +51,11 @@ export function createTelling({ key, outbox, redact, clock, log, ...options }: T
       const entry: OutboxEntry = { id, timestamp: isoSeconds(clock()), from: 'agent', text: summary, sent: false, via };
       await outbox.report(entry, { replyTo, turn, receipts });
     },
-    tell: (about, text, replyTo) => note('note', about, redact(text).slice(0, noteChars), replyTo),
-    quarantined({ path, salvaged }) {
+    /** A note; the same `about` is told once. `replyTo` = a message's id. */
+    tell: (about: string, text: string, replyTo?: string): Promise<void> =>
+      note('note', about, redact(text).slice(0, noteChars), replyTo),
+    /** A file of the mailbox was malformed and lies aside. Told once in `asideEveryMs` for each file, with the number of times. */
+    quarantined({ path, salvaged }: { path: string; salvaged: number }): void {
       const name = basename(path);
       const file = name.replace(/\.corrupt-.*/, '');
       log('error', 'malformed file moved aside', { project: key, name, salvaged });

@@ -4,6 +4,7 @@
 import type { Phone } from '../../protocol/phone.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Log } from '../log.ts';
+import type { TurnActivity } from '../session/types.ts';
 
 export interface ProgressOptions {
   /** Not journalled. */
@@ -13,13 +14,6 @@ export interface ProgressOptions {
   phone(): Pick<Phone, 'edit' | 'messageEveryMs'> | undefined;
   clock: () => number;
   log: Log;
-}
-
-export interface Progress {
-  /** Does nothing while a turn runs: that turn got another message. */
-  started(): void;
-  tool(name: string): void;
-  ended(failed: boolean): void;
 }
 
 const tickMs = 1_000;
@@ -48,7 +42,7 @@ interface Turn {
   timer: NodeJS.Timeout;
 }
 
-export function createProgress(options: ProgressOptions): Progress {
+export function createProgress(options: ProgressOptions): TurnActivity {
   const { clock, log } = options;
   let turn: Turn | undefined;
   let busy = false;

@@ -1,42 +1,34 @@
-// The end of a turn: settled, told to the phone, and then what follows it.
+// The end of a turn: settles it, tells the phone, and begins what follows.
 
 import { randomUUID } from 'node:crypto';
 import { durationText } from '../../protocol/duration.ts';
-import type { Sprint } from '../../protocol/sprint.ts';
+import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { answerId } from '../mailbox/signing.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
-import { withoutMarker } from '../turns/sprint.ts';
+import { endText, withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
-import type { HeldTurn } from './held-turn.ts';
-import type { Held } from './holding.ts';
-import type { Runtime, Waiting } from './runtime.ts';
+import type { Held, HeldTurn } from './held-turn.ts';
+import { currentStop, type Runtime, type Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
-import { type SprintRecord, sprintLead } from './sprint-record.ts';
-import { isBusy, toStoredTurn } from './state.ts';
-import { currentStop } from './steering.ts';
-import type { HookHost } from './types.ts';
+import { placeIn, type TurnState, toStoredTurn } from './state.ts';
+import type { HookHost, TurnsOptions } from './types.ts';
 
-export interface Ending {
-  /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  endOfTurn(end: TurnEnd, at: TurnPlace, call: HookCall, host: HookHost): Promise<TurnAnswer | Held>;
-  /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
-  endOpenTurn(at: TurnPlace, how: { why?: string; lagMs?: number; answer?: string | undefined }): Promise<void>;
-  /** `late` = what the STOP was meant for had ended by itself. */
-  spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void>;
+export type Ending = ReturnType<typeof createEnding>;
+
+interface OpenEnd {
+  why?: string;
+  lagMs?: number;
+  answer?: string | undefined;
+  /** Where in the session file, if that is known. */
+  until?: number;
 }
 
 type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
 
-export interface EndingParts {
-  settlement: Settlement;
-  sprints: SprintRecord;
-  held: HeldTurn;
-}
-
 interface HowItEnded {
-  /** Of the answer; undefined = no event told the end. */
+  /** The answer's id; undefined = no event told the end. */
   id?: string | undefined;
   before?: Sprint | undefined;
   after?: AfterTurn;
@@ -46,20 +38,15 @@ interface HowItEnded {
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
-export function createEnding(
-  { options, state, viewOf, nonce, keepTurn }: Runtime,
-  { settlement, sprints, held }: EndingParts,
-): Ending {
+export function createEnding(runtime: Runtime, settlement: Settlement, sprints: SprintRecord, held: HeldTurn) {
+  const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
-  async function endOfTurn(
-    { answer, run }: TurnEnd,
-    at: TurnPlace,
-    call: HookCall,
-    host: HookHost,
-  ): Promise<TurnAnswer | Held> {
-    const { place } = state;
+  /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
+  async function endOfTurn({ answer, run }: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+    const place = placeIn(runtime.state);
+    const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
     const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
@@ -75,7 +62,7 @@ export function createEnding(
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
     if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
-    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - state.startedAt));
+    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - runtime.state.startedAt));
     if (after.next && (await held.give(after.next, call, host))) {
       return { next: after.next.text, notice: after.next.notice };
     }
@@ -84,11 +71,11 @@ export function createEnding(
     return {};
   }
 
-  async function endOpenTurn(
-    at: TurnPlace,
-    { why, lagMs = settleMs, answer }: { why?: string; lagMs?: number; answer?: string | undefined },
-  ): Promise<void> {
-    const { place } = state;
+  /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
+  async function endOpenTurn({ why, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
+    const place = placeIn(runtime.state);
+    if (!place) return;
+    const at = until === undefined ? place : { ...place, until };
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled) await tellCompressions(place);
@@ -96,7 +83,7 @@ export function createEnding(
     if (unsettled) throw unsettled;
   }
 
-  /** Of a turn whose beginning is known: what is older was told then, or by nobody who was asked. */
+  /** Only of a turn whose beginning is known: an older compression was told then. */
   async function tellCompressions(place: TurnPlace | undefined): Promise<void> {
     if (!place?.transcript) return;
     try {
@@ -108,20 +95,19 @@ export function createEnding(
     }
   }
 
-  /** Settles and tells in one append of the journal. Gives what a full disk says: the turn is settled later, and told under the same id. */
+  /** Settles and tells in one append of the journal. Gives the error of a full disk: the turn is settled later, and told under the same id. */
   async function report(
     settled: SettledTurn,
     { tool, transcript, offset, until }: TurnPlace,
     { id: ofEvent, before, after, why }: HowItEnded,
   ): Promise<Error | undefined> {
     const { outcome, error, lastId, replyTo, returned, receipts } = settled;
-    // Without an event the end is named by what the model said last.
+    // Without an event, the model's last message names the end.
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
-    const id = ofEvent ?? state.told ?? answerId(tool, transcript ?? '', run);
-    state.told = undefined;
+    const id = ofEvent ?? toldOf(settled.before) ?? answerId(tool, transcript ?? '', run);
     const at = until ?? (await sizeOf(transcript));
-    if (transcript !== undefined) state.toldTo = { transcript, at };
-    // Cancelled at the desk, without a message of the phone in it: the owner sits there.
+    if (transcript !== undefined) dispatch({ type: 'toldUpTo', transcript, at });
+    // Cancelled at the terminal, without a message of the phone in the turn: the owner sits there.
     if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
       if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
@@ -133,8 +119,8 @@ export function createEnding(
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
-    const via = { tool, session: state.bound?.id ?? '', transcript: transcript ?? null, at };
-    const turn = toStoredTurn(state);
+    const via = { tool, session: runtime.state.bound?.id ?? '', transcript: transcript ?? null, at };
+    const turn = toStoredTurn(runtime.state);
     const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
     const tell = () => options.report({ ...answer, receipts });
     const unsettled = await (settled.unsettled
@@ -143,17 +129,18 @@ export function createEnding(
           () => settled.unsettled,
         )
       : settlement.keep(settled, tell));
-    if (unsettled) state.told = id;
+    if (unsettled) dispatch({ type: 'endTold', id });
     return unsettled;
   }
 
-  async function spendStop(how: 'late' | { beforeTool: string }, at: TurnPlace): Promise<void> {
+  /** `late` = what the STOP was meant for had ended by itself. */
+  async function spendStop(how: 'late' | { beforeTool: string }): Promise<void> {
     if (how === 'late') {
       await sprints.end('stopped');
       await stopsSpent(lateText);
       return;
     }
-    if (isBusy(state)) await endOpenTurn(at, { why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
+    await endOpenTurn({ why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
     await keepTurn();
@@ -176,7 +163,11 @@ export function createEnding(
   return { endOfTurn, endOpenTurn, spendStop };
 }
 
-/** What has just failed to reach the model is not tried again at once: the reason is still there. */
+function toldOf({ turn }: TurnState): string | undefined {
+  return turn.phase === 'idle' ? undefined : turn.told;
+}
+
+/** A message that has just failed to reach the model is not tried again at once: the reason is still there. */
 function without(ids: readonly string[], { messages, further }: Waiting): Waiting {
   return { messages: messages.filter(({ entry }) => !ids.includes(entry.id)), further };
 }
@@ -196,4 +187,41 @@ const noAnswerText = 'The turn ended without an answer.';
 const cancelledText = 'Cancelled at the keyboard.';
 const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
 const lostText =
-  'Esc at the desk came first, or a dialog of the agent there, as its loop check opens one: your message did not reach the agent. It is unread again and goes with the next turn there.';
+  'Your message did not reach the agent: Esc at the terminal came first, or a dialog of the agent, as its loop check opens one. The message is unread again and goes with the next turn there.';
+
+export type SprintRecord = ReturnType<typeof createSprintRecord>;
+
+/** The sprint as the journal has it, and what the phone hears of it. */
+export function createSprintRecord({ project, journal, clock, log, tell }: TurnsOptions) {
+  const p = project.key;
+
+  async function keep(sprint: Sprint | undefined): Promise<void> {
+    if (sprint === project.sprint) return;
+    await journal.append([{ t: 'sprint', p, at: clock(), sprint: sprint ?? null }]);
+  }
+
+  async function tellEnd(sprint: Sprint | undefined, end: SprintEnd): Promise<void> {
+    if (!sprint) return;
+    log('info', 'sprint ended', { project: p, sprint: sprint.id, end, done: sprint.done });
+    await tell(`sprint_${sprint.id}`, endText(sprint, end, clock()));
+  }
+
+  async function end(why: SprintEnd): Promise<void> {
+    const { sprint } = project;
+    if (!sprint) return;
+    await keep(undefined);
+    await tellEnd(sprint, why);
+  }
+
+  return { keep, tellEnd, end };
+}
+
+/** The line above the report of a turn; '' = a turn outside the sprint. */
+function sprintLead(sprint: Sprint, after: AfterTurn | undefined): string {
+  if (sprint.turn === 'final') return 'Final status of the sprint:';
+  if (sprint.turn !== 'task') return '';
+  const finished = ((after?.sprint ?? after?.ended?.sprint)?.done ?? 0) > sprint.done;
+  return finished
+    ? `Task ${sprint.done + 1} of ${sprint.tasks} done:`
+    : `Task ${sprint.done + 1} of ${sprint.tasks}, not finished yet:`;
+}

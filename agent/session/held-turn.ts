@@ -1,108 +1,108 @@
-// A turn's end that waits for the phone: giving the next prompt, now or later, and giving the keyboard back.
+// The end of a turn that waits for the phone: the one hook of a project that is held, what it is answered with as the next
+// prompt, and giving the keyboard back.
 
+import { hookLimits } from '../../protocol/limits.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
-import type { HookCall } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { type Continuation, nextPrompt } from '../turns/after-turn.ts';
-import type { HandOver } from './hand-over.ts';
-import type { Held, Holding } from './holding.ts';
-import type { Runtime } from './runtime.ts';
-import { isBusy } from './state.ts';
-import type { HookHost } from './types.ts';
+import type { HandOver } from './custody.ts';
+import { burstMs } from './routes.ts';
+import type { Enqueue, Runtime } from './runtime.ts';
+import type { HookHost, Route } from './types.ts';
 
-export interface HeldTurn {
-  /** The next prompt of the coding agent; false = nobody is there to take it. */
-  give(next: Continuation, call: HookCall, host: HookHost): Promise<boolean>;
-  hold(call: HookCall, host: HookHost): Promise<Held>;
-  /** Answers the held hook, when there is something for it and a burst had its time. */
-  wake(): void;
-  /** Begins a turn in the idle terminal by keystrokes, where the owner asked for that. False = none begins: never allowed, or not now. */
-  rouse(): Promise<boolean>;
-  /** Answers it at once with what there is. */
-  deliver(): void;
-  /** The keyboard is free again. */
-  release(): void;
+export interface Held {
+  readonly call: HookCall;
+  readonly host: HookHost;
+  /** Epoch milliseconds: before the host's own timeout. */
+  readonly untilAt: number;
+  readonly answer: Promise<TurnAnswer>;
 }
 
-export interface HeldTurnParts {
-  holding: Holding;
-  hand: HandOver;
-  keepSprint(sprint: Sprint | undefined): Promise<void>;
-  /** Among the events of the project, one after the other. */
-  later(work: () => Promise<void>): void;
-}
+export type HeldTurn = ReturnType<typeof createHeldTurn>;
 
-export function createHeldTurn({ options, state, viewOf, nonce, keepTurn }: Runtime, parts: HeldTurnParts): HeldTurn {
+export function createHeldTurn(
+  runtime: Runtime,
+  hand: HandOver,
+  keepSprint: (sprint: Sprint | undefined) => Promise<void>,
+  enqueue: Enqueue,
+  wake: () => void,
+) {
+  const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, inbox, clock, log } = options;
-  const { holding, hand } = parts;
   const p = project.key;
+  let current: { held: Held; resolve: (answer: TurnAnswer) => void } | undefined;
 
+  function end(held: Held, answer: TurnAnswer): void {
+    if (current?.held !== held) return;
+    current.resolve(answer);
+    current = undefined;
+  }
+
+  /** The next prompt of the coding agent; false = the host is gone, or the messages are. */
   async function give({ text, messages }: Continuation, call: HookCall, host: HookHost): Promise<boolean> {
     if (host.isGone()) return false;
     const { session, transcript } = call;
-    state.place = { tool: host.tool, transcript, offset: await sizeOf(transcript) };
-    state.offered = { text, at: clock() };
-    if (!(await hand(messages, session, state.place, host))) {
-      state.offered = undefined;
-      state.place = undefined;
-      return false;
-    }
-    state.continuations += 1;
-    state.fromPhone = true;
-    return true;
+    const place = { tool: host.tool, transcript, offset: await sizeOf(transcript) };
+    const before = runtime.state;
+    dispatch({ type: 'offered', text, place, at: clock() });
+    const isGiven = await hand(messages, session, place, host);
+    if (!isGiven) dispatch({ type: 'reopened', before });
+    return isGiven;
   }
 
+  /** Holds the hook; an older one is answered empty. */
   async function hold(call: HookCall, host: HookHost): Promise<Held> {
-    const held = holding.begin(call, host, clock());
+    if (current) end(current.held, {});
+    let resolve: (answer: TurnAnswer) => void = () => {};
+    const answer = new Promise<TurnAnswer>((give) => {
+      resolve = give;
+    });
+    // The host counts from the start of the hook, and a turn's end takes its time to settle.
+    const marginMs = Math.min(60_000, host.maxMs * 0.2);
+    const untilAt = clock() + Math.max(0, host.maxMs - marginMs - hookLimits.keepAliveMs);
+    const held = { call, host, untilAt, answer };
+    current = { held, resolve };
     await keepTurn();
     log('info', 'turn held', { project: p, session: call.session });
-    // What came while the turn was settled has woken nobody.
+    // What came while the turn was settled has woken no hook.
     wake();
     return held;
   }
 
-  function wake(): void {
-    if (!inbox.hasNews({ midTurn: false })) return;
-    if (holding.current()) holding.gather(deliver);
-    else if (options.nudge && isIdle()) holding.gather(() => void rouse());
-  }
-
-  /** Nothing runs, in a person's terminal that lives. */
-  function isIdle(): boolean {
-    return !isBusy(state) && state.interactive === true && state.bound?.pid !== undefined;
-  }
-
-  async function rouse(): Promise<boolean> {
-    const { agent, bound } = state;
-    if (!options.nudge || bound?.pid === undefined || agent === undefined || !isIdle()) return false;
-    const typed = await options.nudge(bound.pid, agent).catch(() => false);
-    log('info', 'terminal nudged', { project: p, typed });
-    return typed;
-  }
-
-  function deliver(): void {
-    parts.later(async () => {
-      const held = holding.current();
-      if (!held) return;
-      if (held.host.isGone()) return release();
-      const next = nextPrompt(viewOf(await inbox.waiting()), nonce());
-      if (!next || holding.current() !== held) return;
-      await parts.keepSprint(next.sprint);
-      if (!(await give(next.continuation, held.call, held.host))) {
-        // Somebody else was first, or the file cannot be written now.
-        return held.host.isGone() ? release() : holding.gather(deliver);
+  async function deliver(): Promise<'given' | 'nobody'> {
+    const held = current?.held;
+    if (!held) return 'nobody';
+    const next = held.host.isGone() ? undefined : nextPrompt(viewOf(await inbox.waiting()), nonce());
+    if (next && current?.held === held) {
+      await keepSprint(next.sprint);
+      if (await give(next.continuation, held.call, held.host)) {
+        end(held, { next: next.continuation.text, notice: next.continuation.notice });
+        return 'given';
       }
-      holding.end(held, { next: next.continuation.text, notice: next.continuation.notice });
-    });
+      // Another reader was first, or the file cannot be written now.
+      if (!held.host.isGone()) wake();
+    }
+    if (held.host.isGone() && current?.held === held) release();
+    return 'nobody';
   }
 
+  /** The keyboard is free again. */
   function release(): void {
-    const held = holding.current();
+    const held = current?.held;
     if (!held) return;
-    holding.end(held, {});
+    end(held, {});
     void keepTurn();
     log('info', 'held turn released', { project: p, session: held.call.session });
   }
 
-  return { give, hold, wake, rouse, deliver, release };
+  const isOpen = () => current !== undefined;
+  const route: Route = { name: 'held', wakes: false, gatherMs: burstMs, isOpen, deliver: () => enqueue(deliver) };
+  return {
+    route,
+    current: () => current?.held,
+    give,
+    hold,
+    release,
+  };
 }

@@ -6,31 +6,26 @@ import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
-import type { Journal } from '../journal/journal.ts';
 import type { LeaseHolder, ProjectRecord } from '../journal/records.ts';
-import { editsIn, type HeldMessage, type Lease, type ProjectState } from '../journal/state.ts';
-import type { Log } from '../log.ts';
+import type { HeldMessage, Lease } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import type { WaitingMessage } from '../turns/view.ts';
+import { createCustody } from './custody.ts';
+import type { TurnsOptions } from './types.ts';
 
-export interface LeaseOptions {
-  project: ProjectState;
-  journal: Journal;
-  inbox: Pick<InboxSync, 'waiting' | 'claim' | 'refresh'>;
+export interface LeaseOptions extends Pick<TurnsOptions, 'project' | 'journal' | 'onReceipts' | 'clock' | 'log'> {
+  inbox: Pick<InboxSync, 'waiting' | 'take' | 'claim' | 'refresh'>;
   /** Runs the work in its turn among the hook events, so that no message is handed over and leased at once. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
   /** True when the holder's process is known to be over. */
   isGone(holder: LeaseHolder): boolean;
   /** The phone is told what is not given again by itself. */
   tell(item: OutboxItem): Promise<void>;
-  onReceipts(): void;
-  clock: () => number;
-  log: Log;
 }
 
 export interface Leases {
-  /** The oldest of the owner's unread messages, at most `limit`; from now on nobody else gets them. */
-  take(holder: LeaseHolder, limit: number): Promise<readonly WaitingMessage[]>;
+  /** The oldest of the owner's unread messages, at most `limit`: leased to the holder, unless `isGone` says that its call is over. */
+  take(holder: LeaseHolder, limit: number, isGone?: () => boolean): Promise<readonly WaitingMessage[]>;
   /** The oldest held message that nothing was sent for yet. */
   unanswered(connection: string): string | undefined;
   /** Something was sent: what the connection holds may be acknowledged. */
@@ -52,30 +47,27 @@ const previewChars = 60;
 
 export function createLeases(options: LeaseOptions): Leases {
   const { project, journal, inbox, clock, log } = options;
+  const give = createCustody(options);
   const p = project.key;
 
   const held = (connection: string) =>
     [...project.leased.values()].filter(({ lease }) => lease?.holder.connection === connection);
 
-  async function take(holder: LeaseHolder, limit: number): Promise<readonly WaitingMessage[]> {
+  async function take(holder: LeaseHolder, limit: number, isGone: () => boolean): Promise<readonly WaitingMessage[]> {
     const { messages } = await inbox.waiting();
     const chosen = withinBytes(messages.filter(({ fromOwner }) => fromOwner).slice(0, limit));
-    if (chosen.length === 0) return [];
-    const at = clock();
-    const ids = chosen.map(({ entry }) => entry.id);
-    // A hook that found us too slow may have taken one from the file in this moment: then it is the hook's.
-    const taken = new Set(
-      await inbox.claim(chosen, () => {
-        const edits = chosen.map(({ entry }) => editsIn(project, entry.id, (text) => text === entry.text));
-        return journal.append([{ t: 'leased', p, at, ids, edits, holder, untilAt: at + leaseMs }]);
-      }),
-    );
-    if (taken.size > 0) {
-      await journal.append([{ t: 'unleased', p, at, ids: [...taken], ungiven: true }]);
-      await inbox.refresh();
-    }
-    const given = chosen.filter(({ entry }) => !taken.has(entry.id));
-    log('info', 'leased', { project: p, messages: given.length, client: holder.client, pid: holder.pid });
+    const given = await give(chosen, {
+      note: undefined,
+      records: (ids, edits, at) => [{ t: 'leased', p, at, ids, edits, holder, untilAt: at + leaseMs }],
+      isGone,
+      giveBack: (ids) =>
+        giveBack(
+          'the call is over',
+          ids.flatMap((id) => project.leased.get(id) ?? []),
+        ),
+    });
+    if (given.length > 0)
+      log('info', 'leased', { project: p, messages: given.length, client: holder.client, pid: holder.pid });
     return given;
   }
 
@@ -107,7 +99,7 @@ export function createLeases(options: LeaseOptions): Leases {
   }
 
   return {
-    take: (holder, limit) => options.exclusive(() => take(holder, limit)),
+    take: (holder, limit, isGone = () => false) => options.exclusive(() => take(holder, limit, isGone)),
     unanswered: (connection) => held(connection).find(({ lease }) => !lease?.replied)?.row.id,
     async replied(connection) {
       const ids = held(connection).flatMap(({ row, lease }) => (lease?.replied ? [] : [row.id]));

@@ -2,21 +2,33 @@
 
 import { randomBytes } from 'node:crypto';
 import { driverOf } from '../drivers/registry.ts';
-import type { TurnView, WaitingMessage } from '../turns/view.ts';
-import { restoreState, type TurnState, toStoredTurn } from './state.ts';
-import { currentStop } from './steering.ts';
+import type { ProjectState } from '../journal/state.ts';
+import type { StopView, TurnView, WaitingMessage } from '../turns/view.ts';
+import { next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
 import type { TurnsOptions } from './types.ts';
 
-export interface Waiting {
-  messages: readonly WaitingMessage[];
-  further: number;
-}
+export type Waiting = Pick<TurnView, 'further'> & { messages: readonly WaitingMessage[] };
 
 export const noneWaiting: Waiting = { messages: [], further: 0 };
 
+export type Enqueue = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One after the other: work of a project never interleaves. A rejection reaches its own caller and does not stop what comes after. */
+export function createQueue(): Enqueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
 export interface Runtime {
   readonly options: TurnsOptions;
+  /** As it is at the moment of the call: it is never kept across an `await`. */
   readonly state: TurnState;
+  /** The only way to change the state. */
+  dispatch(event: StateEvent): void;
   viewOf(waiting: Waiting): TurnView;
   /** Unpredictable; one per hand-over. */
   nonce(): string;
@@ -26,22 +38,21 @@ export interface Runtime {
 
 export function createRuntime(options: TurnsOptions): Runtime {
   const { project, journal, inbox, clock, log } = options;
-  const state = restoreState(project, clock());
+  let state = restoreState(project, clock());
   let keeping = 0;
 
   function viewOf({ messages, further }: Waiting): TurnView {
-    const { bound } = state;
+    const { bound, turn, chain } = state;
     return {
       now: clock(),
       bound,
       boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
       waiting: messages,
       further,
-      carried: state.carried,
-      turnRuns: state.turnRuns,
+      turnRuns: turn.phase === 'running',
       degraded: false,
-      offered: state.offered?.text,
-      continuations: state.continuations,
+      offered: turn.phase === 'offered' ? turn.text : undefined,
+      continuations: chain.length,
       maxContinuations: state.agent === undefined ? undefined : driverOf(state.agent)?.maxContinuations,
       stop: currentStop(project, inbox.foreignStop()),
       sprint: project.sprint,
@@ -49,7 +60,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       hold: {
         policy: options.holdPolicy,
         away: project.settings.get('away') ?? false,
-        fromPhone: state.fromPhone,
+        fromPhone: chain.fromPhone,
         interactive: state.interactive ?? false,
       },
       answeredAt: state.answeredAt,
@@ -68,9 +79,26 @@ export function createRuntime(options: TurnsOptions): Runtime {
 
   return {
     options,
-    state,
+    get state() {
+      return state;
+    },
+    dispatch(event) {
+      state = next(state, event);
+    },
     viewOf,
     nonce: () => randomBytes(4).toString('hex'),
     keepTurn,
   };
+}
+
+/** The STOP that counts: the newest of the phone, an abort before a stop, else one of another program in the file. */
+export function currentStop(project: ProjectState, foreign: StopView | undefined): StopView | undefined {
+  let found: StopView | undefined;
+  for (const { id, control } of project.controls.values()) {
+    if (control.type !== 'stop' && control.type !== 'abort') continue;
+    if (found?.type !== 'abort' || control.type === 'abort') {
+      found = { id, type: control.type, text: control.text, fromOwner: true };
+    }
+  }
+  return found ?? foreign;
 }

@@ -1,4 +1,4 @@
-// What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; tells nobody.
+// What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; never speaks to the phone.
 
 import { fileLimits } from '../../protocol/limits.ts';
 import type { SessionRecord } from '../drivers/driver.ts';
@@ -6,8 +6,8 @@ import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../fs/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
-import type { TurnState } from './state.ts';
-import type { TurnsOptions } from './types.ts';
+import type { Runtime } from './runtime.ts';
+import { carriedBy, isLost, placeIn, type TurnState } from './state.ts';
 
 export interface SettledTurn {
   outcome: TurnOutcome;
@@ -23,31 +23,28 @@ export interface SettledTurn {
   receipts: readonly ProjectRecord[];
   /** A full disk: nothing was proved, and the next event settles. */
   unsettled: Error | undefined;
+  /** As the turn was. */
+  before: TurnState;
 }
 
-export interface Settlement {
-  /** `texts` = what the model was sent, where the host says so. */
-  prove(texts: readonly string[] | undefined): Promise<void>;
-  /** Ends the running, or the offered, turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
-  settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn>;
-  /** `append` journals the receipts. Gives its error: a full disk, and then the turn is as it was before `settle`, for the next event. */
-  keep(settled: SettledTurn, append: () => Promise<void>): Promise<Error | undefined>;
-}
+export type Settlement = ReturnType<typeof createSettlement>;
 
 const settleStepMs = 20;
 
-export function createSettlement(options: TurnsOptions, state: TurnState): Settlement {
+export function createSettlement(runtime: Runtime) {
+  const { options, dispatch } = runtime;
   const { project, journal, inbox, clock, log } = options;
 
   function unproved(): string[] {
-    return state.carried.filter((id) => project.messages.get(id)?.phase === 'handed');
+    return carriedBy(runtime.state).filter((id) => project.messages.get(id)?.phase === 'handed');
   }
 
+  /** `texts` = what the model was sent, where the host says so. */
   async function prove(texts: readonly string[] | undefined): Promise<void> {
     const ids = unproved();
-    // After Esc the host writes a held prompt into its session file and sends it to nobody.
-    if (ids.length === 0 || ((state.continued || state.offered) && !state.modelSeen)) return;
-    const seen = [...(texts ?? []), ...((await turnRecord(state.place))?.prompts ?? [])];
+    // After Esc the host writes a held prompt into its session file and never sends it.
+    if (ids.length === 0 || isLost(runtime.state)) return;
+    const seen = [...(texts ?? []), ...((await turnRecord(placeIn(runtime.state)))?.prompts ?? [])];
     const proved = ids.filter((id) => seen.some((text) => text.includes(id)));
     if (proved.length === 0) return;
     await journal.append([{ t: 'proved', p: project.key, at: clock(), ids: proved }]);
@@ -71,7 +68,7 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
     const at = clock();
     const p = project.key;
     const records: ProjectRecord[] = [];
-    const proved = state.carried.filter((id) => project.messages.get(id)?.phase === 'injected');
+    const proved = carriedBy(runtime.state).filter((id) => project.messages.get(id)?.phase === 'injected');
     const lost = unproved();
     const final = lost.filter((id) => (project.messages.get(id)?.attempt ?? 0) + 1 >= fileLimits.maxAttempts);
     const again = lost.filter((id) => !final.includes(id));
@@ -81,55 +78,50 @@ export function createSettlement(options: TurnsOptions, state: TurnState): Settl
     return { receipts: records, returned: again };
   }
 
-  /** Of the turn that `settle` ended last. */
-  let before: Partial<TurnState> = {};
-
-  function close(chainAnswer: string): void {
-    const { carried, turnRuns, offered, continued, place } = state;
-    before = { chainAnswer: state.chainAnswer, carried, turnRuns, offered, continued, place };
-    const over = { carried: [], turnRuns: false, offered: undefined, continued: false, place: undefined };
-    Object.assign(state, { chainAnswer, ...over });
-  }
-
   return {
     prove,
-    async settle(hostAnswer, at, lagMs) {
-      const { chainAnswer, continued, toolCalls } = state;
+    /** Ends the open turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
+    async settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn> {
+      const { turn, chain } = runtime.state;
+      const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
       const fresh =
-        continued && hostAnswer?.startsWith(chainAnswer) ? hostAnswer.slice(chainAnswer.length) : hostAnswer;
+        continued && hostAnswer?.startsWith(chain.answer) ? hostAnswer.slice(chain.answer.length) : hostAnswer;
       const said = fresh?.trim() === '' ? undefined : fresh;
       const record = await settledRecord(at, said !== undefined, lagMs);
       const hasAnswer = said !== undefined || record?.answer !== undefined;
-      if (hasAnswer || record?.error !== undefined) state.modelSeen = true;
+      if (hasAnswer || record?.error !== undefined) dispatch({ type: 'modelSeen' });
       let unsettled: Error | undefined;
       await prove(record?.prompts).catch((cause: Error) => {
         unsettled = cause;
       });
-      const isOurs = continued || state.offered !== undefined;
       const failed = continued
         ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
         : said === undefined && (record?.answer === undefined || record.error !== undefined);
-      const lost = isOurs && !state.modelSeen;
-      const replyTo = state.carried[0];
+      const before = runtime.state;
+      const [replyTo] = carriedBy(before);
       const { receipts, returned } = unsettled ? { receipts: [], returned: [] } : receiptsOf(failed);
-      if (!unsettled) close(hostAnswer ?? chainAnswer);
       const contextShare = record?.contextShare;
       const outcome: TurnOutcome = {
         answer: failed ? undefined : (record?.answer ?? said),
         failed,
         cancelled: failed && (record?.cancelled ?? false),
-        lost,
+        lost: isLost(before),
         toolCalls,
         ...(contextShare === undefined ? {} : { contextShare }),
       };
-      if (outcome.answer !== undefined) state.answeredAt = clock();
-      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled };
+      const answeredAt = outcome.answer === undefined ? undefined : clock();
+      if (!unsettled) dispatch({ type: 'turnClosed', answer: hostAnswer ?? chain.answer, answeredAt });
+      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled, before };
     },
-    async keep({ receipts, returned, outcome }, append) {
+    /** `append` journals the receipts. Returns its error, of a full disk: then the turn is as it was before `settle`. */
+    async keep(
+      { receipts, returned, outcome, before }: SettledTurn,
+      append: () => Promise<void>,
+    ): Promise<Error | undefined> {
       try {
         await append();
       } catch (cause) {
-        Object.assign(state, before);
+        dispatch({ type: 'reopened', before });
         return cause as Error;
       }
       if (receipts.length === 0) return undefined;

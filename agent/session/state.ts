@@ -1,71 +1,179 @@
-// What the daemon knows about the bound session and its running turn. One object, changed only by turns.ts and the modules
-// that it gives it to; a line of the journal is its memory for a restart.
+// What the daemon knows about the bound session and its turn, and `next`, the one function that changes it. Pure. A line of the
+// journal is its memory for a restart.
 
 import type { StoredTurn } from '../journal/records.ts';
 import type { Hand, ProjectState } from '../journal/state.ts';
 import type { BoundSession, TurnPlace } from '../turns/view.ts';
 
+interface OpenTurn {
+  /** Where it begins in the session file. */
+  readonly place: TurnPlace;
+  /** Ids of the phone's messages in it. */
+  readonly carried: readonly string[];
+  /** It has made a model request. */
+  readonly modelSeen: boolean;
+  /** Its end is told under this id, and what it carries is still to be settled. */
+  readonly told?: string | undefined;
+}
+
+export type Turn =
+  | { readonly phase: 'idle' }
+  /** The next prompt was given, and the host has not started it yet. */
+  | (OpenTurn & { readonly phase: 'offered'; readonly text: string; readonly at: number })
+  /** `continued`: it began with a prompt of wa-sync. */
+  | (OpenTurn & { readonly phase: 'running'; readonly continued: boolean; readonly toolCalls: number });
+
+/** Turns in a row that wa-sync started since the last prompt of a person. */
+interface Chain {
+  readonly length: number;
+  /** What the host counts as the answer so far: it joins those of a chain. */
+  readonly answer: string;
+  /** A prompt of wa-sync began one of them: nobody typed at the terminal since. */
+  readonly fromPhone: boolean;
+}
+
 export interface TurnState {
-  bound: BoundSession | undefined;
+  readonly bound: BoundSession | undefined;
   /** The coding agent of that session; undefined = no event of it yet. */
-  agent: string | undefined;
-  /** A person's terminal, as far as we can see; undefined = not looked yet. */
-  interactive: boolean | undefined;
-  turnRuns: boolean;
-  /** Ids of the phone's messages that the running, or the offered, turn carries. */
-  carried: string[];
-  /** Where the running, or the offered, turn begins in the session file. */
-  place: TurnPlace | undefined;
-  /** The end of the turn is told under this id, and what the turn carried is still to be settled. */
-  told: string | undefined;
+  readonly agent: string | undefined;
+  /** A person's terminal, as far as the daemon can see; undefined = not looked yet. */
+  readonly interactive: boolean | undefined;
+  readonly turn: Turn;
+  readonly chain: Chain;
   /** The session file of the bound session, and up to where its turns are told, in bytes. */
-  toldTo: { transcript: string; at: number } | undefined;
-  /** Hooks may have worked alone since the daemon before this one, and no prompt came yet. */
-  isFresh: boolean;
-  /** The next prompt that we gave, until the host starts it. */
-  offered: { text: string; at: number } | undefined;
-  /** The running turn began with a prompt of ours. */
-  continued: boolean;
-  /** The running turn has made a model request. */
-  modelSeen: boolean;
-  toolCalls: number;
-  /** Turns that we started since the last prompt of a person. */
-  continuations: number;
-  /** What the host counts as the answer so far: it joins those of a chain of continuations. */
-  chainAnswer: string;
-  /** We gave the prompt of the running turn, or of one before it in its chain: nobody typed at the desk since. */
-  fromPhone: boolean;
-  startedAt: number;
-  answeredAt: number;
-  lastEventAt: number;
-  silenceTold: boolean;
+  readonly toldTo: { readonly transcript: string; readonly at: number } | undefined;
+  /** Hooks may have worked alone since the daemon before this one, and no turn began yet. */
+  readonly isFresh: boolean;
+  /** Of the running turn, or of the last one. */
+  readonly startedAt: number;
+  readonly answeredAt: number;
+  readonly lastEventAt: number;
+}
+
+export type StateEvent =
+  | { type: 'bound'; session: BoundSession; toldTo: TurnState['toldTo'] }
+  | { type: 'unbound' }
+  /** A hook of the bound session called. */
+  | { type: 'called'; agent: string; interactive: boolean; at: number }
+  | { type: 'toolEnded' }
+  /** The model was asked, or has answered. */
+  | { type: 'modelSeen' }
+  /** A person's prompt began a turn. */
+  | { type: 'turnStarted'; place: TurnPlace; at: number }
+  /** The host began the turn of the prompt that was offered. */
+  | { type: 'turnContinued'; at: number }
+  /** A turn that began without the daemon, or what hooks alone gave to the one that runs. */
+  | { type: 'turnFound'; place: TurnPlace; ids: readonly string[] }
+  | { type: 'offered'; text: string; place: TurnPlace; at: number }
+  /** The open turn carries these. Where none is known to run, one runs from `place` on: its hook has asked. */
+  | { type: 'given'; ids: readonly string[]; place: TurnPlace }
+  | { type: 'takenBack'; ids: readonly string[] }
+  /** `id` undefined = the end of what runs now is still to be told. */
+  | { type: 'endTold'; id: string | undefined }
+  | { type: 'toldUpTo'; transcript: string; at: number }
+  /** `answeredAt` undefined = without an answer. */
+  | { type: 'turnClosed'; answer: string; answeredAt: number | undefined }
+  /** What happened to the turn since `before` did not happen after all. */
+  | { type: 'reopened'; before: TurnState };
+
+export function next(state: TurnState, event: StateEvent): TurnState {
+  const { turn, chain } = state;
+  switch (event.type) {
+    case 'bound': {
+      // /clear and resume give the same process a new session.
+      const isSame = event.session.pid !== undefined && event.session.pid === state.bound?.pid;
+      const interactive = isSame ? state.interactive : undefined;
+      return { ...state, bound: event.session, toldTo: event.toldTo, interactive };
+    }
+    case 'unbound':
+      return { ...state, bound: undefined };
+    case 'called':
+      return { ...state, agent: event.agent, interactive: event.interactive, lastEventAt: event.at };
+    case 'toolEnded':
+      return turn.phase === 'running' ? { ...state, turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : state;
+    case 'modelSeen':
+      return turn.phase === 'idle' ? state : { ...state, turn: { ...turn, modelSeen: true } };
+    case 'turnStarted': {
+      const begun = { ...state, isFresh: false, startedAt: event.at };
+      return { ...begun, turn: running(event.place, []), chain: { length: 0, answer: '', fromPhone: false } };
+    }
+    case 'turnContinued': {
+      if (turn.phase !== 'offered') return state;
+      const continued = { ...running(turn.place, turn.carried), continued: true };
+      return { ...state, isFresh: false, startedAt: event.at, turn: continued };
+    }
+    case 'turnFound': {
+      const found = turn.phase === 'running' ? turn : running(placeIn(state) ?? event.place, carriedBy(state));
+      return { ...state, turn: { ...found, modelSeen: true, carried: union(found.carried, event.ids) } };
+    }
+    case 'offered': {
+      const { text, place, at } = event;
+      const offered: Turn = { phase: 'offered', text, place, at, carried: carriedBy(state), modelSeen: false };
+      return { ...state, turn: offered, chain: { ...chain, length: chain.length + 1, fromPhone: true } };
+    }
+    case 'given': {
+      const open = turn.phase === 'idle' ? { ...running(event.place, []), modelSeen: true } : turn;
+      return { ...state, turn: { ...open, carried: union(open.carried, event.ids) } };
+    }
+    case 'takenBack': {
+      if (turn.phase === 'idle') return state;
+      return { ...state, turn: { ...turn, carried: turn.carried.filter((id) => !event.ids.includes(id)) } };
+    }
+    case 'endTold':
+      return turn.phase === 'idle' ? state : { ...state, turn: { ...turn, told: event.id } };
+    case 'toldUpTo':
+      return { ...state, toldTo: { transcript: event.transcript, at: event.at } };
+    case 'turnClosed': {
+      const { answer, answeredAt = state.answeredAt } = event;
+      return { ...state, answeredAt, turn: { phase: 'idle' }, chain: { ...chain, answer } };
+    }
+    case 'reopened':
+      return { ...state, turn: event.before.turn, chain: event.before.chain };
+  }
+}
+
+function running(place: TurnPlace, carried: readonly string[]): Extract<Turn, { phase: 'running' }> {
+  return { phase: 'running', place, carried, continued: false, modelSeen: false, toolCalls: 0 };
+}
+
+function union(ids: readonly string[], more: readonly string[]): readonly string[] {
+  return [...new Set([...ids, ...more])];
 }
 
 export function restoreState(project: ProjectState, now: number): TurnState {
-  const { turn } = project;
+  const { turn: stored } = project;
   const given = givenIn(project);
-  const offered = turn?.offered === undefined ? undefined : { text: turn.offered, at: now };
+  const carried = given.map(({ id }) => id);
+  const place = stored?.place ?? (given[0] && placeOf(given[0].hand));
+  const text = stored?.offered;
+  const runs = stored?.runs || carried.length > 0;
+  let turn: Turn = { phase: 'idle' };
+  if (place && text !== undefined) turn = { phase: 'offered', text, place, at: now, carried, modelSeen: false };
+  else if (place && runs) turn = running(place, carried);
   return {
-    bound: turn?.bound && { id: turn.bound.id, pid: turn.bound.pid },
+    bound: stored?.bound && { id: stored.bound.id, pid: stored.bound.pid },
     agent: undefined,
     interactive: undefined,
-    turnRuns: offered === undefined && ((turn?.runs ?? false) || given.length > 0),
-    carried: given.map(({ id }) => id),
-    place: turn?.place ? { ...turn.place, transcript: turn.place.transcript } : placeOf(given[0]?.hand),
-    told: turn?.told,
-    toldTo: turn?.toldTo,
+    turn: turn.phase === 'idle' ? turn : { ...turn, told: stored?.told },
+    chain: { length: 0, answer: '', fromPhone: turn.phase === 'offered' },
+    toldTo: stored?.toldTo,
     isFresh: true,
-    offered,
-    continued: false,
-    modelSeen: false,
-    toolCalls: 0,
-    continuations: 0,
-    chainAnswer: '',
-    fromPhone: offered !== undefined,
     startedAt: now,
     answeredAt: 0,
     lastEventAt: now,
-    silenceTold: false,
+  };
+}
+
+export function toStoredTurn({ bound, turn, toldTo }: TurnState): StoredTurn {
+  if (turn.phase === 'idle') return { bound, runs: false, toldTo };
+  const { phase, place, told } = turn;
+  return {
+    bound,
+    runs: phase === 'running',
+    place,
+    offered: phase === 'offered' ? turn.text : undefined,
+    told,
+    toldTo,
   };
 }
 
@@ -78,16 +186,26 @@ export function givenIn(project: ProjectState): { id: string; hand: Hand }[] {
     .sort((a, b) => a.hand.offset - b.hand.offset);
 }
 
-/** Where a turn began that nobody but the hand-over knows of. */
-export function placeOf(hand: Hand | undefined): TurnPlace | undefined {
-  return hand && { tool: hand.tool, transcript: hand.transcript ?? undefined, offset: hand.offset };
-}
-
-export function toStoredTurn({ bound, turnRuns, place, offered, told, toldTo }: TurnState): StoredTurn {
-  return { bound, runs: turnRuns, place, offered: offered?.text, told, toldTo };
+/** Where a turn began that only the hand-over knows of. */
+export function placeOf({ tool, transcript, offset }: Hand): TurnPlace {
+  return { tool, transcript: transcript ?? undefined, offset };
 }
 
 /** Something of the coding agent goes on that a STOP can end. */
-export function isBusy(state: TurnState): boolean {
-  return state.turnRuns || state.offered !== undefined;
+export function isBusy({ turn }: TurnState): boolean {
+  return turn.phase !== 'idle';
+}
+
+export function carriedBy({ turn }: TurnState): readonly string[] {
+  return turn.phase === 'idle' ? [] : turn.carried;
+}
+
+/** Undefined = no turn is open. */
+export function placeIn({ turn }: TurnState): TurnPlace | undefined {
+  return turn.phase === 'idle' ? undefined : turn.place;
+}
+
+/** A prompt of wa-sync began the open turn, or was to begin it, and never became a model request. */
+export function isLost({ turn }: TurnState): boolean {
+  return (turn.phase === 'offered' || (turn.phase === 'running' && turn.continued)) && !turn.modelSeen;
 }

@@ -1,44 +1,18 @@
-// Carries out what the owner asks of the turns: STOP, sprint, away, later, continue. Journalled first; works beside the
-// queue of hook events, so that a stuck event delays none of it.
+// Carries out what the owner asks of the turns: STOP, sprint, away, later, continue. Journalled first; works outside the
+// queue of hook events, so that a stuck event cannot delay it.
 
-import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
-import { type HeldMessage, type ProjectState, stopWordId } from '../journal/state.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
+import { type HeldMessage, stopWordId } from '../journal/state.ts';
 import { readOrder } from '../turns/sprint.ts';
-import type { StopView } from '../turns/view.ts';
-import type { Holding } from './holding.ts';
-import { isBusy, type TurnState } from './state.ts';
-import type { Steering, TurnsOptions } from './types.ts';
+import type { SprintRecord } from './ending.ts';
+import type { HeldTurn } from './held-turn.ts';
+import type { Routes } from './routes.ts';
+import type { Runtime } from './runtime.ts';
+import { isBusy } from './state.ts';
+import type { Steering } from './types.ts';
 
-export interface SteeringParts {
-  options: TurnsOptions;
-  state: TurnState;
-  holding: Holding;
-  /** Ends the sprint and tells the phone why. */
-  endSprint(end: SprintEnd): Promise<void>;
-  /** Answers a held hook with what there is, at once. */
-  deliver(): void;
-  /** Answers a held hook when there is something for it. */
-  wake(): void;
-  /** Wakes the idle terminal; false = it cannot be woken, or not now. */
-  rouse(): Promise<boolean>;
-  /** Gives a held terminal back. */
-  release(): void;
-}
-
-/** The STOP that counts: the newest of the phone, an abort before a stop, else one of another program in the file. */
-export function currentStop(project: ProjectState, foreign: StopView | undefined): StopView | undefined {
-  let found: StopView | undefined;
-  for (const { id, control } of project.controls.values()) {
-    if (control.type !== 'stop' && control.type !== 'abort') continue;
-    if (found?.type !== 'abort' || control.type === 'abort') {
-      found = { id, type: control.type, text: control.text, fromOwner: true };
-    }
-  }
-  return found ?? foreign;
-}
-
-export function createSteering(parts: SteeringParts): Steering {
-  const { options, state, holding } = parts;
+export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes, sprints: SprintRecord): Steering {
+  const { options } = runtime;
   const { project, journal, inbox, clock } = options;
   const p = project.key;
 
@@ -55,7 +29,7 @@ export function createSteering(parts: SteeringParts): Steering {
     return ids.length - leased;
   }
 
-  /** Gives how many of them nobody holds. */
+  /** Gives how many of them no agent holds. */
   async function release(): Promise<number> {
     const released = [...project.messages.values()].filter(({ parked }) => parked === 'parked');
     const ids = released.map(({ row }) => row.id);
@@ -75,6 +49,11 @@ export function createSteering(parts: SteeringParts): Steering {
     return ` ${messages(parked)} from before it ${parked === 1 ? one : many}.`;
   }
 
+  /** False = the idle terminal cannot be woken, or not now. */
+  function rouse(): Promise<boolean> {
+    return routes.reach(({ wakes }) => wakes);
+  }
+
   function wokenText(): string {
     return options.nudge ? 'could not be woken now' : 'cannot be woken';
   }
@@ -86,8 +65,8 @@ export function createSteering(parts: SteeringParts): Steering {
       void inbox.refresh();
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.
-      if (hadSprint) await parts.endSprint(type === 'abort' ? 'aborted' : 'stopped');
-      if (isBusy(state)) {
+      if (hadSprint) await sprints.end(type === 'abort' ? 'aborted' : 'stopped');
+      if (isBusy(runtime.state)) {
         const what =
           type === 'abort'
             ? 'Abort requested: the next tool call is refused and the turn ends.'
@@ -95,7 +74,7 @@ export function createSteering(parts: SteeringParts): Steering {
         return { text: what + rest, spent: false };
       }
       if (hadSprint) return { text: `The sprint is cancelled; no turn was running.${rest}`, spent: true };
-      const now = holding.current() ? 'the agent waits for your next message' : 'no turn is running';
+      const now = held.current() ? 'the agent waits for your next message' : 'no turn is running';
       return { text: `Nothing to stop: ${now}.${rest}`, spent: true };
     },
     async sprint(id, args) {
@@ -112,14 +91,13 @@ export function createSteering(parts: SteeringParts): Steering {
       await journal.append([{ t: 'sprint', p, at: now, sprint }]);
       const time = forMs === undefined ? '' : `, for at most ${wholeTime(forMs)}`;
       const what = `Sprint of at most ${tasks} ${tasks === 1 ? 'task' : 'tasks'}${time}`;
-      if (holding.current()) {
-        parts.deliver();
+      if (held.current()) {
+        void routes.reach();
         return `${what}: it starts now.`;
       }
-      if (isBusy(state)) return `${what}: it starts when the running turn ends.`;
-      if (await parts.rouse())
-        return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
-      return `${what}: the agent is idle at the desk and ${wokenText()}; it starts after the next turn there.`;
+      if (isBusy(runtime.state)) return `${what}: it starts when the running turn ends.`;
+      if (await rouse()) return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
+      return `${what}: the agent is idle at the terminal and ${wokenText()}; it starts after the next turn there.`;
     },
     async away(args) {
       const word = args.trim().toLowerCase();
@@ -127,29 +105,29 @@ export function createSteering(parts: SteeringParts): Steering {
       const value = word !== 'off';
       await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
       if (!value) {
-        const was = holding.current() !== undefined && options.holdPolicy !== 'always';
-        if (was) parts.release();
-        return was ? 'Away is off: the keyboard at the desk is free again.' : 'Away is off.';
+        const was = held.current() !== undefined && options.holdPolicy !== 'always';
+        if (was) held.release();
+        return was ? 'Away is off: the keyboard is free again.' : 'Away is off.';
       }
       if (options.holdPolicy === 'never')
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
-      if (holding.current()) return 'Away is on: the agent waits for your messages now.';
-      if (isBusy(state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
-      if (await parts.rouse())
+      if (held.current()) return 'Away is on: the agent waits for your messages now.';
+      if (isBusy(runtime.state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
+      if (await rouse())
         return 'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.';
-      return `Away is on. The idle terminal ${wokenText()}: it takes effect after the next turn at the desk (type /wa:away there before you leave).`;
+      return `Away is on, starting with the next turn at the terminal, which ${wokenText()}. Tip: type /wa:away there before you leave.`;
     },
     async later(id, text) {
-      if (text.trim() === '') return 'Write /later and what the agent shall do after its running turn.';
+      if (text.trim() === '') return 'Write /later and what the agent is to do after its running turn.';
       await journal.append([{ t: 'later', p, at: clock(), id }]);
       void inbox.refresh();
-      parts.wake();
-      return isBusy(state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
+      routes.wake();
+      return isBusy(runtime.state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
     },
     async unpark() {
       const released = await release();
       void inbox.refresh();
-      parts.wake();
+      routes.wake();
       return released === 0
         ? 'Nothing is parked.'
         : `${messages(released)} released; the agent is told that a STOP came in between.`;
@@ -164,9 +142,9 @@ export function createSteering(parts: SteeringParts): Steering {
     },
     async looked() {
       if (!inbox.foreignStop()) return;
-      if (isBusy(state)) return;
+      if (isBusy(runtime.state)) return;
       await park(Number.POSITIVE_INFINITY);
-      if (project.sprint) await parts.endSprint('stopped');
+      if (project.sprint) await sprints.end('stopped');
       await inbox.settleForeignStops();
       await options.tell(
         `foreign_stop_${clock()}`,

@@ -3,20 +3,18 @@
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
-import { deskNews, sessionContext } from '../turns/desk.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
+import { sessionContext, terminalNews } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import { createAdoption } from './adoption.ts';
-import { createEnding } from './ending.ts';
-import { createHandOver } from './hand-over.ts';
-import { createHeldTurn } from './held-turn.ts';
-import { createHolding, type Held } from './holding.ts';
-import { createQueue } from './queue.ts';
-import { createRuntime, noneWaiting } from './runtime.ts';
+import { createHandOver } from './custody.ts';
+import { createEnding, createSprintRecord } from './ending.ts';
+import { createHeldTurn, type Held } from './held-turn.ts';
+import { createNudge, createRoutes, type Routes } from './routes.ts';
+import { createQueue, createRuntime, currentStop, noneWaiting } from './runtime.ts';
 import { createSettlement } from './settlement.ts';
-import { createSprintRecord } from './sprint-record.ts';
-import { isBusy } from './state.ts';
-import { createSteering, currentStop } from './steering.ts';
+import { isBusy, placeIn } from './state.ts';
+import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
 
@@ -24,73 +22,75 @@ export function createTurns(options: TurnsOptions): Turns {
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
   const enqueue = createQueue();
-  const holding = createHolding();
   const runtime = createRuntime(options);
-  const { state, viewOf, nonce, keepTurn } = runtime;
-  const settlement = createSettlement(options, state);
+  const { dispatch, viewOf, nonce, keepTurn } = runtime;
+  const settlement = createSettlement(runtime);
   const sprints = createSprintRecord(options);
   const hand = createHandOver(runtime);
-  const held = createHeldTurn(runtime, { holding, hand, keepSprint: sprints.keep, later });
-  const ending = createEnding(runtime, { settlement, sprints, held });
-  const steering = createSteering({ options, state, holding, endSprint: sprints.end, ...held });
+  const held = createHeldTurn(runtime, hand, sprints.keep, enqueue, () => routes.wake());
+  const nudge = createNudge(runtime, () => held.current() !== undefined);
+  const routes: Routes = createRoutes(runtime, [held.route, nudge]);
+  const ending = createEnding(runtime, settlement, sprints, held);
+  const steering = createSteering(runtime, held, routes, sprints);
   const { adopt, findUntold } = createAdoption(runtime, ending);
-  const check = createWatchdog(runtime, { holding, held, settlement, ending, sprints, adopt });
+  const check = createWatchdog(runtime, { routes, held, settlement, ending, sprints, adopt });
 
   /** `answered`: the host has its answer already, so nothing may be handed over. */
   async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
     const { type } = call.event;
     const starts = type === 'turnStart';
-    // Nobody waits any more: a hook alone has begun this turn, and it may be over by now.
+    // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
     if (starts && host.isGone()) return {};
-    if (starts || type === 'turnEnd' || type === 'sessionEnd') await adopt(!(type === 'turnEnd') && isBusy(state));
+    if (starts || type === 'turnEnd' || type === 'sessionEnd')
+      await adopt(!(type === 'turnEnd') && isBusy(runtime.state));
     if (starts) await findUntold(call);
-    const moved = move(call, host);
-    if (moved) await tellFrom(call);
-    if (state.bound?.id === call.session) await noteEvent(call, host);
+    const moved = isMoved(call, host);
+    if (moved) await bind(call, host);
+    const isBound = () => runtime.state.bound?.id === call.session;
+    if (isBound()) await noteEvent(call, host);
     for (;;) {
       const takes = !answered && (starts || type === 'toolEnd');
       const decision = decide(call, viewOf(takes ? await inbox.waiting() : noneWaiting), nonce());
       const ends = decision.effects.findIndex((effect) => effect.type === 'turnEnded');
       if (call.event.type === 'turnEnd' && ends !== -1) {
         for (const effect of decision.effects.slice(0, ends)) await carryOut(effect, call, host);
-        return ending.endOfTurn(call.event, placeNow(call, host), call, host);
+        return ending.endOfTurn(call.event, call, host);
       }
       // What the ended turn gives back belongs to the one that starts.
       const again = starts && ends !== -1;
       const effects = again ? decision.effects.slice(0, ends + 1) : decision.effects;
       for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
       if (again) continue;
-      if (state.bound?.id === call.session) {
-        const news = deskNews(call.event);
-        if (news !== undefined) await options.tell(`desk_${call.session}_${clock()}`, news);
+      if (isBound()) {
+        const news = terminalNews(call.event);
+        if (news !== undefined) await options.tell(`terminal_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
       if ((moved || effects.length > 0) && !handsOver) void keepTurn();
-      const isOurs = type === 'sessionStart' && state.bound?.id === call.session;
-      return isOurs ? { context: sessionContext } : decision.answer;
+      return type === 'sessionStart' && isBound() ? { context: sessionContext } : decision.answer;
     }
   }
 
   /** /clear and resume give the same process a new session id: the binding moves with the process. */
-  function move(call: HookCall, { pid }: HookHost): boolean {
-    const { bound } = state;
-    if (!bound || pid === undefined || bound.pid !== pid || bound.id === call.session) return false;
-    state.bound = { id: call.session, pid };
-    return true;
+  function isMoved({ session }: HookCall, { pid }: HookHost): boolean {
+    const { bound } = runtime.state;
+    return bound !== undefined && pid !== undefined && bound.pid === pid && bound.id !== session;
   }
 
   /** What stands in the session file before the binding is not told. */
-  async function tellFrom({ transcript }: HookCall): Promise<void> {
-    state.toldTo = transcript === undefined ? undefined : { transcript, at: await sizeOf(transcript) };
+  async function bind({ session, transcript }: HookCall, { pid }: HookHost): Promise<void> {
+    const toldTo = transcript === undefined ? undefined : { transcript, at: await sizeOf(transcript) };
+    dispatch({ type: 'bound', session: { id: session, pid }, toldTo });
   }
 
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
-    state.agent = agent;
-    state.interactive ??= pid !== undefined && (await options.isInteractive(pid, agent));
-    state.lastEventAt = clock();
-    if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd') state.modelSeen = true;
+    const isKnown = runtime.state.interactive;
+    const interactive = isKnown ?? (pid !== undefined && (await options.isInteractive(pid, agent)));
+    dispatch({ type: 'called', agent, interactive, at: clock() });
+    if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd')
+      dispatch({ type: 'modelSeen' });
     if (event.type !== 'toolEnd') return;
-    state.toolCalls += 1;
+    dispatch({ type: 'toolEnded' });
     options.activity.tool(event.tool);
   }
 
@@ -98,31 +98,28 @@ export function createTurns(options: TurnsOptions): Turns {
   async function carryOut(effect: TurnEffect, call: HookCall, host: HookHost): Promise<boolean> {
     switch (effect.type) {
       case 'bind':
-        if (holding.current()?.call.session !== effect.session) held.release();
-        state.bound = { id: effect.session, pid: host.pid };
-        await tellFrom(call);
-        state.interactive = undefined;
+        if (held.current()?.call.session !== effect.session) held.release();
+        await bind(call, host);
         await noteEvent(call, host);
         log('info', 'session bound', { project: p, session: effect.session, pid: host.pid });
         return true;
       case 'unbind':
         held.release();
-        state.bound = undefined;
+        dispatch({ type: 'unbound' });
         return true;
       case 'turnStarted':
         await startTurn(effect.continued, call, host);
         return true;
-      case 'hand': {
-        return hand(effect.messages, call.session, placeNow(call, host), host);
-      }
+      case 'hand':
+        return hand(effect.messages, call.session, placeIn(runtime.state) ?? (await placeNow(call, host)), host);
       case 'prove':
         await settlement.prove(effect.texts);
         return true;
       case 'turnEnded':
-        await endOpen(effect.answer, call, host);
+        await endOpen(effect.answer, call);
         return true;
       case 'stopSpent':
-        await ending.spendStop(effect.how, placeNow(call, host));
+        await ending.spendStop(effect.how);
         return true;
       case 'setAway':
         await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value: effect.away }]);
@@ -130,45 +127,33 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function endOpen(answer: string | undefined, call: HookCall, host: HookHost): Promise<void> {
-    const at = placeNow(call, host);
-    if (call.event.type !== 'turnStart') return ending.endOpenTurn(at, { answer });
+  async function endOpen(answer: string | undefined, call: HookCall): Promise<void> {
+    if (call.event.type !== 'turnStart') return ending.endOpenTurn({ answer });
     try {
       // A turn that the next one ends was over long ago, and the next one waits for its answer.
-      await ending.endOpenTurn(at, { lagMs: 0, answer });
+      await ending.endOpenTurn({ lagMs: 0, answer });
     } catch (cause) {
-      // A full disk: it is settled later, and the host goes on all the same, with a turn that nobody has reported.
-      state.told = undefined;
+      // A full disk: it is settled later, and the host goes on all the same, with a turn that is not reported yet.
+      dispatch({ type: 'endTold', id: undefined });
       await keepTurn();
       throw cause;
     }
   }
 
   async function startTurn(continued: boolean, call: HookCall, host: HookHost): Promise<void> {
-    state.turnRuns = true;
-    state.told = undefined;
-    state.silenceTold = false;
-    state.offered = undefined;
-    state.continued = continued;
-    state.modelSeen = false;
-    state.toolCalls = 0;
-    state.startedAt = clock();
     if (continued) {
+      dispatch({ type: 'turnContinued', at: clock() });
       // A task of a sprint carries no message, and its progress is shown all the same.
       if (project.sprint?.turn === 'task') options.activity.started();
       return;
     }
-    state.carried = [];
-    state.continuations = 0;
-    state.chainAnswer = '';
-    state.fromPhone = false;
-    state.place = { tool: host.tool, transcript: call.transcript, offset: await sizeOf(call.transcript) };
+    dispatch({ type: 'turnStarted', place: await placeNow(call, host), at: clock() });
     const { sprint } = project;
     if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
   }
 
-  function placeNow(call: HookCall, host: HookHost): TurnPlace {
-    return state.place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
+  async function placeNow({ transcript }: HookCall, { tool }: HookHost): Promise<TurnPlace> {
+    return { tool, transcript, offset: await sizeOf(transcript) };
   }
 
   /** Answered from what is in memory; what it means for the turn follows in the queue. */
@@ -184,11 +169,11 @@ export function createTurns(options: TurnsOptions): Turns {
 
   return {
     steering,
-    wake: held.wake,
+    wake: routes.wake,
     async handle(call, host) {
       const { type } = call.event;
-      // A prompt that is not ours: Esc was pressed while the hook was held, and what it returns now is lost.
-      if (type === 'turnStart' && holding.current()?.call.session === call.session) held.release();
+      // A person's prompt: Esc was pressed while the hook was held, and what it returns now is lost.
+      if (type === 'turnStart' && held.current()?.call.session === call.session) held.release();
       const hasNews =
         type === 'toolEnd' && inbox.hasNews({ midTurn: true }) && !currentStop(project, inbox.foreignStop());
       const waits = type === 'turnStart' || type === 'turnEnd' || type === 'sessionStart' || hasNews;
@@ -204,15 +189,15 @@ export function createTurns(options: TurnsOptions): Turns {
         await options.tell(`stopped_${ids[0]}`, stoppedAloneText);
       }),
     status: () => ({
-      session: state.bound?.id ?? null,
-      turnRuns: state.turnRuns,
-      held: holding.current() !== undefined,
+      session: runtime.state.bound?.id ?? null,
+      turnRuns: runtime.state.turn.phase === 'running',
+      held: held.current() !== undefined,
       sprint: project.sprint ? `${project.sprint.done} of ${project.sprint.tasks} tasks done` : null,
       away: project.settings.get('away') ?? false,
     }),
     async stop() {
-      holding.stop();
-      if (holding.current()) {
+      routes.stop();
+      if (held.current()) {
         held.release();
         await options.tell(`released_${clock()}`, releasedText).catch(() => {});
       }

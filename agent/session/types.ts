@@ -6,24 +6,9 @@ import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import type { InboxSync } from '../mailbox/inbox.ts';
 import type { HoldPolicy } from '../turns/hold.ts';
-import type { StopView, TurnPlace, WaitingMessage } from '../turns/view.ts';
-
-export interface TurnInbox {
-  /** Unread messages, oldest first, workflows expanded; `further` = how many more the journal holds. */
-  waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
-  /** What hooks did without the daemon is in the journal then. Never rejects. */
-  catchUp(): Promise<void>;
-  /** Marks them read with this note, then journals it with `record`; false = they are not ours to give. Errors: those of `record`. */
-  take(messages: readonly WaitingMessage[], note: HookNote, record: () => Promise<void>): Promise<boolean>;
-  /** The journal changed under the file. */
-  refresh(): Promise<void>;
-  /** By what is in memory: something could be handed over, also to a turn that runs. */
-  hasNews(when: { midTurn: boolean }): boolean;
-  /** The STOP of another program that stands unread in the file. */
-  foreignStop(): StopView | undefined;
-  settleForeignStops(): Promise<void>;
-}
+import type { TurnPlace } from '../turns/view.ts';
 
 export interface TurnReport {
   /** See `answerId`: the same answer has the same id, whoever tells it. */
@@ -48,10 +33,27 @@ export interface TurnActivity {
   ended(failed: boolean): void;
 }
 
+/** A way to the coding agent that needs no event of it. */
+export interface Route {
+  /** See `routeOrder`. */
+  readonly name: 'held' | 'nudge' | 'lease';
+  /** True = it begins a turn where no program waits; false = a program waits there for messages. */
+  readonly wakes: boolean;
+  /** Delay before `deliver`, in which the rest of a burst may come. */
+  readonly gatherMs: number;
+  /** Whether it may be tried now. */
+  isOpen(): boolean;
+  /**
+   * Must offer what waits: through `Give`, in its turn among the events, or to a program that does so. `nobody` = no
+   * agent was reached, so that the next route is tried.
+   */
+  deliver(): Promise<'given' | 'nobody'>;
+}
+
 export interface TurnsOptions {
   project: ProjectState;
   journal: Journal;
-  inbox: TurnInbox;
+  inbox: Omit<InboxSync, 'trouble' | 'stop'>;
   /**
    * Puts a status update into journal and outbox file, once for an id. Errors: those of the journal, where there are receipts; it
    * has neither them nor the answer then, which waits in memory.
@@ -72,8 +74,8 @@ export interface TurnsOptions {
   isInteractive(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
   nudge: ((pid: number, agent: string) => Promise<boolean>) | undefined;
-  /** An agent without hooks asks for messages by itself, and will have them. */
-  isPolled(): boolean;
+  /** Routes to agents other than the bound session. */
+  routes(): readonly Route[];
   holdPolicy: HoldPolicy;
   /** The owner's own words for a sprint's tasks. */
   sprintText: string | undefined;
@@ -95,13 +97,13 @@ export interface HookHost {
   pid: number | undefined;
   /** The timeout of the installed hook: a held answer ends before it. */
   maxMs: number;
-  /** True when nobody waits for the answer any more. */
+  /** True when the launcher no longer waits for the answer. */
   isGone(): boolean;
 }
 
-/** What the owner asks of the agent's turns, from the phone or at the desk. Each gives the words of its answer. */
+/** What the owner asks of the agent's turns, from the phone or at the terminal. Each returns the text of its answer. */
 export interface Steering {
-  /** `spent` = there was nothing to stop; else it stays open until it has had its effect. */
+  /** `spent` = there was nothing to stop; otherwise the control stays open until it has had its effect. */
   stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
   /** `args` as typed. */
   sprint(id: string, args: string): Promise<string>;

@@ -1,19 +1,16 @@
-// What no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that nobody took,
-// a message that nobody picks up. Called by the daemon's clock, in the queue of the events.
+// Notices what no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that the host
+// never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
-import type { TurnPlace } from '../turns/view.ts';
-import type { Ending } from './ending.ts';
+import { pickUpText } from '../turns/terminal.ts';
+import type { Ending, SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
-import type { Holding } from './holding.ts';
-import { createPickUp } from './pick-up.ts';
-import type { Runtime } from './runtime.ts';
+import type { Routes } from './routes.ts';
+import { currentStop, type Runtime } from './runtime.ts';
 import type { Settlement } from './settlement.ts';
-import type { SprintRecord } from './sprint-record.ts';
 import { isBusy } from './state.ts';
-import { currentStop } from './steering.ts';
 
 export interface WatchdogParts {
-  holding: Holding;
+  routes: Routes;
   held: HeldTurn;
   settlement: Settlement;
   ending: Ending;
@@ -22,59 +19,88 @@ export interface WatchdogParts {
   adopt(isFresh: boolean): Promise<void>;
 }
 
-/** A running turn without any event for this long is told once: a dialog may wait at the desk. */
+/** A running turn without any event for this long is told once: a dialog may wait in the terminal. */
 const silentAfterMs = 5 * 60_000;
-/** A prompt that we gave and that the host has not started by then reached nobody. */
+/** A prompt that the host has not started by then is lost. */
 const offeredForMs = 90_000;
+/** Delay before the phone is told how a message at an idle agent will be picked up. */
+const patienceMs = 5_000;
 
 export function createWatchdog(
   runtime: Runtime,
-  { holding, held, settlement, ending, sprints, adopt }: WatchdogParts,
+  { routes, held, settlement, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
-  const { options, state, keepTurn } = runtime;
+  const { options, dispatch, keepTurn } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
-  const tellPickUp = createPickUp(runtime, () => holding.current() !== undefined);
+  let waitsSince: number | undefined;
+  /** `startedAt` of the last turn since which the phone was told. */
+  let pickUpTold: number | undefined;
+
+  /** `startedAt` of the turn whose silence the phone was told. */
+  let silentTurn: number | undefined;
 
   async function tellSilence(): Promise<void> {
-    if (!state.turnRuns || state.silenceTold || clock() - state.lastEventAt < silentAfterMs) return;
-    state.silenceTold = true;
-    await options.tell(`silent_${state.lastEventAt.toString(36)}`, silenceText);
+    const { turn, startedAt, lastEventAt } = runtime.state;
+    if (turn.phase !== 'running' || silentTurn === startedAt || clock() - lastEventAt < silentAfterMs) return;
+    silentTurn = startedAt;
+    await options.tell(`silent_${lastEventAt.toString(36)}`, silenceText);
   }
 
   function cannotProve(cause: Error): void {
     log('warn', 'not proved', { project: p, error: cause.message });
   }
 
+  /** Tells once per turn how a waiting message will be picked up, unless a route or a new turn takes it soon. */
+  async function tellPickUp(): Promise<void> {
+    const { bound, startedAt } = runtime.state;
+    const id = oldest();
+    if (id === undefined || isBusy(runtime.state) || routes.isAttended()) {
+      waitsSince = undefined;
+      return;
+    }
+    waitsSince ??= clock();
+    if (pickUpTold === startedAt || clock() - waitsSince < patienceMs) return;
+    pickUpTold = startedAt;
+    const text = pickUpText({
+      isOpen: bound !== undefined,
+      isAway: project.settings.get('away') ?? false,
+      policy: options.holdPolicy,
+      nudges: options.nudge !== undefined,
+    });
+    // Made of the message, so that a restart does not tell it again.
+    await options.tell(`waits_${id}`, text, id);
+  }
+
+  /** Without those whose owner was told already: sent with `/later`, or parked by a STOP. */
+  function oldest(): string | undefined {
+    for (const { row, parked, later } of project.waiting.values()) if (parked !== 'parked' && !later) return row.id;
+    return undefined;
+  }
+
   async function check(): Promise<void> {
     await adopt(false);
-    // The event that would have proved it was perhaps told to a daemon that is gone.
-    if (state.turnRuns) await settlement.prove(undefined).catch(cannotProve);
+    // The event that would have proved it may have gone to the daemon before this one.
+    if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
-    const current = holding.current();
+    const current = held.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
       held.release();
       if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, heldOutText);
     }
-    if (state.offered && clock() - state.offered.at > offeredForMs) await ending.endOpenTurn(openPlace(), { lagMs: 0 });
-    const { bound } = state;
+    const { bound, turn } = runtime.state;
+    if (turn.phase === 'offered' && clock() - turn.at > offeredForMs) await ending.endOpenTurn({ lagMs: 0 });
     if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
-      log('info', 'coding agent gone', { project: p, pid: bound.pid, turnRuns: state.turnRuns });
+      log('info', 'coding agent gone', { project: p, pid: bound.pid, turn: turn.phase });
       held.release();
       await adopt(true);
-      state.bound = undefined;
-      if (isBusy(state) && state.place) await ending.endOpenTurn(state.place, { why: goneText });
-      // Without a place the next event ends it: that one knows the tool.
-      state.turnRuns = state.turnRuns && state.place === undefined && state.carried.length > 0;
+      dispatch({ type: 'unbound' });
+      if (isBusy(runtime.state)) await ending.endOpenTurn({ why: goneText });
       await sprints.end('error');
       await keepTurn();
     }
-    if (!isBusy(state) && currentStop(project, undefined)) await ending.spendStop('late', openPlace());
+    if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop('late');
     await tellPickUp();
-  }
-
-  function openPlace(): TurnPlace {
-    return state.place ?? { tool: state.agent ?? '', transcript: undefined, offset: 0 };
   }
 
   return check;
@@ -83,4 +109,4 @@ export function createWatchdog(
 const goneText = 'The coding agent ended (closed, killed or crashed) before its turn had an answer.';
 const heldOutText = 'The wait for the phone is over: the terminal is free again. Messages go with the next turn there.';
 const silenceText =
-  'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits at the desk.';
+  'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits in the terminal.';

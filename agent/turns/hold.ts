@@ -6,7 +6,7 @@ export interface HoldView {
   policy: HoldPolicy;
   /** The owner has turned away on. */
   away: boolean;
-  /** A message from the phone started the turn; a prompt that was typed at the desk does not count. */
+  /** A message from the phone started the turn; a prompt that was typed at the terminal does not count. */
   fromPhone: boolean;
   /** A person's terminal. A headless run would never end. */
   interactive: boolean;

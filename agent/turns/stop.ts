@@ -16,7 +16,7 @@ export function stopText({ text, fromOwner }: StopView): string {
   return /^\/?(stop|abort)?[\s.!]*$/i.test(words) ? signal : `${signal}\nThe owner's words: ${words}`;
 }
 
-/** For the person at the desk. */
+/** For the person at the terminal. */
 export function abortText({ fromOwner }: Pick<StopView, 'fromOwner'>): string {
   return fromOwner ? 'Aborted from the phone by /abort.' : 'Aborted by another program, which wrote it into the inbox.';
 }

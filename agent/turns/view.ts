@@ -8,7 +8,7 @@ import type { HoldView } from './hold.ts';
 /** An unread message, ready to be handed over. */
 export interface WaitingMessage {
   entry: InboxEntry;
-  /** Epoch milliseconds; 0 when the entry's timestamp is no time. */
+  /** Epoch milliseconds; 0 when the entry's timestamp cannot be read. */
   at: number;
   /** True = it came from the owner's phone: the journal has it, or the daemon signed it. */
   fromOwner: boolean;
@@ -38,7 +38,7 @@ export interface TurnOutcome {
   failed: boolean;
   /** Ended at the keyboard. */
   cancelled: boolean;
-  /** What we gave as the next prompt never became a model request: Esc while the hook was held. */
+  /** The prompt of wa-sync never became a model request: Esc while the hook was held. */
   lost: boolean;
   toolCalls: number;
   /** Of the context window that the last request filled, 0 to 1; undefined = not known. */
@@ -61,17 +61,15 @@ export interface TurnView {
   waiting: readonly WaitingMessage[];
   /** Messages that wait but stand neither here nor in the file yet. */
   further: number;
-  /** What the bound session's running turn carries. */
-  carried: readonly string[];
-  /** True while that turn runs. */
+  /** True while its turn runs. */
   turnRuns: boolean;
   /** No daemon: no workflow expansion, and the agent is told. */
   degraded: boolean;
   /** What the last turn's end was answered with as the next prompt, until the host starts it. */
   offered: string | undefined;
-  /** Turns that we started since the last prompt of a person. */
+  /** Turns that wa-sync started since the last prompt of a person. */
   continuations: number;
-  /** As many of them the host takes in a row; it drops the next. Absent = no limit. */
+  /** How many of them the host takes in a row before it drops one. Absent = no limit. */
   maxContinuations?: number | undefined;
   stop: StopView | undefined;
   sprint: Sprint | undefined;

@@ -60,7 +60,7 @@ describe('a held turn', () => {
     await until('it is held again', () => project(daemon).held === true);
     await ws.chat.say('/away off');
     expect(await again).toEqual({});
-    await told(/the keyboard at the desk is free again/);
+    await told(/the keyboard is free again/);
   });
 
   it('gives a text back that Esc has lost, and says so', async () => {
@@ -75,7 +75,7 @@ describe('a held turn', () => {
     expect(
       await agent.hook('AfterAgent', { prompt: reason, prompt_response: '[no response text]', stop_hook_active: true }),
     ).toEqual({});
-    await told(/^Esc at the desk came first/);
+    await told(/^Your message did not reach the agent: Esc/);
     expect(await ws.inbox()).toMatchObject([{ text: 'Run the tests', read: false, attempt: 1 }]);
     const { additionalContext: context = '' } = await agent.hook('BeforeAgent', { prompt: 'I am back' });
     expect(context).toMatch(/given again, because it did not reach you before\]\nRun the tests\n/);
@@ -84,7 +84,7 @@ describe('a held turn', () => {
     await ladder('injected');
   });
 
-  it('ends with nothing when a prompt of the desk begins: Esc was pressed', async () => {
+  it('ends with nothing when a prompt is typed at the terminal: Esc was pressed', async () => {
     const daemon = await ws.start({ interactive: true });
     await away();
     const [held] = await beginHold(daemon);
@@ -131,14 +131,14 @@ describe('a held turn', () => {
 });
 
 describe('no turn is held', () => {
-  it('in a headless run, however away the owner is; nor at the desk without away', async () => {
+  it('in a headless run, even with away on', async () => {
     await ws.start({ interactive: false });
     await away();
     await agent.hook('BeforeAgent', { prompt: 'x' });
     expect(await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done.' })).toEqual({});
   });
 
-  it('at the desk, for a turn without the phone', async () => {
+  it('at the terminal, for a turn without the phone', async () => {
     await ws.start({ interactive: true });
     expect(await agent.hook('BeforeAgent', { prompt: 'x' })).toEqual({});
     expect(await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done.' })).toEqual({});

@@ -244,12 +244,14 @@ it('a STOP that the hooks obeyed alone ends the sprint and is spent when the dae
   expect(await readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8')).toContain('"t":"spent"');
 });
 
-describe('the command line at the desk', () => {
+describe('the command line at the terminal', () => {
   it('stops, sprints and goes away like the phone', async () => {
     await ws.start();
     const run = async (...args: string[]) => (await ws.run(...args).exited).stdout;
     expect(await run('stop')).toBe('Nothing to stop: no turn is running.\n');
-    expect(await run('away')).toMatch(/^Away is on\. The idle terminal cannot be woken/);
+    expect(await run('away')).toMatch(
+      /^Away is on, starting with the next turn at the terminal, which cannot be woken/,
+    );
     expect(await run('status')).toContain('; away');
     expect(await run('away', 'off')).toBe('Away is off.\n');
     expect(await run('sprint', '2')).toMatch(/^Sprint of at most 2 tasks: the agent is idle/);

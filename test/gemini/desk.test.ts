@@ -38,7 +38,7 @@ test('a question of the agent at the desk is shown on the phone with its options
   await type(tui, 'ask me [[say: Kept.]]');
   await tui.waitForScreen('Keep the old column?');
   expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
-    'The agent asks at the desk:\nKeep the old column?\n- Keep it\n- Drop it',
+    'The agent asks in the terminal:\nKeep the old column?\n- Keep it\n- Drop it',
   ]);
   await tui.key('1');
   await tui.waitForScreen('✦ Kept.');
@@ -120,7 +120,7 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   expect(told()).toEqual([
     expect.objectContaining({
       replyTo: id,
-      text: 'It waits for the next turn at the desk: the idle terminal cannot be woken. /away, or /wa:away typed there before you leave, lets it listen.',
+      text: 'It waits for the next turn in the terminal, which is idle and cannot be woken. /away, or /wa:away typed there before you leave, lets it listen.',
     }),
   ]);
 });

@@ -119,7 +119,7 @@ describe('with the owner away', () => {
     await tui.waitForScreen('Request cancelled.');
     await product.sim.say('Too late for the held hook. [[say: Here it is.]]');
     await product.waitForAnswers(2);
-    expect((await product.waitForAnswers(2)).at(-1)?.text).toMatch(/^Esc at the desk came first/);
+    expect((await product.waitForAnswers(2)).at(-1)?.text).toMatch(/^Your message did not reach the agent: Esc/);
     expect(await product.inbox()).toMatchObject([{ read: false, attempt: 1 }]);
     expect(turnRequests(model)).toHaveLength(1);
     await product.waitForLadder({ delivered: 1 });

@@ -9,7 +9,6 @@ export function turnView(changes: Partial<TurnView> & Pick<TurnView, 'now'>): Tu
     boundAlive: true,
     waiting: [],
     further: 0,
-    carried: [],
     turnRuns: false,
     degraded: false,
     offered: undefined,

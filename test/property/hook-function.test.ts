@@ -83,7 +83,6 @@ const view: fc.Arbitrary<TurnView> = fc.record({
   boundAlive: fc.boolean(),
   waiting: fc.array(waiting, { maxLength: 30 }),
   further: fc.nat(50),
-  carried: fc.array(fc.string()),
   turnRuns: fc.boolean(),
   degraded: fc.boolean(),
   offered: fc.option(fc.constantFrom('go on', 'x'), { nil: undefined }),

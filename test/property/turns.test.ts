@@ -61,6 +61,7 @@ function createWorld() {
         await record();
         return true;
       },
+      claim: async () => [],
       catchUp: async () => {},
       refresh: async () => {},
       hasNews: ({ midTurn }) => unread().some(({ later }) => !(later && midTurn)),
@@ -79,7 +80,7 @@ function createWorld() {
     isAlive: () => alive,
     isInteractive: async () => true,
     nudge: undefined,
-    isPolled: () => false,
+    routes: () => [],
     holdPolicy: 'auto',
     sprintText: undefined,
     clock: () => {
@@ -175,7 +176,7 @@ function createWorld() {
   const steps = {
     prompt: async () => {
       if (phase === 'running' || (phase === 'held' && !escaped)) return;
-      await startTurn('desk', false);
+      await startTurn('typed', false);
     },
     tool: async () => {
       if (phase !== 'running') return;
@@ -283,7 +284,7 @@ it('a STOP ends whatever sprint there is, by the end of the running turn at the 
         if (wasRunning) for (const name of ['tool', 'end'] as const) await world.step(name);
         expect(world.project.sprint).toBeUndefined();
         await world.step('check');
-        // A turn whose end was never seen keeps it open until the desk goes on; the next one is not told.
+        // A turn whose end was never seen keeps it open until the terminal goes on; the next one is not told.
         await world.step('prompt');
         expect([...world.project.controls.keys()]).toEqual([]);
         await world.finish();

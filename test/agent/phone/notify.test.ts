@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTelling } from '../../../agent/phone/notify.ts';
+import { createNotifier } from '../../../agent/phone/notify.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 
 const hourMs = 3_600_000;
@@ -9,7 +9,7 @@ describe('malformed files', () => {
     let now = 1_790_000_000_000;
     const sent: string[] = [];
     const logged: string[] = [];
-    const { quarantined } = createTelling({
+    const { quarantined } = createNotifier({
       key: '1000001.0',
       outbox: {
         send: async (...items: OutboxItem[]) => {

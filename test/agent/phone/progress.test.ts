@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
+import { createProgress } from '../../../agent/phone/progress.ts';
+import type { TurnActivity } from '../../../agent/session/types.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
@@ -8,7 +9,7 @@ let sent: OutboxItem[];
 let typed: number;
 let muted: boolean;
 let phone: Phone;
-let progress: Progress;
+let progress: TurnActivity;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_790_000_000_000 });

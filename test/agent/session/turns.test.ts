@@ -82,6 +82,7 @@ function newTurns(): Turns {
         if (!fileIsFull) await record();
         return !fileIsFull;
       },
+      claim: async () => [],
       catchUp: async () => {},
       refresh: async () => {},
       hasNews: () => project.waiting.size > 0,
@@ -107,7 +108,7 @@ function newTurns(): Turns {
     isAlive: () => true,
     isInteractive: async () => isTerminal,
     nudge: (pid) => nudge(pid),
-    isPolled: () => isPolled,
+    routes: () => [{ name: 'lease', wakes: false, gatherMs: 0, isOpen: () => isPolled, deliver: async () => 'nobody' }],
     holdPolicy: 'auto',
     sprintText: undefined,
     clock: () => time,
@@ -272,7 +273,7 @@ it('an edit that is journalled while the old text is on its way follows as a cor
   expect((await happens({ type: 'turnStart', prompt: 'again' })).context).toContain('rather stop');
 });
 
-describe('a message that nobody picks up', () => {
+describe('a message that no agent picks up', () => {
   const checks = async (afterMs: number) => {
     time += afterMs;
     await turns.checkProcess();
@@ -304,7 +305,7 @@ describe('a message that nobody picks up', () => {
     await comes(3, 'one more');
     await checks(2_000);
     await checks(5_000);
-    expect(told.slice(1)).toEqual([expect.stringMatching(/^to msg_e_0_3: It waits for the next turn at the desk/)]);
+    expect(told.slice(1)).toEqual([expect.stringMatching(/^to msg_e_0_3: It waits for the next turn in the terminal/)]);
   });
 
   it('is not told while a turn runs or an agent polls, and not what the owner knows to wait', async () => {
@@ -334,7 +335,7 @@ describe('a message that nobody picks up', () => {
   });
 });
 
-describe('what the owner asks of an idle terminal that may be nudged', () => {
+describe('an order of the owner to an idle terminal that may be nudged', () => {
   const asks = async () => [await turns.steering.away(''), await turns.steering.sprint('s', '2')];
   const endATurn = async () => {
     await happens({ type: 'turnStart', prompt: 'go on' });
@@ -357,12 +358,12 @@ describe('what the owner asks of an idle terminal that may be nudged', () => {
     isTerminal = true;
     await endATurn();
     expect(await asks()).toEqual([
-      'Away is on. The idle terminal could not be woken now: it takes effect after the next turn at the desk (type /wa:away there before you leave).',
-      'Sprint of at most 2 tasks: the agent is idle at the desk and could not be woken now; it starts after the next turn there.',
+      'Away is on, starting with the next turn at the terminal, which could not be woken now. Tip: type /wa:away there before you leave.',
+      'Sprint of at most 2 tasks: the agent is idle at the terminal and could not be woken now; it starts after the next turn there.',
     ]);
   });
 
-  it('never types where no person sits', async () => {
+  it('types nothing where no person sits', async () => {
     let isNudged = false;
     nudge = async () => {
       isNudged = true;
@@ -372,6 +373,24 @@ describe('what the owner asks of an idle terminal that may be nudged', () => {
     for (const text of await asks()) expect(text).toContain('could not be woken now');
     expect(isNudged).toBe(false);
   });
+});
+
+it('a prompt that the host writes into its session file and never starts gives its message back, and the phone reads that', async () => {
+  const transcript = join(root, 'session.jsonl');
+  const second = 'msg_e_0_2';
+  await writeFile(transcript, '');
+  const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+  await happens({ type: 'modelRequest', texts: [context] }, transcript);
+  const row = { seq: 2, id: second, at: now, kind: 'message', text: 'and this', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  await writeFile(transcript, `${JSON.stringify({ id: 'g', type: 'gemini', content: 'Done.' })}\n`);
+  const { next = '' } = await happens({ type: 'turnEnd', answer: 'Done.' }, transcript);
+  expect(next).toContain('and this');
+  await appendFile(transcript, `${JSON.stringify({ id: 'u', type: 'user', content: next })}\n`);
+  time += 91_000;
+  await turns.checkProcess();
+  expect(journal.project(p).messages.get(second)).toMatchObject({ phase: 'waiting', attempt: 1 });
+  expect([texts(), told]).toEqual([['Done.'], [expect.stringContaining('Your message did not reach the agent')]]);
 });
 
 it('the phone reads how full the context window is, as it was measured', async () => {

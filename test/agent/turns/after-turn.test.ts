@@ -72,7 +72,7 @@ describe('after a turn', () => {
     expect(afterTurn(outcome({ answer: undefined, failed: true }), view({ sprint }), nonce).ended?.end).toBe('error');
   });
 
-  it('Esc at the desk takes back the keyboard, even when messages wait', () => {
+  it('Esc at the terminal takes back the keyboard, even when messages wait', () => {
     const wanted = view({ waiting: [waiting('x')], sprint, hold: away });
     for (const ended of [{ lost: true }, { cancelled: true, failed: true }]) {
       expect(afterTurn(outcome({ ...ended, answer: undefined }), wanted, nonce)).toMatchObject({

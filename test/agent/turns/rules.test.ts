@@ -269,7 +269,7 @@ describe('a tool that ends', () => {
 
 describe('the custom commands of the extension', () => {
   it('/wa:away switches away on and says what happens, /wa:here takes over the binding', () => {
-    const prompt = '/wa:away: I leave the desk now.';
+    const prompt = '/wa:away: I leave the terminal now.';
     const away = decide(call({ type: 'turnStart', prompt }), view(), nonce);
     expect(away.effects).toContainEqual({ type: 'setAway', away: true });
     expect(away.answer.notice).toContain('Esc gives the keyboard back');

@@ -1,4 +1,4 @@
-// Texts for the phone about the session at the desk, and the text for a new session about the phone. Pure; only the daemon uses it.
+// Texts for the phone about the session in the terminal, and the text for a new session about the phone. Pure; only the daemon uses it.
 
 import type { TurnEvent } from '../../protocol/turn-events.ts';
 import type { HoldPolicy } from './hold.ts';
@@ -10,18 +10,25 @@ export const sessionContext = [
   'From the phone the owner can stop you, abort a tool and start sprints.',
 ].join('\n');
 
-/** A line for the phone: a dialog that waits at the desk, or a question of the agent; undefined = nothing to tell. */
-export function deskNews(event: TurnEvent): string | undefined {
+/** A line for the phone: a dialog that waits in the terminal, or a question of the agent; undefined = the phone hears nothing. */
+export function terminalNews(event: TurnEvent): string | undefined {
   if (event.type === 'notice') return event.text === '' ? undefined : event.text;
-  return event.type === 'gate' && event.asks !== undefined ? `The agent asks at the desk:\n${event.asks}` : undefined;
+  return event.type === 'gate' && event.asks !== undefined
+    ? `The agent asks in the terminal:\n${event.asks}`
+    : undefined;
 }
 
 /** When the agent will get a message that no route can deliver now. */
-export function pickUpText(desk: { isOpen: boolean; isAway: boolean; policy: HoldPolicy; nudges: boolean }): string {
-  const { isOpen, isAway, policy, nudges } = desk;
+export function pickUpText(terminal: {
+  isOpen: boolean;
+  isAway: boolean;
+  policy: HoldPolicy;
+  nudges: boolean;
+}): string {
+  const { isOpen, isAway, policy, nudges } = terminal;
   if (!isOpen)
     return 'It waits: no session of the coding agent is open in this project. The first turn of the next session gets it.';
-  const waits = `It waits for the next turn at the desk: the idle terminal ${nudges ? 'could not be woken now' : 'cannot be woken'}.`;
+  const waits = `It waits for the next turn in the terminal, which is idle and ${nudges ? 'could not be woken now' : 'cannot be woken'}.`;
   if (policy === 'never') return `${waits} ("hold" is "never" in config.json.)`;
   // The end of that turn will wait for the phone, so the message will arrive.
   if (policy === 'always' || isAway) return waits;

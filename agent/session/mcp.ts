@@ -6,7 +6,6 @@ import { relayLimits } from '../../protocol/limits.ts';
 import type { KeyEnd } from '../../protocol/log.ts';
 import type {
   AckResult,
-  LeasedMessage,
   PolledMessage,
   PollingClient,
   PollResult,
@@ -19,8 +18,9 @@ import type { Typesetter } from '../relay/render.ts';
 import { frameMessages } from '../turns/framing.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import type { Leases } from './leases.ts';
+import type { Route } from './types.ts';
 
-export interface PollingOptions {
+export interface McpOptions {
   mailbox: string;
   leases: Leases;
   /** Queues in order; resolves when all are in the journal. */
@@ -32,30 +32,9 @@ export interface PollingOptions {
   clock: () => number;
 }
 
-export interface Polling {
-  readonly mailbox: string;
-  /** Waits up to `timeoutMs` for a message. What it gives to a client that is gone by then comes back. */
-  poll(from: PollingClient, wish: { limit: number; timeoutMs: number }, signal: AbortSignal): Promise<PollResult>;
-  send(
-    from: PollingClient,
-    message: { sendId: string; text: string; mode: TextMode; waitMs: number },
-    signal: AbortSignal,
-  ): Promise<SendResult>;
-  ack(from: PollingClient, ids: readonly string[]): Promise<AckResult>;
-  /** Without `ids` everything that the connection holds. */
-  release(from: PollingClient, ids: readonly string[] | undefined): Promise<void>;
-  /** A session of this coding agent ended; what its MCP server holds was for that session. */
-  sessionEnded(parent: number): Promise<void>;
-  typing(): Promise<void>;
-  /** A poll waits, or its messages are being worked on. */
-  isActive(): boolean;
-  /** Something may wait now. */
-  news(): void;
-  check(): Promise<void>;
-  leased(): LeasedMessage[];
-}
+export type Mcp = ReturnType<typeof createMcp>;
 
-export function createPolling(options: PollingOptions): Polling {
+export function createMcp(options: McpOptions) {
   const { leases, clock } = options;
   const listening = new Set<() => void>();
 
@@ -79,7 +58,7 @@ export function createPolling(options: PollingOptions): Polling {
       const news = listen();
       const over = new AbortController();
       try {
-        const messages = signal.aborted ? [] : await leases.take(from, limit);
+        const messages = await leases.take(from, limit, () => signal.aborted);
         const leftMs = until - clock();
         if (messages.length > 0 || leftMs <= 0 || signal.aborted) return messages;
         await Promise.race([news.heard, pause(leftMs, AbortSignal.any([signal, over.signal]))]);
@@ -92,16 +71,19 @@ export function createPolling(options: PollingOptions): Polling {
 
   return {
     mailbox: options.mailbox,
-    async poll(from, wish, signal) {
-      const messages = await waitForMessages(from, wish, signal);
-      if (signal.aborted && messages.length > 0) {
-        const ids = messages.map(({ entry }) => entry.id);
-        await leases.release('nobody waits for the poll', (id) => ids.includes(id));
-        return { messages: [] };
-      }
-      return resultOf(messages, options.mailbox, clock());
+    /** Waits up to `timeoutMs` for a message. What it gives to a client that is gone by then comes back. */
+    async poll(
+      from: PollingClient,
+      wish: { limit: number; timeoutMs: number },
+      signal: AbortSignal,
+    ): Promise<PollResult> {
+      return resultOf(await waitForMessages(from, wish, signal), options.mailbox, clock());
     },
-    async send(from, { sendId, text, mode, waitMs }, signal) {
+    async send(
+      from: PollingClient,
+      { sendId, text, mode, waitMs }: { sendId: string; text: string; mode: TextMode; waitMs: number },
+      signal: AbortSignal,
+    ): Promise<SendResult> {
       const parts = await options.typesetter.parts(text, mode);
       const replyTo = leases.unanswered(from.connection);
       const items: OutboxItem[] = [];
@@ -118,20 +100,28 @@ export function createPolling(options: PollingOptions): Polling {
       await Promise.all([options.queue(items), leases.replied(from.connection)]);
       return sendResult(parts.length, await outcome);
     },
-    ack: (from, ids) => leases.acknowledge(from.connection, ids),
-    release: (from, ids) =>
+    ack: (from: PollingClient, ids: readonly string[]): Promise<AckResult> => leases.acknowledge(from.connection, ids),
+    /** Without `ids` everything that the connection holds. */
+    release: (from: PollingClient, ids: readonly string[] | undefined) =>
       leases.release(
         ids ? 'the client did not take it' : 'connection closed',
         (id, { holder }) => holder.connection === from.connection && (ids?.includes(id) ?? true),
       ),
-    sessionEnded: (parent) => leases.release('session ended', (_, { holder }) => holder.parent === parent),
+    /** A session of this coding agent ended; what its MCP server holds was for that session. */
+    sessionEnded: (parent: number) => leases.release('session ended', (_, { holder }) => holder.parent === parent),
     typing: options.typing,
-    isActive: () => listening.size > 0 || leases.list().length > 0,
-    news() {
-      for (const hear of listening) hear();
+    route: {
+      name: 'lease' as const,
+      wakes: false,
+      gatherMs: 0,
+      // A poll waits, or its messages are being worked on.
+      isOpen: () => listening.size > 0 || leases.list().length > 0,
+      async deliver(): ReturnType<Route['deliver']> {
+        for (const hear of listening) hear();
+        return listening.size > 0 ? 'given' : 'nobody';
+      },
     },
     check: leases.check,
-    leased: leases.list,
   };
 }
 

@@ -1,0 +1,78 @@
+// The ways to the coding agent that need no event of it, in the order in which they are tried.
+
+import type { Runtime } from './runtime.ts';
+import { isBusy } from './state.ts';
+import type { Route } from './types.ts';
+
+/** By preference. What a hook event carries needs no place here: its hook asks by itself. */
+export const routeOrder: readonly Route['name'][] = ['held', 'nudge', 'lease'];
+
+export interface Routes {
+  /** Something may wait: tries the routes once the rest of a burst had time to come. */
+  wake(): void;
+  /** Tries the open routes now, one after the other; `isWanted` = only some of them. False = the agent was not reached. Never rejects. */
+  reach(isWanted?: (route: Route) => boolean): Promise<boolean>;
+  /** A program waits for messages. */
+  isAttended(): boolean;
+  stop(): void;
+}
+
+/** The rest of a burst that the phone sends. */
+export const burstMs = 700;
+
+export function createRoutes({ options }: Runtime, own: readonly Route[]): Routes {
+  const { project, inbox, log } = options;
+  const rank = ({ name }: Route) => routeOrder.indexOf(name);
+  const routes = () => [...own, ...options.routes()].sort((a, b) => rank(a) - rank(b));
+  let gathering: NodeJS.Timeout | undefined;
+
+  async function reach(isWanted: (route: Route) => boolean = () => true): Promise<boolean> {
+    for (const route of routes()) {
+      if (!isWanted(route) || !route.isOpen()) continue;
+      const reached = await route.deliver().catch((cause) => {
+        log('error', 'agent not reached', { project: project.key, route: route.name, error: (cause as Error).message });
+        return 'nobody';
+      });
+      if (reached === 'given') return true;
+    }
+    return false;
+  }
+
+  return {
+    wake() {
+      if (!inbox.hasNews({ midTurn: false })) return;
+      const first = routes().find((route) => route.isOpen());
+      if (!first) return;
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        void reach();
+      }, first.gatherMs);
+    },
+    reach,
+    isAttended: () => routes().some((route) => !route.wakes && route.isOpen()),
+    stop: () => clearTimeout(gathering),
+  };
+}
+
+/** Begins a turn in the idle terminal by keystrokes, where the owner asked for that; the hook of its prompt takes what waits. */
+export function createNudge(runtime: Runtime, isHeld: () => boolean): Route {
+  const { options } = runtime;
+  const { nudge, project, log } = options;
+  return {
+    name: 'nudge',
+    wakes: true,
+    gatherMs: burstMs,
+    isOpen() {
+      const { bound, interactive } = runtime.state;
+      const isIdle = !isBusy(runtime.state) && !isHeld() && interactive === true;
+      return nudge !== undefined && isIdle && bound?.pid !== undefined;
+    },
+    async deliver() {
+      const { agent, bound } = runtime.state;
+      if (!nudge || bound?.pid === undefined || agent === undefined) return 'nobody';
+      const typed = await nudge(bound.pid, agent).catch(() => false);
+      log('info', 'terminal nudged', { project: project.key, typed });
+      return typed ? 'given' : 'nobody';
+    },
+  };
+}
