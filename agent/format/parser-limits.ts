@@ -1,5 +1,6 @@
-// What would take the Markdown parser a time that grows with the square of the text: deep block quotes and lists, lazy lines,
-// underlined headings, and marks of emphasis and brackets in one paragraph. Ordinary Markdown must pass unchanged. Pure.
+// What would take the Markdown parser a time that grows with the square of the text: block quotes and lists that are deep or begin
+// again and again, lazy lines, underlined headings, and marks of emphasis and brackets in one paragraph. Ordinary Markdown must pass
+// unchanged. Pure.
 
 import type { gfm } from 'micromark-extension-gfm';
 
@@ -9,15 +10,19 @@ export const maxNesting = 32;
 export const maxUnderlines = 200;
 /** Lines in a row that continue a quote or an item without its mark or indentation. */
 export const maxLazyLines = 500;
+/** Quotes and lists that begin or end: for each of them the parser goes over what it found before. */
+export const maxContainers = 1_000;
 /** Marks in one paragraph, cell or heading that may still begin or end something. */
 export const maxMarks = 1_000;
 
-/** True when the text exceeds a limit of nesting, underlines or lazy lines. Counts at least as many as the parser would find. */
+/** True when the text exceeds a limit of nesting, underlines, lazy lines or containers. Counts at least as many as the parser would find. */
 export function isTooIntricate(source: string): boolean {
   /** The columns in which the items that may still be open begin. */
   const open: number[] = [];
   let underlines = 0;
   let lazy = Number.NEGATIVE_INFINITY;
+  let containers = 0;
+  let marksBefore = '';
   let before = '';
   for (const line of source.split('\n')) {
     if (nestingOf(line, open) > maxNesting) return true;
@@ -25,6 +30,10 @@ export function isTooIntricate(source: string): boolean {
     if (underlines > maxUnderlines) return true;
     lazy = lazyLines(line.slice(0, 1_000), lazy);
     if (lazy > maxLazyLines) return true;
+    const marks = marksOf(line, marksBefore);
+    if (marks !== marksBefore || /[^>\s]\s*\S/.test(marks)) containers += 1;
+    marksBefore = marks;
+    if (containers > maxContainers) return true;
     before = line;
   }
   return false;
@@ -47,6 +56,14 @@ function nestingOf(line: string, open: number[]): number {
     column += mark === '\t' ? 4 - (column % 4) : mark.length;
   }
   return quotes + open.length;
+}
+
+/** The marks of quotes and items at the beginning of a line, as `> -`; those of the line before where it may continue their text. */
+function marksOf(line: string, before: string): string {
+  const [start = ''] = /^(?:[ \t]*(?:>|(?:\d{1,9}[.)]|[-+*])(?=[ \t]|$)))*/.exec(line) ?? [];
+  const marks = start.replace(/\d/g, '').trimEnd();
+  const continues = marks === '' && (line.trim() === '' ? !before.includes('>') : /^(?: {2}|\t)/.test(line));
+  return continues ? before : marks;
 }
 
 /** The lazy lines in a row up to this one; minus infinity when the next line cannot be lazy. */

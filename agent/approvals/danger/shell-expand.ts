@@ -34,11 +34,14 @@ export function marked(word: string, known: Known): string[] {
   if ((word.match(/[\uE001-\uE003]/g)?.length ?? 0) > maxMarks) return [marks.unknown];
   const fields = new Set<string>();
   let ways = [''];
+  /** Nothing but variables without quotes: no word is left of what is empty. */
+  let mayVanish = true;
   for (let at = 0; at < word.length; ) {
     const end = endOfMark(word, at);
     const part = word.slice(at, end);
     const values = valuesOf(part, known);
     at = end;
+    mayVanish &&= part[0] === marks.variable;
     const next = ways.length * values.length > maxWays ? [ways[0] + marks.unknown] : cross(ways, values);
     ways = [];
     for (const way of next) {
@@ -47,7 +50,7 @@ export function marked(word: string, known: Known): string[] {
       for (const field of parts) if (field !== '' && fields.size < maxWays) fields.add(field);
     }
   }
-  return [...fields, ...ways.filter((way) => way !== '' || fields.size === 0)];
+  return [...fields, ...ways.filter((way) => way !== '' || (fields.size === 0 && !mayVanish))];
 }
 
 function cross(before: readonly string[], values: readonly string[]): string[] {

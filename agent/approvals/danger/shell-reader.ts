@@ -8,8 +8,8 @@ export interface Reader extends Syntax {
   text: string;
   at: number;
   depth: number;
-  /** Reads commands up to `closer`, which is passed, and gives them. */
-  commands(this: void, reader: Reader, closer: string): RawCommand[];
+  /** Reads commands up to `closer`, which is passed, and gives them. Without a pipe of their own they read the output of `from`. */
+  commands(this: void, reader: Reader, closer: string, from?: RawCommand): RawCommand[];
   /** Within `((…))`: no second try for what may be one. */
   isArithmetic: boolean;
   /** Here-documents whose bodies begin behind the next line break. */
@@ -25,10 +25,10 @@ export function inner(reader: Reader, text: string, read: (reader: Reader) => vo
 }
 
 /** From behind a `(` to behind its `)`. */
-export function readNested(reader: Reader): RawCommand[] {
+export function readNested(reader: Reader, from?: RawCommand): RawCommand[] {
   reader.items.push('open');
   reader.depth += 1;
-  const found = reader.commands(reader, ')');
+  const found = reader.commands(reader, ')', from);
   reader.depth -= 1;
   reader.items.push('close');
   return found;

@@ -25,7 +25,7 @@ export function parseShell(line: string): Syntax {
 
 const blank = /[ \t\r]/;
 /** Up to `closer`, which is passed. Gives the commands that stand in it. */
-function readCommands(reader: Reader, closer: string): RawCommand[] {
+function readCommands(reader: Reader, closer: string, from?: RawCommand): RawCommand[] {
   const { text, items } = reader;
   const found: RawCommand[] = [];
   let now = empty();
@@ -35,7 +35,7 @@ function readCommands(reader: Reader, closer: string): RawCommand[] {
   const endCommand = () => {
     if (now.words.length + now.writes.length + now.reads.length + now.texts.length > 0) {
       now.source = text.slice(start, reader.at).trim();
-      now.from = pipe;
+      now.from = pipe ?? from;
       items.push(now);
       found.push(now);
       last = now;
@@ -72,7 +72,8 @@ function readCommands(reader: Reader, closer: string): RawCommand[] {
         continue;
       }
       reader.at += 1;
-      const nested = readNested(reader);
+      const nested = readNested(reader, pipe ?? from);
+      pipe = undefined;
       found.push(...nested);
       last = nested.at(-1) ?? last;
       start = reader.at;
@@ -154,7 +155,12 @@ function readBodies(reader: Reader): void {
       if (isEnd) break;
     }
     const body = text.slice(from, to);
-    command.texts.push(quote(body));
-    if (!isQuoted) inner(reader, body, (nested) => readQuoted(nested, ''));
+    let word = quote(body);
+    if (!isQuoted) {
+      inner(reader, body, (nested) => {
+        word = readQuoted(nested, '');
+      });
+    }
+    command.texts.push(word);
   }
 }

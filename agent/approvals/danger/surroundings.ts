@@ -2,7 +2,7 @@
 
 import { readlink, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { readLinked } from '../../fs/raw-file.ts';
 import type { Directories } from '../../paths.ts';
 import { maxPaths, pathsOf, type ToolCall, toolsOf } from './call.ts';
@@ -80,7 +80,9 @@ function linkReader() {
   }
 
   async function lookAtFolder(path: string, links: number): Promise<Folder> {
-    const real = await realpath(path).catch(() => undefined);
+    const parent = dirname(path);
+    const isBelowMissing = parent !== path && !(await folderOf(parent, links)).exists;
+    const real = isBelowMissing ? undefined : await realpath(path).catch(() => undefined);
     return real === undefined ? { path: await leadsTo(path, links), exists: false } : { path: real, exists: true };
   }
 
@@ -88,8 +90,10 @@ function linkReader() {
     const parent = dirname(path);
     if (parent === path) return path;
     const above = await folderOf(parent, links);
+    // Without a look at all that stands before it: a name may have thousands of folders.
+    if (!above.exists) return `${above.path}${sep}${basename(path)}`;
     const below = join(above.path, basename(path));
-    const target = above.exists && links < maxLinks ? await readlink(below).catch(() => undefined) : undefined;
+    const target = links < maxLinks ? await readlink(below).catch(() => undefined) : undefined;
     return target === undefined ? below : (await folderOf(resolve(above.path, target), links + 1)).path;
   }
 

@@ -146,7 +146,7 @@ describe('a word grows in time as in length', () => {
   });
 });
 
-it.each(['cd a;', '|| cd a;', 'pushd a;'])('%j over and over looks at each folder once', (part) =>
+it.each(['cd a;', '|| cd a;', 'pushd a;', '~/', 'a/'])('%j over and over looks at each folder once', (part) =>
   expectLinear((count) => () => lookAround(shellCall(part.repeat(count)), fixed, tmpdir()), 50),
 );
 

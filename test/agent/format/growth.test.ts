@@ -6,6 +6,7 @@ import { isSelfLabelled, shownTarget } from '../../../agent/format/inline.ts';
 import { parseMarkdownV2 } from '../../../agent/format/markdown-v2.ts';
 import {
   isTooIntricate,
+  maxContainers,
   maxLazyLines,
   maxMarks,
   maxNesting,
@@ -88,6 +89,25 @@ describe('Markdown beyond a limit', () => {
     const code = `- run\n\`\`\`sh\n${'echo *a* [b]\n'.repeat(2 * maxLazyLines)}\`\`\``;
     for (const text of [list, `${rules}\n\n**a**`, code]) expect(renderMarkdown(text).entities).not.toEqual([]);
     expect(renderMarkdown(code).entities.map(({ type }) => type)).toEqual(['pre']);
+  });
+
+  it.each([
+    'a\n>\n',
+    '> a\n\n',
+    '- a\n\nb\n\n',
+    '- a\n  - b\n',
+    '- > a\n\n',
+    '> - a\n>\n> b\n>\n',
+    '- a\n* b\n',
+    '> a\n# b\n',
+  ])('goes as plain text when quotes and lists begin again and again: %j', (part) => {
+    const text = part.repeat(2 * maxContainers);
+    expect(renderMarkdown(text)).toEqual({ text: text.trim(), entities: [] });
+  });
+
+  it('keeps the Markdown of a long list with a list in every second item', () => {
+    const list = '- **a**\n- b\n  - c\n'.repeat(maxContainers / 2 - 1);
+    expect(renderMarkdown(list).entities).not.toEqual([]);
   });
 
   it('keeps the emphasis of a paragraph up to the limit, and shows the marks of the rest', () => {
