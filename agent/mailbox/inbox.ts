@@ -124,27 +124,23 @@ export function createInbox(options: InboxOptions): InboxSync {
     }
     await options.prepare();
     let outcome: ViewOutcome | undefined;
-    const { quarantined, entries: next } = await updateMailboxFile<InboxEntry>(
-      { path, kind: 'inbox', now: clock, lockTimeoutMs },
-      (entries, state, modifiedAtMs) => {
-        const now = clock();
-        const view = showJournal(project, entries, {
-          // A program may have written more than once before the first look, which therefore concludes nothing from a missing entry.
-          isTelling: state === 'ok' && hasLooked,
-          writtenAt: Math.min(now, modifiedAtMs),
-          now,
-          claiming,
-          upToSeq: orderAt(now).upToSeq,
-          sign: (entry) => options.signer.sign(entry, 'inbox'),
-        });
-        outcome = view.outcome;
-        return view.next;
-      },
-    );
+    const { entries: next } = await update((entries, state, modifiedAtMs) => {
+      const now = clock();
+      const view = showJournal(project, entries, {
+        // A program may have written more than once before the first look, which therefore concludes nothing from a missing entry.
+        isTelling: state === 'ok' && hasLooked,
+        writtenAt: Math.min(now, modifiedAtMs),
+        now,
+        claiming,
+        upToSeq: orderAt(now).upToSeq,
+        sign: (entry) => options.signer.sign(entry, 'inbox'),
+      });
+      outcome = view.outcome;
+      return view.next;
+    }, lockTimeoutMs);
     hasLooked = true;
     unreadable = undefined;
     foreign = foreignIn(project, next);
-    if (quarantined) options.onQuarantined(quarantined);
     if (outcome) await journalOutcome(outcome);
   }
 
@@ -198,9 +194,11 @@ export function createInbox(options: InboxOptions): InboxSync {
     }
   }
 
-  /** For a hook, which waits only a short time for the lock. */
-  function update(change: (entries: readonly InboxEntry[]) => readonly InboxEntry[]) {
-    return updateMailboxFile<InboxEntry>({ path, kind: 'inbox', now: clock }, change);
+  /** Whoever finds the file malformed first, the phone is told. Default: the time that a hook can wait for the lock. */
+  async function update(change: Parameters<typeof updateMailboxFile<InboxEntry>>[1], timeoutMs?: number) {
+    const result = await updateMailboxFile({ path, kind: 'inbox', now: clock, lockTimeoutMs: timeoutMs }, change);
+    if (result.quarantined) options.onQuarantined(result.quarantined);
+    return result;
   }
 
   /** Returns the trouble with its repair, because `wa-sync status` shows only this text. Logs it once. */

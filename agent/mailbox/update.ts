@@ -35,7 +35,7 @@ export interface UpdateOptions {
   kind: MailboxKind;
   now: () => number;
   /** Default: the time that a hook can wait. */
-  lockTimeoutMs?: number;
+  lockTimeoutMs?: number | undefined;
 }
 
 export interface UpdateResult<E> {
