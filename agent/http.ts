@@ -8,7 +8,8 @@ export interface Exchange {
   method: string;
   headers?: Record<string, string>;
   body?: string | Readable | undefined;
-  agent?: Agent;
+  /** False = a connection for this exchange alone. */
+  agent: Agent | false;
   socketPath?: string;
   signal?: AbortSignal | undefined;
   /** Milliseconds of silence before the head of the answer, and within its body, after which the peer counts as gone. */

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
 import { type ErrorBody, WaError } from '../protocol/errors.ts';
 import { socketFileName } from '../protocol/hook.ts';
 import { readLockOwner } from './fs/lock.ts';
+import { exchange, readText } from './http.ts';
 import { stateFiles } from './paths.ts';
 import { isOver } from './process.ts';
 
@@ -23,6 +23,7 @@ export interface DaemonDirs {
 }
 
 const answerMs = 5_000;
+const maxAnswerChars = 16 * 1024 * 1024;
 
 /** Errors: `daemon_not_running` (also for an aborted call), `daemon_busy`, and the errors of the daemon. */
 export async function askDaemon(
@@ -33,32 +34,28 @@ export async function askDaemon(
   { holdMs = 0, signal }: AskOptions = {},
 ): Promise<unknown> {
   const patienceMs = answerMs + holdMs;
-  const dispatcher = new Agent({
-    connect: { socketPath: socketAddress(dirs.runtime), timeout: answerMs },
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
-  });
   try {
-    const response = await request(`http://wa-sync${path}`, {
+    const response = await exchange(`http://wa-sync${path}`, {
       method,
-      dispatcher,
-      body: body ? JSON.stringify(body) : null,
-      ...(signal ? { signal } : {}),
+      agent: false,
+      socketPath: socketAddress(dirs.runtime),
+      body: body && JSON.stringify(body),
+      signal,
+      headMs: patienceMs,
+      bodyMs: patienceMs,
     });
-    const answer = (await response.body.json()) as Partial<ErrorBody>;
+    const answer = JSON.parse(await readText(response, maxAnswerChars)) as Partial<ErrorBody>;
     if (!answer.error) return answer;
     const { code, message, hint } = answer.error;
     throw new WaError(code, message, hint === undefined ? {} : { hint });
   } catch (cause) {
     if (cause instanceof WaError) throw cause;
     throw await withoutAnswer(dirs, cause, signal?.aborted ?? false);
-  } finally {
-    await dispatcher.destroy();
   }
 }
 
 /** Includes a full queue of connections that the daemon does not accept. */
-const busyCodes = /^(UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT|ETIMEDOUT|EAGAIN)$/;
+const busyCodes = /^(ETIMEDOUT|EAGAIN)$/;
 
 async function withoutAnswer({ runtime, state }: DaemonDirs, cause: unknown, isAborted: boolean): Promise<WaError> {
   const owner = state === undefined ? undefined : await readLockOwner(stateFiles(state).lock);

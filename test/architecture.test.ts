@@ -50,8 +50,8 @@ const rooms: readonly Room[] = [
   { files: 'agent/*', may: ['protocol/*', 'node'], why: 'the lowest level' },
   {
     files: 'agent/local-client.ts',
-    may: ['protocol/*', 'node', 'agent/fs/lock.ts', 'undici'],
-    why: 'HTTP, and who holds the lock of the daemon',
+    may: ['protocol/*', 'node', 'agent/fs/lock.ts'],
+    why: 'who holds the lock of the daemon',
   },
   {
     files: 'agent/cli.ts',

@@ -75,6 +75,8 @@ it.each([
   ['agent/commands/start.ts', 'mdast-util-from-markdown'],
   ['agent/commands/status.ts', 'hono'],
   ['agent/commands/hooks.ts', 'undici'],
+  ['agent/commands/start.ts', 'undici'],
+  ['agent/commands/status.ts', 'undici'],
 ])('%s starts without %s', (command, name) => {
   const { outputs } = JSON.parse(text('wa-sync.meta.json')) as Metafile;
   const [entry = ''] = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>

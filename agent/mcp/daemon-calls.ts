@@ -64,5 +64,5 @@ export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () 
 /** The daemon went away in the middle of the call: it ended, or is being restarted. */
 function hasBroken(error: unknown): boolean {
   const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
