@@ -148,7 +148,8 @@ it('a message is carried from where it is given until it is taken back or the tu
         const [before, after] = [carriedBy(states[index] as TurnState), carriedBy(states[index + 1] as TurnState)];
         const may = new Set(['turnStarted', 'takenBack', 'turnClosed', 'reopen']);
         if (!may.has(each.type)) expect(after).toEqual(expect.arrayContaining([...before]));
-        if (each.type === 'given' || each.type === 'turnFound') expect(after).toEqual(expect.arrayContaining([...each.ids]));
+        if (each.type === 'given' || each.type === 'turnFound')
+          expect(after).toEqual(expect.arrayContaining([...each.ids]));
         else if (each.type !== 'reopen') expect(after.filter((one) => !before.includes(one))).toEqual([]);
       }
     }),
