@@ -52,14 +52,20 @@ export function commandsRunBy([program = '', ...rest]: readonly string[]): strin
     .flatMap((word, at) => (/^-|^\w+=/.test(word) ? [] : [[programOf(word), ...rest.slice(at + 1), ...added]]));
 }
 
-/** `find … -exec rm {} ;` */
+/** `find … -exec rm {} ;`; of a `find` that runs another one, both. What `find` finds is judged where it is said. */
 function executed(words: readonly string[]): string[][] {
-  const at = words.findIndex((word) => /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(word));
-  if (at < 0) return [];
-  const [name = '', ...rest] = words.slice(at + 1);
-  const end = rest.findIndex((word) => word === ';' || word === '+');
-  // What `find` finds is judged where it is said.
-  return [[programOf(name), ...rest.slice(0, end < 0 ? undefined : end).filter((word) => word !== '{}')]];
+  const isMark = (word: string) => /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(word);
+  const marks = words.flatMap((word, at) => (isMark(word) ? at : []));
+  const found: string[][] = [];
+  for (const [index, at] of marks.entries()) {
+    const [name = ''] = words.slice(at + 1, at + 2);
+    const inner = /^(find|fd)$/.test(programOf(name)) ? marks[index + 1] : undefined;
+    const end = inner ?? words.findIndex((word, place) => place > at && (word === ';' || word === '+'));
+    const rest = words.slice(at + 2, end < 0 ? undefined : end).filter((word) => word !== '{}');
+    found.push([programOf(name), ...rest]);
+    if (inner === undefined) break;
+  }
+  return found;
 }
 
 export interface Script {

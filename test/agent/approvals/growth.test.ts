@@ -122,6 +122,7 @@ describe('a command grows in time as in length', () => {
       '.env',
       'a.pem ',
       'rm -rf $x ',
+      'find . -exec ',
       'mv a b;',
     ],
   ])('%j over and over', (part) => {
