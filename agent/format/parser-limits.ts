@@ -123,5 +123,7 @@ export function boundedInline(): Extension {
     return start;
   };
   const construct = { name: 'boundedInline', tokenize };
-  return { text: Object.fromEntries([...brackets, ...emphasis].map((code) => [code, construct])) };
+  // At each word: the chat server finds addresses of mail by itself.
+  const disable = { null: ['emailAutolink'] };
+  return { disable, text: Object.fromEntries([...brackets, ...emphasis].map((code) => [code, construct])) };
 }

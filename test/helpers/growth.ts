@@ -157,6 +157,7 @@ export const fill = (unit: string, chars: number) =>
   unit.repeat(Math.ceil(chars / unit.length)).slice(0, Math.floor(chars));
 
 const composed: Record<string, (chars: number) => string> = {
+  'an open bracket before words': (n) => `[${fill(' a&a', n)}`,
   'brackets that close': (n) => fill('[', n / 2) + fill(']', n / 2),
   'parentheses in a link': (n) => `[a](${fill('(', n / 2)}${fill(')', n / 2)})`,
   'stars around a letter': (n) => `${fill('*', n / 2)}a${fill('*', n / 2)}`,
