@@ -11,6 +11,8 @@ export function overMailboxes<T>(relayDir: string, work: (database: DatabaseSync
     if (!name.endsWith('.sqlite')) continue;
     const database = new DatabaseSync(join(relayDir, name));
     try {
+      // The relay's process may be at its end for a moment.
+      database.exec('PRAGMA busy_timeout = 10000');
       const known = database.prepare("SELECT name FROM sqlite_master WHERE name IN ('log', 'meta', 'outbox')").all();
       if (known.length === 3) results.push(work(database));
     } finally {
