@@ -35,7 +35,10 @@ export async function isRealFolder(dir: string): Promise<boolean> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ELOOP') throw fileUnusable(dir, cause);
-    if (code === 'ENOENT' && !(await lstat(dir).catch(() => undefined))) return false;
+    const info = await lstat(dir).catch(() => undefined);
+    if (code === 'ENOENT' && !info) return false;
+    // Made since the look before.
+    if (code === 'ENOENT' && !info?.isSymbolicLink()) return isRealFolder(dir);
   }
   if (real !== undefined && sameName(real, dir)) return true;
   throw new WaError('outside_project', `${dir} is a link, to ${real ?? 'nowhere'}, and links are not followed here`, {
