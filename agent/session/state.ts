@@ -104,7 +104,8 @@ export function next(state: TurnState, event: StateEvent): TurnState {
     }
     case 'turnFound': {
       const found = turn.phase === 'running' ? turn : running(placeIn(state) ?? event.place, carriedBy(state));
-      return { ...state, turn: { ...found, modelSeen: true, carried: union(found.carried, event.ids) } };
+      const place = earlier(found.place, event.place);
+      return { ...state, turn: { ...found, place, modelSeen: true, carried: union(found.carried, event.ids) } };
     }
     case 'offered': {
       const { text, place, at } = event;
@@ -134,6 +135,11 @@ export function next(state: TurnState, event: StateEvent): TurnState {
 
 function running(place: TurnPlace, carried: readonly string[]): Extract<Turn, { phase: 'running' }> {
   return { phase: 'running', place, carried, continued: false, modelSeen: false, toolCalls: 0 };
+}
+
+/** A turn began no later than what it carries was given: the proof is read from there. */
+function earlier(place: TurnPlace, other: TurnPlace): TurnPlace {
+  return other.transcript === place.transcript && other.offset < place.offset ? other : place;
 }
 
 function union(ids: readonly string[], more: readonly string[]): readonly string[] {

@@ -261,6 +261,21 @@ describe('after a restart', () => {
   });
 });
 
+it('a message that a hook gave alone is proved in the turn that a daemon began too late, and is not given again', async () => {
+  fileIsFull = true;
+  const transcript = join(root, 'session.jsonl');
+  const line = (type: string, content: unknown) => `${JSON.stringify({ type, content })}\n`;
+  // The hook had given up on a daemon that stood still, which comes to the beginning of the turn after the prompt was kept.
+  await writeFile(transcript, line('user', [{ text: `<hook_context>${id}</hook_context>` }]));
+  await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+  await journal.append([
+    { t: 'handed', p, at: now, ids: [id], edits: [0], tool: 'gemini', session: 's', transcript, offset: 0 },
+  ]);
+  await appendFile(transcript, line('gemini', 'Went.'));
+  await happens({ type: 'turnEnd', answer: 'Went.', run: 'r' }, transcript);
+  expect([message()?.ended, message()?.attempt, texts()]).toEqual(['answered', 0, ['Went.']]);
+});
+
 it('an edit that is journalled while the old text is on its way follows as a correction', async () => {
   const edit = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'edit', editOf: id, text: 'rather stop' } as const;
   beforeAppend = async () => {
