@@ -65,8 +65,9 @@ export function showJournal(
     }
   }
   kept.push(...[...stops.values()].map(sign));
-  const foreign = kept.filter((entry) => !entry.read && !shown.has(entry.id));
-  for (const entry of selectWindow(waitingEntries(), foreign)) {
+  // What is being handed over stays in the file until the journal has it.
+  const staying = kept.filter((entry) => claiming.has(entry.id) || (!entry.read && !shown.has(entry.id)));
+  for (const entry of selectWindow(waitingEntries(), staying)) {
     if (shown.has(entry.id)) continue;
     outcome.filed.push(entry.id);
     kept.push(entry);

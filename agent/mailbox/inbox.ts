@@ -226,8 +226,6 @@ export function createInbox(options: InboxOptions): InboxSync {
       return options.isLeftOut() ? [] : undefined;
     });
     marking = marked;
-    // The window moved: show what comes next, but do not keep the coding agent waiting for it.
-    void marked.then(refresh);
     return marked;
   }
 
@@ -236,6 +234,8 @@ export function createInbox(options: InboxOptions): InboxSync {
     for (const { entry } of messages) claiming.add(entry.id);
     return work().finally(() => {
       for (const { entry } of messages) claiming.delete(entry.id);
+      // The window moved: show what comes next, but do not keep the coding agent waiting for it.
+      void refresh();
     });
   }
 
