@@ -38,6 +38,8 @@ const stepMs = 4;
 /** Per lock, the turn of the last caller in this process: only the first caller polls the lock file. */
 const lastTurns = new Map<string, Promise<void>>();
 const shortStaleMs = 60_000;
+/** A ticket is held for a moment; a process that the machine's sleep stopped in that moment still holds the ticket. */
+const ticketStaleMs = 3_600_000;
 const unreadableStaleMs = 10_000;
 const maxLockBytes = 4 * 1024;
 /** The nonce becomes part of a file name. */
@@ -63,7 +65,7 @@ export async function acquireLock(
     while (endTurn) {
       const seen = await readLock(lockPath);
       if (seen) {
-        if (await removeStale(lockPath, seen, short)) continue;
+        if (await removeStale(lockPath, seen, short ? shortStaleMs : Number.POSITIVE_INFINITY)) continue;
       } else {
         const owner = newOwner();
         if (await placeLock(lockPath, owner)) return held(lockPath, owner, endTurn);
@@ -186,8 +188,8 @@ export async function placeLock(lockPath: string, owner: LockOwner): Promise<boo
 }
 
 /** True = this call removed a stale lock, so the place may be free. */
-export async function removeStale(lockPath: string, seen: SeenLock, short: boolean): Promise<boolean> {
-  return isStale(seen, short) && removeMarked(lockPath, seen.mark);
+export async function removeStale(lockPath: string, seen: SeenLock, staleAfterMs: number): Promise<boolean> {
+  return isStale(seen, staleAfterMs) && removeMarked(lockPath, seen.mark);
 }
 
 /**
@@ -199,7 +201,7 @@ export async function removeMarked(lockPath: string, mark: string): Promise<bool
   const ticket = newOwner();
   if (!(await placeLock(ticketPath, ticket))) {
     const other = await readLock(ticketPath);
-    if (other) await removeStale(ticketPath, other, true);
+    if (other) await removeStale(ticketPath, other, ticketStaleMs);
     return false;
   }
   try {
@@ -215,11 +217,12 @@ export async function removeMarked(lockPath: string, mark: string): Promise<bool
   }
 }
 
-function isStale({ owner, modifiedAtMs }: SeenLock, short: boolean): boolean {
+/** `staleAfterMs` = when a lock is stale whatever its owner. */
+function isStale({ owner, modifiedAtMs }: SeenLock, staleAfterMs: number): boolean {
   // A time in the future counts as old: the clock was changed, or a cloned repository contained the lock.
   const ageMs = Math.abs(Date.now() - (owner?.at ?? modifiedAtMs));
   if (!owner) return ageMs > unreadableStaleMs;
-  if (short && ageMs > shortStaleMs) return true;
+  if (ageMs > staleAfterMs) return true;
   return owner.host === hostname() && owner.pidSpace === pidSpace() && isOver(owner);
 }
 

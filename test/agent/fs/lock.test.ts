@@ -202,7 +202,7 @@ describe('stealing', () => {
     await removeMarked(lockPath, dead.nonce);
     const fresh = newOwner();
     await placeLock(lockPath, fresh);
-    expect(seen && (await removeStale(lockPath, seen, true))).toBe(false);
+    expect(seen && (await removeStale(lockPath, seen, minuteMs))).toBe(false);
     expect((await readLock(lockPath))?.owner).toEqual(fresh);
     expect(readdirSync(join(lockPath, '..'))).toEqual(['wa_inbox.json.lock']);
   });
@@ -214,6 +214,17 @@ describe('stealing', () => {
     const removed = await Promise.all(Array.from({ length: 10 }, () => removeMarked(lockPath, dead.nonce)));
     expect(removed.filter(Boolean)).toEqual([true]);
     expect(readdirSync(join(lockPath, '..'))).toEqual([]);
+  });
+
+  test('leaves the ticket of a living stealer that slept for two minutes alone', async () => {
+    const lockPath = `${target()}.lock`;
+    const dead = stale();
+    const ticket = join(lockPath, '..', `.wa-tmp-ticket-wa_inbox.json.lock-${dead.nonce}`);
+    await placeLock(lockPath, dead);
+    const sleeper = { ...newOwner(), at: Date.now() - 2 * minuteMs };
+    await placeLock(ticket, sleeper);
+    for (let tries = 0; tries < 2; tries += 1) expect(await removeMarked(lockPath, dead.nonce)).toBe(false);
+    expect((await readLock(ticket))?.owner).toEqual(sleeper);
   });
 
   test('continues after a stealer that died while it held the ticket', async () => {
