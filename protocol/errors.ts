@@ -49,6 +49,10 @@ const codes = {
   port_in_use: { retryable: false },
   webhook_active: { retryable: false },
   child_failed: { retryable: false },
+  needs_input: { retryable: false },
+  cancelled: { retryable: false },
+  pairing_expired: { retryable: false },
+  setup_version: { retryable: false },
   internal: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 

@@ -39,3 +39,12 @@ export const ownerSecrets: readonly string[] = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_
 
 /** Path of the webhook. */
 export const webhookRoute = '/telegram/webhook';
+
+/** What the bot asks Telegram for, by webhook and by getUpdates alike. */
+export const allowedUpdates = [
+  'message',
+  'edited_message',
+  'callback_query',
+  'my_chat_member',
+  'stopped_message_generation',
+] as const;
