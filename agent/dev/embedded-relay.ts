@@ -6,6 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { deployment } from '../../protocol/deployment.ts';
 import { WaError } from '../../protocol/errors.ts';
 import { withoutSecrets } from '../process.ts';
 import { findToolchain } from './toolchain.ts';
@@ -53,13 +54,6 @@ export interface RelayStart {
 /** Child -> parent: the last word before it exits when it failed. */
 export type RelayReport = { url: string } | { failed: string };
 
-/** The settings of wrangler.toml; a test compares the two. */
-export const embeddedWorker = {
-  compatibilityDate: '2026-10-23',
-  compatibilityFlags: ['nodejs_compat', 'enable_request_signal'],
-  durableObject: { binding: 'MAILBOX', className: 'Mailbox' },
-};
-
 const stopWithinMs = 5_000;
 const killedCode = 128 + 9;
 
@@ -99,7 +93,17 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
     timeout.abort();
     await kill;
   };
-  const start: RelayStart = { miniflare: toolchain.miniflare, script, port, persistDir, vars, ...embeddedWorker };
+  const { compatibilityDate, compatibilityFlags, durableObject } = deployment;
+  const start: RelayStart = {
+    miniflare: toolchain.miniflare,
+    script,
+    port,
+    persistDir,
+    vars,
+    compatibilityDate,
+    compatibilityFlags: [...compatibilityFlags],
+    durableObject,
+  };
   try {
     const url = await ready(child, exited, start);
     return { url, pid: child.pid as number, stop, exited };
