@@ -20,6 +20,7 @@ const known: Keys = {
   hold: true,
   nudge: true,
   sprintText: true,
+  agents: true,
 };
 
 function wrong(file: string, what: string, hint: string): WaError {

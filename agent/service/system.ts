@@ -1,6 +1,8 @@
 // What a service manager of an operating system must do for wa-sync: systemd, launchd and the task scheduler of Windows each
 // implement `ServiceSystem`. Rendering is pure; everything else goes through the `run` that is given.
 
+import type { WaError } from '../../protocol/errors.ts';
+
 /** Never rejects: a program that does not start has the code 127. Output is cut to what an error can show. */
 export type RunProgram = (
   program: string,
@@ -45,14 +47,18 @@ export interface ServiceSystem {
   readonly title: string;
   /** The command that shows what the manager itself has recorded. */
   readonly inspect: string;
+  /** The file by which the service is known: unit, property list, task. */
+  readonly place: string;
   /** The files of the service. Pure. */
   render(spec: ServiceSpec): ServiceFile[];
   /** Undefined = can be used; else why not and what to do, as a `WaError` `service_unavailable`. */
-  unavailable(): Promise<Error | undefined>;
+  unavailable(): Promise<WaError | undefined>;
   /** Registers the written files and starts the service anew, now and at each login. Errors: `service_failed`. */
-  install(spec: ServiceSpec): Promise<void>;
-  /** Stops and forgets the service; one that is not registered is no error. The files are removed by the caller. */
+  install(): Promise<void>;
+  /** Stops and forgets the service; one that is not registered is no error. The files are then removed by the caller. */
   uninstall(): Promise<void>;
+  /** Called once the files are removed. */
+  removed(): Promise<void>;
   /** Errors: `service_failed`. */
   start(): Promise<void>;
   /** Until the next start or login; one that does not run is no error. Errors: `service_failed`. */
