@@ -149,6 +149,42 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     });
 
   program
+    .command('setup')
+    .description('connect your phone: bot, relay, this machine; run again to go on, or in another project to add it')
+    .addArgument(
+      new Argument('[step]', 'only this step, and what depends on it').choices([
+        'bot',
+        'pair',
+        'relay',
+        'webhook',
+        'machine',
+        'hello',
+      ]),
+    )
+    .option('--local', 'no relay elsewhere: the daemon asks Telegram itself')
+    .option('--temporary', 'relay in a temporary Cloudflare account, without a login')
+    .option('--cloudflare', 'relay in your Cloudflare account (CLOUDFLARE_API_TOKEN, or the login of wrangler)')
+    .option('--relay <url>', 'a relay that runs already (WA_AGENT_TOKEN)')
+    .option('--script <name>', 'name of the Worker (default: wa-sync)')
+    .option('--group', 'pair with a group in place of the private chat')
+    .option('--chat <id>', 'with --relay: which of its chats')
+    .option('--topic <number>', 'the topic of the chat that this folder gets')
+    .option('--take-webhook', 'take the webhook of the bot away from another program')
+    .option('--accept-cloudflare-terms', 'a person has read and accepts the terms of Cloudflare')
+    .option('--replace-relay', 'give a relay of the same name this bot and chat')
+    .option('--bot-token-stdin', 'read the token of the bot from the first line of stdin')
+    .option('--service', 'start the daemon with this computer')
+    .option('--no-service', 'do not offer that')
+    .option('--no-wait', 'do not wait for taps on the phone: run it again afterwards')
+    .option('-y, --yes', 'ask nothing: take flags, variables and defaults')
+    .option('--json', 'print the next needed input as an object, and read answers from stdin')
+    .action(async (step, options, command) => {
+      const isAsked = command.getOptionValueSource('service') === 'default';
+      const service = isAsked ? undefined : options.service;
+      await (await import('./commands/setup.ts')).setupCommand(step, { ...options, service }, context);
+    });
+
+  program
     .command('dev')
     .description('run relay, daemon and a phone in the browser, all on this machine')
     .option('--port <number>', 'port of the phone page (0 = any free one)', '0')
@@ -188,13 +224,15 @@ function usageError({ message }: CommanderError, command: Command | undefined): 
   });
 }
 
-const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3 } as const;
+const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3, needsInput: 4, cancelled: 130 } as const;
 
 const usageCodes = new Set(['not_configured', 'bad_config', 'bad_arguments', 'not_bound']);
 
 function exitCodeOf(error: unknown): number {
   if (!(error instanceof WaError)) return exitCodes.failed;
   if (error.code === 'superseded') return exitCodes.superseded;
+  if (error.code === 'needs_input') return exitCodes.needsInput;
+  if (error.code === 'cancelled') return exitCodes.cancelled;
   return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failed;
 }
 

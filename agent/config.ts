@@ -2,7 +2,7 @@
 // Checked by hand, because the hook fallback bundles this file and may not import a package.
 
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
 import { summaryMaxChars } from '../protocol/limits.ts';
 import { type Directories, directories, localRelayFile } from './paths.ts';
@@ -34,8 +34,6 @@ export interface Config {
   /** The daemon runs the relay itself. `relay` is then the one that runs, or that ran last. */
   readonly isLocal: boolean;
   readonly bindings: readonly Binding[];
-  /** The absolute path of each coding agent's program, by the agent's name. */
-  readonly agents: Readonly<Record<string, string>>;
   readonly summaryMaxChars: number;
   readonly redact: RedactConfig;
   /** Whether the end of a turn waits for the phone: `auto` = when the phone started the turn, or the owner is away. */
@@ -44,6 +42,8 @@ export interface Config {
   readonly nudge: 'tmux' | undefined;
   /** The owner's instructions for each sprint task. */
   readonly sprintText: string | undefined;
+  /** Coding agents by their name: absolute path of the program, for a service, whose PATH is short. */
+  readonly agents: Readonly<Record<string, string>>;
   /** `WA_MAILBOX_DIR`: the folder with one mailbox folder per project, in place of `mailboxFolder` in each project. Only the daemon reads it. */
   readonly mailboxDir: string | undefined;
 }
@@ -67,12 +67,12 @@ export function loadConfig(input: ConfigInput): Config {
     relay: isLocal ? localRelay(dirs.state) : relayPair(input.env, raw, check),
     isLocal,
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
-    agents: programs(check.object(raw.agents, 'agents') ?? {}, check),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
     hold: check.oneOf(raw.hold, 'hold', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
     nudge: check.oneOf(raw.nudge, 'nudge', ['tmux'], '"tmux" or absent'),
     sprintText: check.string(raw.sprintText, 'sprintText'),
+    agents: agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
   });
 }
@@ -120,6 +120,7 @@ function checker(file: string) {
   const checked = <T>(value: unknown, key: string, expected: string, isValid: (value: unknown) => boolean) =>
     value === undefined || isValid(value) ? (value as T | undefined) : wrong(key, expected, value);
   return {
+    wrong,
     list: (value: unknown, key: string) => checked<unknown[]>(value, key, 'an array', Array.isArray) ?? [],
     object: (value: unknown, key: string) => checked<Json>(value, key, 'an object', isObject),
     string: (value: unknown, key: string) => checked<string>(value, key, 'a text', isText),
@@ -153,10 +154,6 @@ function localRelay(state: string): Config['relay'] {
   } catch {
     return undefined;
   }
-}
-
-function programs(raw: Json, check: Checker): Config['agents'] {
-  return Object.fromEntries(Object.entries(raw).map(([name, path]) => [name, check.needText(path, `agents.${name}`)]));
 }
 
 function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['relay'] {
@@ -197,6 +194,16 @@ function binding(value: unknown, key: string, check: Checker): Binding {
   const dir = check.needText(entry.dir, `${key}.dir`);
   const mailbox = check.needText(entry.mailbox, `${key}.mailbox`, 'a text (the chat id)');
   return { dir: resolve(dir), mailbox, project: check.integer(entry.project, `${key}.project`, 0, 2 ** 53 - 1) ?? 0 };
+}
+
+function agentPrograms(raw: Json, check: Checker): Config['agents'] {
+  const expected = 'the absolute path of a program';
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const path = check.needText(value, `agents.${name}`, expected);
+      return [name, isAbsolute(path) ? path : check.wrong(`agents.${name}`, expected, value)];
+    }),
+  );
 }
 
 function redaction(raw: Json, check: Checker): RedactConfig {

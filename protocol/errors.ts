@@ -67,6 +67,9 @@ const codes = {
   cancelled: { retryable: false },
   pairing_expired: { retryable: false },
   setup_version: { retryable: false },
+  service_unavailable: { retryable: false },
+  service_failed: { retryable: false },
+  service_missing: { retryable: false },
   internal: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 

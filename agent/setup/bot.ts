@@ -56,6 +56,8 @@ async function take(token: string, { env, state, save }: SetupWorld): Promise<vo
     delete state.pairing;
   }
   state.bot = bot;
+  // The relay has another token, or one that was revoked.
+  delete state.done?.relay;
   state.secrets = { ...state.secrets, botToken: token };
   await save();
 }
@@ -71,12 +73,12 @@ export async function botToken(world: SetupWorld, configDir: string): Promise<st
 }
 
 /**
- * Takes a set webhook away, because Telegram then refuses getUpdates. Our own relay's is set again by the step `webhook`. Errors:
- * `webhook_active` for somebody else's unless setup was told to take it.
+ * Takes a set webhook away, because Telegram then refuses getUpdates. Our own relay's is set again by the step `webhook`. True = ours
+ * was taken. Errors: `webhook_active` for somebody else's unless setup was told to take it.
  */
-export async function freeWebhook(bot: Bot, { options, prompter, state, save }: SetupWorld): Promise<void> {
+export async function freeWebhook(bot: Bot, { options, prompter, state, save }: SetupWorld): Promise<boolean> {
   const { url } = await bot((api) => api.getWebhookInfo());
-  if (!url) return;
+  if (!url) return false;
   const host = URL.canParse(url) ? new URL(url).host : url;
   if (!isOurs(url, state.relay) && !options.takesWebhook) {
     throw new WaError('webhook_active', `this bot serves another program: its webhook is at ${host}`, {
@@ -87,6 +89,7 @@ export async function freeWebhook(bot: Bot, { options, prompter, state, save }: 
   await save();
   await bot((api) => api.deleteWebhook({ drop_pending_updates: false }));
   prompter.say(`The webhook at ${host} is removed; waiting messages stay at Telegram.`);
+  return isOurs(url, state.relay);
 }
 
 function isOurs(url: string, relay: SetupWorld['state']['relay']): boolean {

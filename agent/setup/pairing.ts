@@ -23,18 +23,28 @@ const pageSize = 100;
 /** Who writes for an administrator that hides the name: everybody who may. */
 const anonymousAdmin = 1_087_968_824;
 
+interface PairPlace {
+  configDir: string;
+  /** Puts the webhook of our own relay back. */
+  rehome(): Promise<unknown>;
+}
+
 /** Errors: `pairing_expired`, `needs_input`, `cancelled`, `webhook_active`, and those of the Bot API. */
-export async function pair(world: SetupWorld, configDir: string): Promise<void> {
+export async function pair(world: SetupWorld, { configDir, rehome }: PairPlace): Promise<void> {
   const { options, prompter, state, save } = world;
   const bot = openBot(await botToken(world, configDir), world.env);
-  await freeWebhook(bot, world);
+  const isTaken = await freeWebhook(bot, world);
   const { code, untilAt } = await openCode(world);
   const link = `https://t.me/${state.bot?.username}?${options.group ? 'startgroup' : 'start'}=${code}`;
   const how = options.group
     ? 'On your phone, open this link, choose the group and add the bot'
     : 'On your phone, open this link and tap START';
   prompter.phone({ need: 'tap', how, link, untilAt });
-  const update = await tapped(bot, { code, untilAt, world });
+  const update = await tapped(bot, { code, untilAt, world }).catch(async (cause) => {
+    if (isTaken)
+      await rehome().catch(() => prompter.say('Messages wait at Telegram until `wa-sync setup` is finished.'));
+    throw cause;
+  });
   const chat = chatOf(update);
   if (chat.id !== state.chat?.id || chat.userId !== state.chat.userId) state.chat = chat;
   delete state.pairing;

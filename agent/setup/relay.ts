@@ -3,12 +3,13 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { deployment } from '../../protocol/deployment.ts';
 import { WaError } from '../../protocol/errors.ts';
 import { writeBotFile } from '../dev/local-bot.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
 import { botToken, freeWebhook, openBot } from './bot.ts';
-import { defaultScriptName, openCloudflare } from './cloudflare/client.ts';
+import { type Cloudflare, openCloudflare, type Place } from './cloudflare/client.ts';
 import { deployRelay, type RelaySecrets } from './cloudflare/deploy.ts';
 import { findLogin, type Login, tokenPage } from './cloudflare/login.ts';
 import { cloudflareTerms, createTemporaryAccount, isExpired } from './cloudflare/temporary.ts';
@@ -209,7 +210,7 @@ async function newAccount({ env, options, prompter, signal, state, save }: Setup
     }),
   );
   const { id: accountId, token, expiresAt, claimUrl } = made;
-  const account = { accountId, token, expiresAt, claimUrl, script: options.script ?? defaultScriptName };
+  const account = { accountId, token, expiresAt, claimUrl, script: options.script ?? deployment.script };
   state.secrets = { ...state.secrets, account };
   await save();
   return account;
@@ -219,12 +220,14 @@ async function newAccount({ env, options, prompter, signal, state, save }: Setup
 async function deploy(
   world: SetupWorld,
   { configDir, agentToken }: RelayPlace,
-  cloudflare: ReturnType<typeof openCloudflare>,
+  cloudflare: Cloudflare,
   accountId: string,
 ): Promise<{ script: string; url: string }> {
   const { env, distDir, options, prompter, signal, state, save } = world;
   const before = state.relay && 'script' in state.relay ? state.relay.script : undefined;
-  const script = options.script ?? before ?? defaultScriptName;
+  const script = options.script ?? before ?? deployment.script;
+  const isOurs = state.secrets?.agentToken !== undefined || agentToken !== undefined;
+  if (!isOurs) await askToReplace(world, cloudflare, { accountId, script });
   const bot = await botToken(world, configDir);
   const webhookSecret = state.secrets?.webhookSecret ?? randomBytes(24).toString('base64url');
   const token = state.secrets?.agentToken ?? agentToken ?? randomBytes(32).toString('base64url');
@@ -252,6 +255,21 @@ async function deploy(
     }),
   );
   return { script, url };
+}
+
+/** A relay that this machine knows nothing of may serve others. Errors: `worker_name_taken` when the person keeps it. */
+async function askToReplace({ prompter }: SetupWorld, cloudflare: Cloudflare, place: Place): Promise<void> {
+  if ((await cloudflare.inspect(place)).kind !== 'relay') return;
+  const question: Question = {
+    need: 'replaceRelay',
+    kind: 'yes',
+    ask: `This account has a relay named ${place.script} already. Give it this bot and this chat? Machines that use it now lose it`,
+    how: '--replace-relay, or --script NAME for another one',
+  };
+  if ((await prompter.ask(question)) === 'yes') return;
+  throw new WaError('worker_name_taken', `the relay ${place.script} of this account is left as it is`, {
+    hint: 'To use it from here: `wa-sync setup --relay URL` with its agent token. For another one: --script NAME.',
+  });
 }
 
 /** The one entry, or the person's choice. Errors: `not_found` for an empty list. */

@@ -13,19 +13,31 @@ export function webhookInputs(state: SetupState): string {
   return `${relay && 'url' in relay ? relay.url : ''} ${inputsOf(state)}`;
 }
 
-/** Errors: `misconfigured` when Telegram did not take it as it was told, and those of the Bot API. */
-export async function setUpWebhook(world: SetupWorld, configDir: string): Promise<void> {
+interface WebhookPlace {
+  configDir: string;
+  /** See `SetupParts`. */
+  rehome(): Promise<boolean>;
+}
+
+/** Errors: `misconfigured` when Telegram did not take it as it was told, and those of the Bot API and of the relay. */
+export async function setUpWebhook(world: SetupWorld, { configDir, rehome }: WebhookPlace): Promise<void> {
   const { prompter, state, save } = world;
-  if (state.relay?.kind === 'url') {
+  const { relay, secrets } = state;
+  if (relay?.kind === 'local') {
+    await offerCommands(openBot(await botToken(world, configDir), world.env));
+    prompter.done('webhook', 'none: the daemon asks Telegram itself');
+  } else if (relay?.kind === 'url') {
     prompter.done('webhook', 'as it is: this relay was set up elsewhere');
-  } else {
-    const bot = openBot(await botToken(world, configDir), world.env);
-    if (state.relay && 'url' in state.relay) await pointTo(bot, `${state.relay.url}${webhookRoute}`, world);
+  } else if (relay && secrets?.botToken && secrets.webhookSecret) {
+    const bot = openBot(secrets.botToken, world.env);
+    await pointTo(bot, { url: `${relay.url}${webhookRoute}`, secret: secrets.webhookSecret }, world);
     await offerCommands(bot);
-    prompter.done(
-      'webhook',
-      state.relay?.kind === 'local' ? 'none: the daemon asks Telegram itself' : 'set and checked',
-    );
+    prompter.done('webhook', 'set and checked');
+  } else if (await rehome()) prompter.done('webhook', 'set by the relay');
+  else {
+    throw new WaError('not_configured', 'there is no relay yet whose webhook could be set', {
+      hint: 'Run `wa-sync setup relay`.',
+    });
   }
   state.done = { ...state.done, webhook: webhookInputs(state) };
   // The relay has the token now, and a local one has it in bot.json.
@@ -35,19 +47,16 @@ export async function setUpWebhook(world: SetupWorld, configDir: string): Promis
   await save();
 }
 
-async function pointTo(bot: Bot, url: string, world: SetupWorld): Promise<void> {
-  const { state, options } = world;
+async function pointTo(
+  bot: Bot,
+  { url, secret }: { url: string; secret: string },
+  { options }: SetupWorld,
+): Promise<void> {
   const before = (await bot((api) => api.getWebhookInfo())).url;
   const isForeign = before && before !== url && !before.endsWith(webhookRoute);
   if (isForeign && !options.takesWebhook) {
     throw new WaError('webhook_active', `this bot serves another program: its webhook is at ${new URL(before).host}`, {
       hint: 'Take the webhook away from that program: add --take-webhook.',
-    });
-  }
-  const secret = state.secrets?.webhookSecret;
-  if (secret === undefined) {
-    throw new WaError('misconfigured', 'setup does not know the secret of the webhook any more', {
-      hint: 'Run `wa-sync setup relay`: it makes a new one and sets the webhook with it.',
     });
   }
   const wanted = { allowed_updates: [...allowedUpdates], secret_token: secret, drop_pending_updates: false };
