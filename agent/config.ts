@@ -97,7 +97,17 @@ function readObject(file: string): Json {
   } catch {
     // Reported below: the parser's own message would quote the file, which may hold the token.
   }
-  throw new WaError('bad_config', `${file} is not a JSON object`, { hint: `Repair or remove ${file}.` });
+  throw new ConfigSyntaxError(file);
+}
+
+/** Names the file, so that the command line can look for the line. Never the text, which may hold the token. */
+export class ConfigSyntaxError extends WaError {
+  readonly file: string;
+
+  constructor(file: string) {
+    super('bad_config', `${file} is not a JSON object`, { hint: `Repair or remove ${file}.` });
+    this.file = file;
+  }
 }
 
 function isText(value: unknown): value is string {

@@ -6,19 +6,19 @@ export interface Progress {
 }
 
 /** The part of a stream that is used. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   stream: ProgressStream;
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /** What takes less is told by its result. */
-export const quietMs = 1_000;
+const quietMs = 1_000;
 const frameMs = 120;
 const frames = ['|', '/', '-', '\\'];
 /** Back to the start of the line, and the line cleared. */

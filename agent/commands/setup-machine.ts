@@ -1,9 +1,5 @@
 // What setup needs of the other commands on this machine: hooks, the daemon in the background, the service.
 
-import { spawn } from 'node:child_process';
-import { mkdir, open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
 import type { Binding, Config } from '../config.ts';
@@ -12,19 +8,15 @@ import { driverOf } from '../drivers/registry.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import { forgetDown } from '../fs/down.ts';
 import { askDaemon } from '../local-client.ts';
-import { stateFiles } from '../paths.ts';
 import { withoutSecrets } from '../process.ts';
 import { installService, serviceStatus } from '../service/service.ts';
 import { serviceWorld } from '../service/world.ts';
 import type { Machine } from '../setup/machine.ts';
 import { programOnPath } from '../setup/programs.ts';
 import { version } from '../version.ts';
+import { endDaemon, startDetached } from './background.ts';
 import type { CommandContext } from './context.ts';
 import { installDirs } from './hooks.ts';
-
-const betweenLooksMs = 100;
-const readyWithinMs = 60_000;
-const endWithinMs = 20_000;
 
 interface RunningDaemon {
   version: string;
@@ -82,47 +74,12 @@ async function runningDaemon(dirs: Config['dirs']): Promise<RunningDaemon | unde
   })) as RunningDaemon | undefined;
 }
 
-/** Errors: `child_failed` with what the daemon said, `needs_node_22`, `daemon_busy`. */
+/** Errors: `needs_node_22`, `daemon_busy`, and those of `startDetached`. */
 async function startInBackground(context: CommandContext, say: (line: string) => void): Promise<void> {
   const { dirs, isLocal } = context.loadConfig();
   // Here and not in the daemon: a download has a person who waits.
   if (isLocal) await findToolchain({ cacheDir: dirs.cache, say });
-  await endRunning(dirs);
+  await endDaemon(dirs);
   await forgetDown(dirs.state);
-  await mkdir(dirs.state, { recursive: true, mode: 0o700 });
-  const { startLog } = stateFiles(dirs.state);
-  const log = await open(startLog, 'w', 0o600);
-  const child = spawn(process.execPath, [join(context.distDir, 'wa-sync.js'), 'start', '--quiet'], {
-    cwd: dirs.state,
-    env: withoutSecrets(context.env),
-    detached: true,
-    stdio: ['ignore', log.fd, log.fd],
-    windowsHide: true,
-  });
-  const ended = new Promise<'ended'>((resolve) => {
-    child.once('exit', () => resolve('ended'));
-    child.once('error', () => resolve('ended'));
-  });
-  child.unref();
-  await log.close();
-  for (let waitedMs = 0; waitedMs < readyWithinMs; waitedMs += betweenLooksMs) {
-    if ((await runningDaemon(dirs))?.pid === child.pid) return;
-    if ((await Promise.race([ended, delay(betweenLooksMs)])) === 'ended') break;
-  }
-  const said = (await readFile(startLog, 'utf8').catch(() => '')).trim().slice(-1000);
-  throw new WaError('child_failed', `the daemon did not start${said ? `: ${said}` : ''}`, {
-    hint: 'Repair what it says, then run `wa-sync setup` again.',
-  });
-}
-
-async function endRunning(dirs: Config['dirs']): Promise<void> {
-  if (!(await runningDaemon(dirs))) return;
-  await askDaemon(dirs, 'POST', '/down');
-  for (let waitedMs = 0; waitedMs < endWithinMs; waitedMs += betweenLooksMs) {
-    if (!(await runningDaemon(dirs))) return;
-    await delay(betweenLooksMs);
-  }
-  throw new WaError('daemon_busy', 'the running daemon does not end', {
-    hint: 'See it with `wa-sync status`, end it with `wa-sync down`, then run `wa-sync setup` again.',
-  });
+  await startDetached({ ...context, env: withoutSecrets(context.env), out: say }, context.cwd);
 }

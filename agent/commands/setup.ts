@@ -3,14 +3,15 @@
 import { WaError } from '../../protocol/errors.ts';
 import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay/client.ts';
-import { flagPrompter, jsonPrompter, lineReader } from '../setup/prompt-plain.ts';
-import type { Answers, Prompter } from '../setup/prompter.ts';
+import { lineReader } from '../setup/prompt-plain.ts';
+import type { Answers } from '../setup/prompter.ts';
 import { relayUrl } from '../setup/relay.ts';
 import { readSetup, writeSetup } from '../setup/state.ts';
 import { runSteps, type SetupParts } from '../setup/steps.ts';
 import type { SetupOptions, SetupWorld } from '../setup/world.ts';
 import type { CommandContext } from './context.ts';
 import { machineOf } from './setup-machine.ts';
+import { letStdinGo, prompterFor } from './setup-prompter.ts';
 
 export interface SetupFlags {
   local?: boolean;
@@ -53,7 +54,7 @@ export async function setupCommand(
       cwd,
       distDir,
       options: optionsOf(flags),
-      prompter: await prompterFor(flags, await answersOf(flags, env), context),
+      prompter: await prompterFor({ ...flags, stdinTaken: flags.botTokenStdin }, await answersOf(flags, env), context),
       state,
       save: () => writeSetup(configDir, state),
       clock: Date.now,
@@ -63,9 +64,7 @@ export async function setupCommand(
     world.prompter.say('Setup is complete. `wa-sync status` shows how things stand.');
   } finally {
     process.removeListener('SIGINT', stop);
-    // A reader of stdin would keep the process.
-    process.stdin.pause();
-    process.stdin.unref?.();
+    letStdinGo();
   }
 }
 
@@ -138,17 +137,4 @@ async function answersOf(flags: SetupFlags, env: CommandContext['env']): Promise
     replaceRelay: flags.replaceRelay ? 'yes' : undefined,
     service: flags.service === true ? 'yes' : undefined,
   };
-}
-
-async function prompterFor(flags: SetupFlags, answers: Answers, { out, note }: CommandContext): Promise<Prompter> {
-  const plain = { answers, takesFallback: flags.yes === true, out };
-  if (flags.json) {
-    const isPiped = process.stdin.isTTY !== true && flags.botTokenStdin !== true;
-    return jsonPrompter({ ...plain, input: isPiped ? process.stdin : undefined });
-  }
-  const isPerson = process.stdin.isTTY === true && process.stdout.isTTY === true && flags.yes !== true;
-  if (!isPerson) return flagPrompter(plain);
-  const { personPrompter } = await import('../setup/prompt-person.ts');
-  note('wa-sync setup: Ctrl+C stops it at any point; what is done is kept.');
-  return personPrompter({ answers });
 }

@@ -6,7 +6,7 @@ import { commandFailed } from './run.ts';
 import type { RunProgram, ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
 import { xmlText } from './xml.ts';
 
-export const launchdLabel = 'dev.wa-sync.daemon';
+const launchdLabel = 'dev.wa-sync.daemon';
 
 export interface LaunchdWorld {
   home: string;

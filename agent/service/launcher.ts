@@ -9,6 +9,8 @@ export interface LauncherInput {
   /** Absolute paths, best first. */
   recorded: readonly string[];
   home: string;
+  /** Default: those that an operating system installs. */
+  system?: readonly string[];
 }
 
 /** Prints the Node that the launcher would take, and runs nothing. */
@@ -19,13 +21,13 @@ const versionText = oldestNode.join('.');
 const noNode = `wa-sync: no Node ${versionText} or newer was found; install one, then run: wa-sync service install`;
 
 /** One word for a POSIX shell, whatever is in it. */
-export function shWord(text: string): string {
+function shWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function shLauncher({ program, recorded, home }: LauncherInput): string {
+export function shLauncher({ program, recorded, home, system = systemNodes }: LauncherInput): string {
   const managed = managedNodes.map((path) => `"$home"/${path}`);
-  const candidates = [...systemNodes.map(shWord), ...recorded.map(shWord), ...managed, '"$(command -v node)"'];
+  const candidates = [...system.map(shWord), ...recorded.map(shWord), ...managed, '"$(command -v node)"'];
   return `#!/bin/sh
 # Runs the copy of wa-sync in this folder with a Node that exists now. Written by \`wa-sync service install\`, which also replaces it.
 program=${shWord(program)}

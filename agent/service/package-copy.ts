@@ -21,7 +21,7 @@ export interface PackageCopy {
   dir: string;
 }
 
-export const appFolder = (dataDir: string) => join(dataDir, 'app');
+const appFolder = (dataDir: string) => join(dataDir, 'app');
 
 export const programFile = 'wa-sync.js';
 
@@ -74,9 +74,6 @@ export function copyNamed(launcher: string): string | undefined {
   const name = before.slice(Math.max(before.lastIndexOf('/'), before.lastIndexOf('\\')) + 1);
   return name === '' ? undefined : name;
 }
-
-/** The version in the name of a copy. */
-export const versionIn = (name: string) => name.slice(0, -(digestChars + 1));
 
 async function isWhole({ name, dir }: PackageCopy, version: string): Promise<boolean> {
   try {

@@ -4,10 +4,10 @@
 import { win32 } from 'node:path';
 import { cmdText } from './launcher.ts';
 import { commandFailed } from './run.ts';
-import type { RunProgram, ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
+import type { RunProgram, ServiceSpec, ServiceSystem } from './system.ts';
 import { xmlText } from './xml.ts';
 
-export const taskName = 'wa-sync';
+const taskName = 'wa-sync';
 
 export interface WindowsWorld {
   env: Readonly<Record<string, string | undefined>>;

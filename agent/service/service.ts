@@ -7,6 +7,8 @@ import { WaError } from '../../protocol/errors.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { fileUnusable, writeAtomic } from '../fs/atomic.ts';
 import { forgetDown, noteDown } from '../fs/down.ts';
+import { readFrom } from '../fs/tail.ts';
+import { daemonEnded } from '../log.ts';
 import { type Directories, directories, stateFiles } from '../paths.ts';
 import { type ServiceEnvironment, serviceEnvironment } from './environment.ts';
 import { cmdLauncher, shLauncher, whichNode } from './launcher.ts';
@@ -151,14 +153,15 @@ export async function serviceStatus(world: ServiceWorld): Promise<ServiceStatus>
 
 /** The copy that the launcher names, the Node that it finds, and whether anything is other than an installation would make it now. */
 async function foundInstallation(world: ServiceWorld, system: ServiceSystem) {
-  const { env } = environmentOf(world, { lenient: true });
+  const { env, config } = environmentOf(world, { lenient: true });
   const spec = specOf(world, system, env);
   const launcher = (await textOf(spec.launcher)) ?? '';
   const asked = await world.run(spec.launcher, [whichNode], { PATH: env.PATH ?? world.env.PATH ?? '' });
   const node = asked.code === 0 ? asked.stdout.trim() : undefined;
   const differs = await expectedCopy(world, directories(world).data).then(
     async (copy) => {
-      const files = filesOf(world, system, spec, copy);
+      // Without a config that can be read only the launcher is known for certain.
+      const files = filesOf(world, system, spec, copy).slice(0, config === undefined ? 1 : undefined);
       const same = await Promise.all(files.map(async (file) => (await textOf(file.path)) === contentOf(file)));
       return !same.every(Boolean) || (await textOf(join(copy.dir, programFile))) === undefined;
     },
@@ -258,10 +261,24 @@ async function answering(world: ServiceWorld, system: ServiceSystem): Promise<nu
     await world.pause(betweenAnswersMs);
   }
   const { lastExit } = await system.state();
-  const how = lastExit === undefined ? 'does not answer' : `ended with code ${lastExit}`;
+  const why = lastExit === undefined ? undefined : await lastError(directories(world).state);
+  const how = lastExit === undefined ? 'does not answer' : `ended with code ${lastExit}${why ? `: ${why}` : ''}`;
   throw new WaError('service_failed', `the service was started, and its daemon ${how}`, {
     hint: `See why with \`wa-sync logs\` and \`${system.inspect}\`.`,
   });
+}
+
+const lastLinesBytes = 16 * 1024;
+
+/** What the daemon wrote to its log when it ended; undefined = its last line is another one. */
+async function lastError(state: string): Promise<string | undefined> {
+  try {
+    const text = await readFrom(stateFiles(state).log, 0, Number.POSITIVE_INFINITY, lastLinesBytes);
+    const { event, code, message } = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+    return event === daemonEnded ? `${message} (${code})` : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function makeStateFolder(state: string): Promise<void> {

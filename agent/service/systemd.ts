@@ -5,7 +5,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { commandFailed } from './run.ts';
 import type { RunProgram, ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
 
-export const unitName = 'wa-sync.service';
+const unitName = 'wa-sync.service';
 
 export interface SystemdWorld {
   /** The folder that holds `systemd/user`, `~/.config` as a rule. */
@@ -14,6 +14,8 @@ export interface SystemdWorld {
   uid: number;
   /** Login name. */
   user: string;
+  /** Linux inside of Windows. */
+  isWsl: boolean;
   run: RunProgram;
 }
 
@@ -72,7 +74,7 @@ export function createSystemd(world: SystemdWorld): ServiceSystem {
       await ask('daemon-reload');
     },
     async notes() {
-      if (isWsl(world.env)) {
+      if (world.isWsl) {
         return ['WSL ends a distribution some time after its last terminal closed, and the service with it.'];
       }
       const { stdout } = await world.run('loginctl', ['show-user', world.user, '-p', 'Linger', '-p', 'Display']);
@@ -87,13 +89,9 @@ export function createSystemd(world: SystemdWorld): ServiceSystem {
 
 const inspect = `journalctl --user --unit ${unitName} --lines 20`;
 
-export function isWsl(env: Readonly<Record<string, string | undefined>>): boolean {
-  return Boolean(env.WSL_DISTRO_NAME || env.WSL_INTEROP);
-}
-
-function noManager({ env, user }: SystemdWorld, said: string): WaError {
+function noManager({ isWsl, user }: SystemdWorld, said: string): WaError {
   const why = said === '' ? '' : ` (${said})`;
-  const repair = isWsl(env)
+  const repair = isWsl
     ? 'To have one in WSL: put "systemd=true" under [boot] in /etc/wsl.conf, then run `wsl --shutdown` in Windows.'
     : `A container has none; a login over su or sudo has none either: log in as ${user} itself.`;
   return new WaError('service_unavailable', `systemd runs no services for this user${why}`, {

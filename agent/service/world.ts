@@ -1,7 +1,7 @@
 // What the service is made from and how it reaches the outside, and the service manager of each platform.
 
 import { access, copyFile, rm } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import { release, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { installable, workstationOf } from '../drivers/workstations.ts';
@@ -25,6 +25,8 @@ export interface ServiceWorld extends PathsInput {
   user: string;
   /** Environment variables that say where a coding agent keeps its settings. */
   variables: readonly string[];
+  /** Linux inside of Windows. */
+  isWsl: boolean;
   run: RunProgram;
   /** The process of the daemon that answers now. Never rejects. */
   daemonPid(): Promise<number | undefined>;
@@ -44,6 +46,7 @@ export function serviceWorld(given: PathsInput & { distDir: string }, version: s
     uid: process.getuid?.() ?? 0,
     user: loginName(),
     variables: installable().flatMap((agent) => workstationOf(agent)?.variables ?? []),
+    isWsl: Boolean(given.env.WSL_DISTRO_NAME) || release().toLowerCase().includes('microsoft'),
     run: programRunner(given.env),
     async daemonPid() {
       const answer = await askDaemon(dirs, 'GET', '/status').catch(() => undefined);
@@ -64,10 +67,10 @@ function loginName(): string {
 
 /** Platforms without a row have systemd or none. */
 export function systemOf(world: ServiceWorld): ServiceSystem {
-  const { env, platform, home, uid, user, run, pause } = world;
+  const { env, platform, home, uid, user, isWsl, run, pause } = world;
   if (platform === 'darwin') return createLaunchd({ home, uid, run, pause });
   if (platform !== 'win32') {
-    return createSystemd({ configHome: env.XDG_CONFIG_HOME || join(home, '.config'), env, uid, user, run });
+    return createSystemd({ configHome: env.XDG_CONFIG_HOME || join(home, '.config'), env, uid, user, isWsl, run });
   }
   const dirs = directories(world);
   return createSchtasks({
