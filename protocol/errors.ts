@@ -63,6 +63,13 @@ const codes = {
   account_needed: { retryable: false },
   other_bot: { retryable: false },
   child_failed: { retryable: false },
+  needs_input: { retryable: false },
+  cancelled: { retryable: false },
+  pairing_expired: { retryable: false },
+  setup_version: { retryable: false },
+  service_unavailable: { retryable: false },
+  service_failed: { retryable: false },
+  service_missing: { retryable: false },
   internal: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 

@@ -142,6 +142,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status: statusNow,
       onDown: () => end('stopped'),
       onSendFile,
+      onHello: async ({ id, cwd }) => (await servedBy(cwd)).hello(id),
       onSteer,
     });
     const server = createServer(getRequestListener(app.fetch));

@@ -14,6 +14,7 @@ import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
+import { type HelloState, hello } from '../phone/hello.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
@@ -41,6 +42,8 @@ export interface RunningProject {
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
+  /** See `hello` of agent/phone. */
+  hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
   status(): object;
   stop(): Promise<void>;
@@ -228,6 +231,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     inbox,
     outbox,
     steer: controls.steer,
+    hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
     status() {
       const relay = running.current();

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { deployment } from '../../protocol/deployment.ts';
 import { WaError } from '../../protocol/errors.ts';
+import { withoutSecrets } from '../process.ts';
 import { findToolchain } from './toolchain.ts';
 
 export interface EmbeddedRelayOptions {
@@ -69,7 +70,7 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
     // A process group of its own, in which the workerd of a killed child can be found.
     detached: ownGroup,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', NODE_OPTIONS: '' },
+    env: { ...withoutSecrets(process.env), CLOUDFLARE_CF_FETCH_ENABLED: 'false', NODE_OPTIONS: '' },
   });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', (line) => onLine?.(line));

@@ -15,6 +15,7 @@ export const geminiWorkstation: Workstation = {
   },
   verify: hookSwitches,
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
+  variables: ['GEMINI_CLI_HOME'],
   nudge: nudgeInTmux,
   filesFolder: receivedFilesFolder,
 };
