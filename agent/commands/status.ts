@@ -17,6 +17,7 @@ import { createRelayClient } from '../relay/client.ts';
 import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { installedTroubles } from './hooks.ts';
+import { versionNote } from './version-note.ts';
 
 interface ProjectLine {
   dir: string;
@@ -62,6 +63,8 @@ export async function statusCommand(options: { json: boolean }, context: Command
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);
+  if (relay && !(relay instanceof WaError) && relay.version !== daemon.version)
+    context.out(versionNote(daemon.version, relay.version));
   for (const trouble of await installedTroubles(context)) context.out(`hooks ${trouble}`);
   for (const project of daemon.projects) {
     context.out(`${project.dir} (chat ${project.mailbox}, project ${project.project})`);
