@@ -42,6 +42,8 @@ export interface RunningProject {
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
+  /** A note on the phone; the same `about` is told once. */
+  tell(about: string, text: string): Promise<void>;
   /** See `hello` of agent/phone. */
   hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
@@ -231,6 +233,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     inbox,
     outbox,
     steer: controls.steer,
+    tell: notifier.tell,
     hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
     status() {
