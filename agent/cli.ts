@@ -270,6 +270,33 @@ function addSetup(program: Command, context: CommandContext): void {
       await (await import('./commands/setup.ts')).setupCommand(step, { ...options, service }, context);
     });
 
+  const relayOptions = (command: Command) =>
+    command
+      .option('--script <name>', 'name of the Worker (default: that of setup)')
+      .option('--account <id>', 'Cloudflare account of the Worker (default: that of setup)')
+      .option('--json', 'print the next needed input as an object, and read answers from stdin');
+  const relay = program.command('relay').description('the relay at Cloudflare: its version and its state');
+  relayOptions(relay.command('upgrade'))
+    .description(
+      'bring the relay to the version of this program; secrets and messages stay, the bot token is not needed',
+    )
+    .action(async (options) => (await import('./commands/relay.ts')).upgradeCommand(options, context));
+  relay
+    .command('status')
+    .description('what the relay says of itself')
+    .option('--json', 'one JSON object')
+    .action(async (options) => (await import('./commands/relay.ts')).relayStatusCommand(options, context));
+  relayOptions(program.command('rotate'))
+    .description('give relay and machine a new secret, without losing a message')
+    .addArgument(
+      new Argument('<secret>', 'the token of the bot, the token of this machine, or that of the webhook').choices([
+        'bot',
+        'agent',
+        'webhook',
+      ]),
+    )
+    .action(async (what, options) => (await import('./commands/relay.ts')).rotateCommand(what, options, context));
+
   program
     .command('uninstall')
     .description('take back what setup did: hooks, service, webhook; asks for the relay and for the data')

@@ -72,6 +72,7 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
     const daemon = await startDaemon({
       config: { ...config, relay },
       secrets: local?.secrets ?? [],
+      readRelay: local ? undefined : () => context.loadConfig().relay,
       bindings,
       client,
       daemonId,

@@ -18,6 +18,7 @@ import { readSetup, type SetupState } from '../setup/state.ts';
 import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { installedTroubles } from './hooks.ts';
+import { versionNote } from './version-note.ts';
 
 interface ProjectLine {
   dir: string;
@@ -63,6 +64,8 @@ export async function statusCommand(options: { json: boolean }, context: Command
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);
+  if (relay && !(relay instanceof WaError) && relay.version !== daemon.version)
+    context.out(versionNote(daemon.version, relay.version));
   for (const trouble of await installedTroubles(context)) context.out(`hooks ${trouble}`);
   for (const line of await accountLines(config.dirs.config)) context.out(line);
   for (const project of daemon.projects) {

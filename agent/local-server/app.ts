@@ -43,6 +43,8 @@ export interface HookAppOptions {
   onSendFile(request: v.InferOutput<typeof fileRequest>): Promise<void>;
   /** For `wa-sync setup`: sends the message once, and tells whether its button was tapped. Errors reach the command as they are. */
   onHello(request: v.InferOutput<typeof helloRequest>): Promise<object>;
+  /** For `wa-sync rotate` and `setup`: reads the relay of config.json again. Errors reach the command as they are. */
+  onRelay(): Promise<object>;
   /** For `wa-sync stop`, `sprint` and `away`. Gives the text of the answer; errors reach the command as they are. */
   onSteer(request: SteerRequest): Promise<string>;
 }
@@ -119,6 +121,7 @@ export function createHookApp(options: HookAppOptions): Hono {
       return { ok: true };
     });
   });
+  app.post('/relay', (context) => answered(context, () => options.onRelay()));
   app.post('/hello', async (context) => {
     const request = parseJson(await readBody(context));
     return answered(context, async () => {

@@ -156,7 +156,8 @@ async function deployToAccount(world: SetupWorld, place: RelayPlace): Promise<vo
   }
 }
 
-async function cloudflareLogin({ env, prompter }: SetupWorld): Promise<Login> {
+/** Errors: `needs_input`, and those of `findLogin`. */
+export async function cloudflareLogin({ env, prompter }: Pick<SetupWorld, 'env' | 'prompter'>): Promise<Login> {
   const found = await findLogin({ env });
   if (found) return found;
   prompter.link('Make an API token (template "Edit Cloudflare Workers")', tokenPage);

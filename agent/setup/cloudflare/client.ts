@@ -33,6 +33,8 @@ export interface CloudflareOptions {
   token: string;
   /** `CLOUDFLARE_API_BASE_URL` of the environment. */
   baseUrl?: string | undefined;
+  /** Waits between two tries of a call. */
+  pause?(ms: number): Promise<unknown>;
 }
 
 /**
@@ -75,8 +77,8 @@ const permissions = {
 const absentCodes = [10007, 10090, 10092] as const;
 const maxAccounts = 50;
 
-export function openCloudflare({ token, baseUrl }: CloudflareOptions): Cloudflare {
-  const rest = openRest({ token, baseUrl });
+export function openCloudflare(options: CloudflareOptions): Cloudflare {
+  const rest = openRest(options);
   const needs = permissions.workers;
   const scriptPath = ({ accountId, script }: Place) =>
     `/accounts/${encodeURIComponent(accountId)}/workers/scripts/${encodeURIComponent(script)}`;

@@ -77,7 +77,7 @@ export async function deleteRelay(cloudflare: Cloudflare, place: Place): Promise
 }
 
 /** Where a relay of this place answers; null = the account has no workers.dev name yet. */
-export async function relayUrl(
+export async function addressOf(
   cloudflare: Cloudflare,
   { accountId, script }: Place,
   workersDevUrl?: string,
@@ -116,7 +116,7 @@ async function bringUp(
   if ((await cloudflare.subdomain(place.accountId)) === null) {
     await cloudflare.registerSubdomain(place.accountId, `wa-sync-${randomHex(4)}`);
   }
-  const url = (await relayUrl(cloudflare, place, workersDevUrl)) as string;
+  const url = (await addressOf(cloudflare, place, workersDevUrl)) as string;
   onStep?.('uploading');
   const migrationTag = standing.kind === 'relay' ? standing.migrationTag : undefined;
   await cloudflare.upload(place, { code, secrets: given(secrets), migrationTag });
