@@ -165,7 +165,10 @@ it('a claimed account moves daemon and webhook to its new address', async () => 
   expect(status.printed).toMatch(/account {2}temporary, ends in \d+ min .*https?:/);
   // Another name of the same machine, as another host of the same relay.
   const moved = cloudflare.edge.url.replace('127.0.0.1', 'localhost');
-  expect(await machine.run(['setup', '--claimed', moved, '--yes'], { input: '' }).ended).toMatchObject({ code: 0 });
+  expect(await machine.run(['setup', '--claimed', moved, '--yes'], { input: '' }).ended).toMatchObject({
+    code: 0,
+    printed: expect.stringContaining(moved),
+  });
   const { relay } = JSON.parse(readFileSync(join(machine.configDir, 'config.json'), 'utf8'));
   expect(relay.url).toBe(moved);
   expect(sim.calls.filter(({ method }) => method === 'setWebhook').at(-1)?.params.url).toBe(
