@@ -123,11 +123,7 @@ test('a start in a sub-folder with a space in its path is a start in the project
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a session in an unbound folder gets no message and leaves no file', async ({
-  model,
-  home,
-  product,
-}) => {
+test('a session in an unbound folder gets no message and leaves no file', async ({ model, home, product }) => {
   const other = join(home.home, 'other project');
   await mkdir(other);
   await product.say('For the project only');
