@@ -213,7 +213,6 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
         .choices(['none', 'echo', ...agents])
         .default('echo'),
     )
-    .option('--claimed [url]', 'the temporary account is yours now: the relay may have another address')
     .option('--take-webhook', 'poll: remove a set webhook while running, and put it back on exit')
     .action(async (options) =>
       (await import('./commands/dev.ts')).devCommand({ ...options, project: options.project ?? context.cwd }, context),
@@ -255,6 +254,7 @@ function addSetup(program: Command, context: CommandContext): void {
     .option('--group', 'pair with a group in place of the private chat')
     .option('--chat <id>', 'with --relay: which of its chats')
     .option('--topic <number>', 'the topic of the chat that this folder gets')
+    .option('--claimed [url]', 'the temporary account is yours now: the relay may have another address')
     .option('--take-webhook', 'take the webhook of the bot away from another program')
     .option('--accept-cloudflare-terms', 'a person has read and accepts the terms of Cloudflare')
     .option('--replace-relay', 'give a relay of the same name this bot and chat')

@@ -14,7 +14,7 @@ import { serviceWorld } from '../service/world.ts';
 import type { Machine } from '../setup/machine.ts';
 import { programOnPath } from '../setup/programs.ts';
 import { version } from '../version.ts';
-import { endDaemon, startDetached } from './background.ts';
+import { endDaemon, restartCommand, startDetached } from './background.ts';
 import type { CommandContext } from './context.ts';
 import { installDirs } from './hooks.ts';
 
@@ -79,6 +79,8 @@ async function startInBackground(context: CommandContext, say: (line: string) =>
   const { dirs, isLocal } = context.loadConfig();
   // Here and not in the daemon: a download has a person who waits.
   if (isLocal) await findToolchain({ cacheDir: dirs.cache, say });
+  const service = await serviceStatus(serviceWorld(context, version));
+  if (service.installed && service.available) return restartCommand({ ...context, out: say });
   await endDaemon(dirs);
   await forgetDown(dirs.state);
   await startDetached({ ...context, env: withoutSecrets(context.env), out: say }, context.cwd);

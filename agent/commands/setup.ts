@@ -3,6 +3,7 @@
 import { WaError } from '../../protocol/errors.ts';
 import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay/client.ts';
+import { moveToClaimed } from '../setup/claimed.ts';
 import { lineReader } from '../setup/prompt-plain.ts';
 import type { Answers } from '../setup/prompter.ts';
 import { relayUrl } from '../setup/relay.ts';
@@ -22,6 +23,8 @@ export interface SetupFlags {
   chat?: string;
   group?: boolean;
   topic?: string;
+  /** True = the address is asked for where it changed. */
+  claimed?: string | true;
   takeWebhook?: boolean;
   acceptCloudflareTerms?: boolean;
   replaceRelay?: boolean;
@@ -60,7 +63,11 @@ export async function setupCommand(
       clock: Date.now,
       signal: stopping.signal,
     };
-    await runSteps(world, partsOf(context, world), step);
+    const parts = partsOf(context, world);
+    if (flags.claimed) {
+      return await moveToClaimed(world, parts.machine, flags.claimed === true ? undefined : flags.claimed);
+    }
+    await runSteps(world, parts, step);
     world.prompter.say('Setup is complete. `wa-sync status` shows how things stand.');
   } finally {
     process.removeListener('SIGINT', stop);

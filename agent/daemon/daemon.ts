@@ -26,6 +26,7 @@ import { keepDocument } from '../relay/documents.ts';
 import { pruneAnswers } from '../relay/full-answers.ts';
 import { createOutages } from '../relay/outages.ts';
 import { isInteractive } from '../terminal.ts';
+import { accountReminder } from './account-reminder.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
@@ -200,6 +201,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await project.outbox.sendDocument(await keepDocument(files.documents, path, caption, deps.redact));
     }
 
+    const remind = accountReminder({
+      configDir: config.dirs.config,
+      clock,
+      tell: async (about, text) => projects[0]?.tell(about, text),
+    });
     let lastTick = clock();
     const ticker = setInterval(() => {
       const late = clock() - lastTick - tickMs;
@@ -209,6 +215,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         client.reconnect();
         for (const project of projects) project.pull.wake();
       }
+      void remind();
       for (const project of projects) {
         Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
           log('error', 'periodic check failed', { error: (cause as Error).message }),

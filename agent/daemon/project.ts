@@ -1,6 +1,7 @@
 // Puts the parts of one bound project together: what carries its messages, the pull loop, the turn runtime, the gates.
 // Decides nothing itself.
 
+import { createHmac } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
@@ -42,12 +43,16 @@ export interface RunningProject {
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
+  /** A note on the phone; the same `about` is told once. */
+  tell(about: string, text: string): Promise<void>;
   /** See `hello` of agent/phone. */
   hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
   status(): object;
   stop(): Promise<void>;
 }
+
+const nodeHmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
 
 /** Errors: `outside_project`. */
 export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
@@ -57,7 +62,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const project = journal.project(key);
   const deps = { ...given, typesetter: given.typesetterFor(() => maxTextOf(project)) };
   const files = stateFiles(config.dirs.state);
-  const signer = createSigner(deps.signingKey, key);
+  const signer = createSigner(deps.signingKey, key, nodeHmac);
   /** The session file that a hook named last. */
   let session: { agent: string | undefined; path: string | undefined } = {
     agent: project.turn?.place?.tool,
@@ -231,6 +236,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     inbox,
     outbox,
     steer: controls.steer,
+    tell: notifier.tell,
     hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
     status() {

@@ -39,8 +39,8 @@ export async function pair(world: SetupWorld, { configDir, rehome }: PairPlace):
   const how = options.group
     ? 'On your phone, open this link, choose the group and add the bot'
     : 'On your phone, open this link and tap START';
-  prompter.phone({ need: 'tap', how, link, untilAt });
-  const update = await tapped(bot, { code, untilAt, world }).catch(async (cause) => {
+  const show = () => prompter.phone({ need: 'tap', how, link, untilAt });
+  const update = await tapped(bot, { code, untilAt, world, show }).catch(async (cause) => {
     if (isTaken)
       await rehome().catch(() => prompter.say('Messages wait at Telegram until `wa-sync setup` is finished.'));
     throw cause;
@@ -73,15 +73,17 @@ interface Waiting {
   code: string;
   untilAt: number;
   world: SetupWorld;
+  /** Called once a first look has found no tap. */
+  show(): void;
 }
 
-async function tapped(bot: Bot, { code, untilAt, world }: Waiting): Promise<Tap> {
+async function tapped(bot: Bot, { code, untilAt, world, show }: Waiting): Promise<Tap> {
   const { clock, options, signal, state } = world;
-  for (;;) {
+  for (let isShown = false; ; isShown = true) {
     const leftMs = untilAt - clock();
     if (leftMs <= 0) throw expired();
     if (signal.aborted) throw cancelled();
-    const timeout = options.waits ? Math.min(longPollSeconds, Math.ceil(leftMs / 1000)) : 0;
+    const timeout = isShown ? Math.min(longPollSeconds, Math.ceil(leftMs / 1000)) : 0;
     const updates = await bot((api) =>
       api.getUpdates({ limit: pageSize, timeout, allowed_updates: allowedUpdates }, signal as never),
     ).catch((cause) => {
@@ -91,7 +93,9 @@ async function tapped(bot: Bot, { code, untilAt, world }: Waiting): Promise<Tap>
     const confirmed = confirmable(updates, found, state);
     if (confirmed !== undefined) await bot((api) => api.getUpdates({ offset: confirmed + 1, limit: 1, timeout: 0 }));
     if (found) return found;
+    if (!isShown) show();
     if (!options.waits && updates.length < pageSize) throw open();
+    if (!isShown) continue;
     if (updates.length > 0 && confirmed === undefined) {
       if (updates.length >= pageSize) throw crowded();
       await delay(pauseMs, undefined, { signal }).catch(() => {});

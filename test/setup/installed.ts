@@ -65,7 +65,7 @@ export interface Machine {
   close(): Promise<void>;
 }
 
-export function newMachine({ program }: Installed, apiRoot: string): Machine {
+export function newMachine({ program }: Installed, variables: Record<string, string>): Machine {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'wa-s-')));
   const home = join(base, 'home');
   const project = join(home, 'project');
@@ -83,7 +83,7 @@ export function newMachine({ program }: Installed, apiRoot: string): Machine {
     XDG_RUNTIME_DIR: runtime,
     LANG: 'C.UTF-8',
     TERM: 'xterm-256color',
-    TELEGRAM_API_ROOT: apiRoot,
+    ...variables,
   };
   const run: Machine['run'] = (args, { env: more = {}, input, cwd = project } = {}) => {
     const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...env, ...more }, stdio: 'pipe' });
