@@ -41,7 +41,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       return { ...plain(key, text), open: !spent };
     }
     case 'command': {
-      const command = findCommand(control.name);
+      const command = findCommand(control.name)?.command;
       if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
       if (command.name === 'mute') return mute(key, control.args);
       return plain(key, await steered[command.name](steering, control.args, id));
