@@ -56,7 +56,7 @@ export function createWorkflowNames(options: WorkflowNamesOptions) {
 }
 
 /** Its workflow is still to be found. */
-export function isNamed({ row, phase }: HeldMessage): boolean {
+function isNamed({ row, phase }: HeldMessage): boolean {
   return phase === 'fetching' && row.workflow === true;
 }
 

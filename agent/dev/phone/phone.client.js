@@ -343,6 +343,7 @@ function attach(list) {
 }
 
 function showAttached() {
+  const stick = isAtEnd();
   const answers = byId('answers');
   answers.hidden = answered === undefined;
   if (answered) answers.textContent = `↩ ${(answered.text || answered.document?.fileName || '').slice(0, 80)}`;
@@ -351,6 +352,7 @@ function showAttached() {
     ...files.map(({ name, size: bytes }) => element('li', { text: `${name} (${size(bytes)})` })),
   );
   byId('attached').hidden = answered === undefined && files.length === 0;
+  if (stick) scrollToEnd();
 }
 
 function detach() {
