@@ -33,13 +33,15 @@ const help = [
 ].join('\n');
 
 /** Gives the phone the list of commands, where the platform has one; of several that wait the newest. */
-export function offerMenu(core: Core, project: number): void {
+export function offerMenu(core: Core, project: number, ttlMs = menuTtlMs): void {
   if (!core.platform.capabilities.menu) return;
   const slot = 'menu:';
-  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs: menuTtlMs });
+  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs });
 }
 
 const menuTtlMs = 120_000;
+/** Nobody waits for it: a platform that does not answer must not keep the object awake. */
+const unaskedTtlMs = 3_000;
 
 /** The menu as the phone may have it from an earlier version of the relay. */
 const menuVersion = JSON.stringify(offeredForms);
@@ -54,7 +56,7 @@ export function createMenuOffer(core: Core): (project: number) => boolean {
     if (isOffered || !core.platform.capabilities.menu) return false;
     isOffered = true;
     if (getMeta(core.sql, 'menu') === menuVersion) return false;
-    offerMenu(core, project);
+    offerMenu(core, project, unaskedTtlMs);
     return true;
   };
 }
