@@ -60,3 +60,19 @@ describe('a /name of no workflow', () => {
     expect(phone.phone()).toEqual([]);
   });
 });
+
+it('the menu of the phone is set after the first poll of a daemon, once for the chat', async () => {
+  await ws.start();
+  const scope = { type: 'chat', chat_id: ws.chat.id };
+  const menus = () =>
+    far.sim.calls.filter(
+      ({ method, params }) => method === 'setMyCommands' && JSON.stringify(params.scope) === JSON.stringify(scope),
+    );
+  await until('the menu is set', () => menus().length === 1);
+  expect(menus()[0]?.answer.status).toBe(200);
+  await arrives('a message');
+  await far.killRelay();
+  await far.startRelay();
+  await arrives('and one after a restart of the relay');
+  expect(menus()).toHaveLength(1);
+});
