@@ -113,7 +113,7 @@ function renderPlist(path: string, { launcher, args, env, errorFile, home }: Ser
   <string>${launchdLabel}</string>
   <key>ProgramArguments</key>
   <array>
-${strings([launcher, ...args]).join('')}  </array>
+${strings(['/bin/sh', launcher, ...args]).join('')}  </array>
   <key>EnvironmentVariables</key>
   <dict>
 ${pairs.join('')}  </dict>
@@ -121,7 +121,7 @@ ${pairs.join('')}  </dict>
   <string>${xmlText(home)}</string>
   <key>RunAtLoad</key>
   <true/>
-  <!-- With \`--service launchd\` the daemon ends with 0 whenever a restart would not help. -->
+  <!-- For launchd the daemon ends with 0 whenever a restart would not help. -->
   <key>KeepAlive</key>
   <dict>
     <key>SuccessfulExit</key>
