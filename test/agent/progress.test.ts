@@ -46,6 +46,18 @@ describe('progress', () => {
     expect(drawn.at(-1)).toBe('');
   });
 
+  it('leaves room above for a line that is printed meanwhile', async () => {
+    const { progress, text } = progressOn(true);
+    const work = progress.during('a deploy', () => new Promise((resolve) => setTimeout(resolve, 1_100)));
+    await vi.advanceTimersByTimeAsync(1_050);
+    progress.above(() => {});
+    expect(text()).toBe('\r\u001b[K| a deploy …\r\u001b[K');
+    await vi.advanceTimersByTimeAsync(50);
+    await work;
+    progress.above(() => {});
+    expect(text()).toBe('\r\u001b[K| a deploy …\r\u001b[K\r\u001b[K');
+  });
+
   it('passes the error of the work on, and stops', async () => {
     const { progress, text } = progressOn(true);
     await expect(progress.during('a deploy', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
