@@ -20,7 +20,7 @@ async function script(shell: string): Promise<string> {
 
 describe.skipIf(!has('bash'))('completion in bash', () => {
   it.each([
-    [['wa-sync', 'se'], 'service send setup'],
+    [['wa-sync', 'ser'], 'service'],
     [['wa-sync', 'service', 'st'], 'start stop status'],
     [['wa-sync', 'service', 'install', '--'], '--json'],
     [['wa-sync', 'hooks', 'install', '--scope', ''], 'user project'],
