@@ -151,6 +151,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     );
 
   program.commandsGroup('Set up:');
+  addSetup(program, context);
   program
     .command('service')
     .description('run the daemon in the background from each login on')
@@ -231,13 +232,92 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   return program;
 }
 
-const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3 } as const;
+/** Beside `createProgram`, for its length. */
+function addSetup(program: Command, context: CommandContext): void {
+  program
+    .command('setup')
+    .description('connect your phone: bot, relay, this machine; run again to go on, or in another project to add it')
+    .addArgument(
+      new Argument('[step]', 'only this step, and what depends on it').choices([
+        'bot',
+        'pair',
+        'relay',
+        'webhook',
+        'machine',
+        'hello',
+      ]),
+    )
+    .option('--local', 'no relay elsewhere: the daemon asks Telegram itself')
+    .option('--temporary', 'relay in a temporary Cloudflare account, without a login')
+    .option('--cloudflare', 'relay in your Cloudflare account (CLOUDFLARE_API_TOKEN, or the login of wrangler)')
+    .option('--relay <url>', 'a relay that runs already (WA_AGENT_TOKEN)')
+    .option('--script <name>', 'name of the Worker (default: wa-sync)')
+    .option('--group', 'pair with a group in place of the private chat')
+    .option('--chat <id>', 'with --relay: which of its chats')
+    .option('--topic <number>', 'the topic of the chat that this folder gets')
+    .option('--claimed [url]', 'the temporary account is yours now: the relay may have another address')
+    .option('--take-webhook', 'take the webhook of the bot away from another program')
+    .option('--accept-cloudflare-terms', 'a person has read and accepts the terms of Cloudflare')
+    .option('--replace-relay', 'give a relay of the same name this bot and chat')
+    .option('--bot-token-stdin', 'read the token of the bot from the first line of stdin')
+    .option('--service', 'start the daemon with this computer')
+    .option('--no-service', 'do not offer that')
+    .option('--no-wait', 'do not wait for taps on the phone: run it again afterwards')
+    .option('-y, --yes', 'ask nothing: take flags, variables and defaults')
+    .option('--json', 'print the next needed input as an object, and read answers from stdin')
+    .action(async (step, options, command) => {
+      const isAsked = command.getOptionValueSource('service') === 'default';
+      const service = isAsked ? undefined : options.service;
+      await (await import('./commands/setup.ts')).setupCommand(step, { ...options, service }, context);
+    });
+
+  const relayOptions = (command: Command) =>
+    command
+      .option('--script <name>', 'name of the Worker (default: that of setup)')
+      .option('--account <id>', 'Cloudflare account of the Worker (default: that of setup)')
+      .option('--json', 'print the next needed input as an object, and read answers from stdin');
+  const relay = program.command('relay').description('the relay at Cloudflare: its version and its state');
+  relayOptions(relay.command('upgrade'))
+    .description(
+      'bring the relay to the version of this program; secrets and messages stay, the bot token is not needed',
+    )
+    .action(async (options) => (await import('./commands/relay.ts')).upgradeCommand(options, context));
+  relay
+    .command('status')
+    .description('what the relay says of itself')
+    .option('--json', 'one JSON object')
+    .action(async (options) => (await import('./commands/relay.ts')).relayStatusCommand(options, context));
+  relayOptions(program.command('rotate'))
+    .description('give relay and machine a new secret, without losing a message')
+    .addArgument(
+      new Argument('<secret>', 'the token of the bot, the token of this machine, or that of the webhook').choices([
+        'bot',
+        'agent',
+        'webhook',
+      ]),
+    )
+    .action(async (what, options) => (await import('./commands/relay.ts')).rotateCommand(what, options, context));
+
+  program
+    .command('uninstall')
+    .description('take back what setup did: hooks, service, webhook; asks for the relay and for the data')
+    .option('--remove-relay', 'delete the relay at Cloudflare, with every message that waits in it')
+    .option('--remove-webhook', 'take the webhook away from the bot (needs its token)')
+    .option('--purge', 'delete settings, journal and logs of this machine')
+    .option('-y, --yes', 'ask nothing: leave what no flag names')
+    .option('--json', 'print the next needed input as an object, and read answers from stdin')
+    .action(async (options) => (await import('./commands/uninstall.ts')).uninstallCommand(options, context));
+}
+
+const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3, needsInput: 4, cancelled: 130 } as const;
 
 const usageCodes = new Set(['not_configured', 'bad_config', 'bad_arguments', 'not_bound']);
 
 function exitCodeOf(error: unknown): number {
   if (!(error instanceof WaError)) return exitCodes.failed;
   if (error.code === 'superseded') return exitCodes.superseded;
+  if (error.code === 'needs_input') return exitCodes.needsInput;
+  if (error.code === 'cancelled') return exitCodes.cancelled;
   return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failed;
 }
 

@@ -14,7 +14,7 @@ interface Keys {
 }
 
 const known: Keys = {
-  relay: { url: true, token: true },
+  relay: { url: true, token: true, local: true },
   bindings: { dir: true, mailbox: true, project: true },
   summaryMaxChars: true,
   redact: { secrets: true, cards: true, iban: true, ssn: true, patterns: { name: true, source: true, flags: true } },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
 import { summaryMaxChars } from '../protocol/limits.ts';
-import { type Directories, directories } from './paths.ts';
+import { type Directories, directories, localRelayFile } from './paths.ts';
 
 type HoldPolicy = 'auto' | 'always' | 'never';
 
@@ -28,7 +28,11 @@ export interface Config {
   readonly dirs: Directories;
   readonly file: string;
   /** URL without a trailing slash; url and token always come from the same place. */
-  readonly relay: { readonly url: string; readonly token: string; readonly from: 'environment' | 'config' } | undefined;
+  readonly relay:
+    | { readonly url: string; readonly token: string; readonly from: 'environment' | 'config' | 'local' }
+    | undefined;
+  /** The daemon runs the relay itself. `relay` is then the one that runs, or that ran last. */
+  readonly isLocal: boolean;
   readonly bindings: readonly Binding[];
   readonly summaryMaxChars: number;
   readonly redact: RedactConfig;
@@ -56,10 +60,12 @@ export function loadConfig(input: ConfigInput): Config {
   const file = join(dirs.config, 'config.json');
   const raw = readObject(file);
   const check = checker(file);
+  const isLocal = !isRelayInEnvironment(input.env) && isLocalRelay(raw, check);
   return Object.freeze({
     dirs,
     file,
-    relay: relayPair(input.env, raw, check),
+    relay: isLocal ? localRelay(dirs.state) : relayPair(input.env, raw, check),
+    isLocal,
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
@@ -143,8 +149,25 @@ function checker(file: string) {
   };
 }
 
+const isRelayInEnvironment = (env: ConfigInput['env']) => Boolean(env.WA_RELAY_URL || env.WA_AGENT_TOKEN);
+
+function isLocalRelay(raw: Json, check: Checker): boolean {
+  const { local } = check.object(raw.relay, 'relay') ?? {};
+  return check.boolean(local, 'relay.local') ?? false;
+}
+
+/** What the daemon wrote about the relay that it started. Undefined = it has started none yet. */
+function localRelay(state: string): Config['relay'] {
+  try {
+    const { url, token } = readObject(localRelayFile(state));
+    return isText(url) && isText(token) ? { url, token, from: 'local' } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['relay'] {
-  if (env.WA_RELAY_URL || env.WA_AGENT_TOKEN) {
+  if (isRelayInEnvironment(env)) {
     if (!env.WA_RELAY_URL || !env.WA_AGENT_TOKEN) {
       const missing = env.WA_RELAY_URL ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL';
       throw new WaError(

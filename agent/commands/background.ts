@@ -56,7 +56,7 @@ export async function restartCommand(context: CommandContext): Promise<void> {
 }
 
 /** The folder that the ended daemon served first, in which one without bindings must start again. Errors: `daemon_busy`. */
-async function endDaemon(dirs: Config['dirs']): Promise<string | undefined> {
+export async function endDaemon(dirs: Config['dirs']): Promise<string | undefined> {
   const pid = await livingOwner(dirs.state);
   if (pid === undefined) return undefined;
   const status = (await askDaemon(dirs, 'GET', '/status')) as { projects?: { dir: string }[] };

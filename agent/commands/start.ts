@@ -2,12 +2,14 @@
 
 import { WaError } from '../../protocol/errors.ts';
 import { ownerSecrets } from '../../protocol/telegram-settings.ts';
+import type { Config } from '../config.ts';
 import { configWarnings } from '../config-check.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
+import type { LocalRelay } from '../dev/local-relay.ts';
 import { forgetDown, isDown, noteDown } from '../fs/down.ts';
-import { daemonEnded, fileLog, keepShort, type LogEcho } from '../log.ts';
+import { daemonEnded, fileLog, keepShort, type Log, type LogEcho } from '../log.ts';
 import { directories, stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
@@ -44,11 +46,7 @@ export async function startCommand(options: StartOptions, context: CommandContex
 async function run(options: StartOptions, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
   const { state } = config.dirs;
-  if (!config.relay) {
-    throw new WaError('not_configured', 'no relay is configured', {
-      hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (docs/relay.md).',
-    });
-  }
+  if (!config.relay && !config.isLocal) throw notConfigured();
   if (options.detach) return startDetached(context);
   const warnings = [
     ...(await configWarnings(config, context.platform)),
@@ -62,7 +60,10 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
   const clock = Date.now;
   const echo: LogEcho = { line: context.note, least: options.verbose ? 'info' : 'warn' };
   const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : echo);
-  const client = createRelayClient(config.relay);
+  const local = config.isLocal ? await startLocal(config, context, log) : undefined;
+  const relay = local ? ({ url: local.url, token: local.token, from: 'local' } as const) : config.relay;
+  if (!relay) throw notConfigured();
+  const client = createRelayClient(relay);
   try {
     const { bindings, automatic } = await resolveBindings(config, context.cwd, client);
     for (const { dir, mailbox, project } of bindings) {
@@ -71,7 +72,9 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
     }
     const daemonId = await readDaemonId(config.dirs.config);
     const daemon = await startDaemon({
-      config,
+      config: { ...config, relay },
+      secrets: local?.secrets ?? [],
+      readRelay: local ? undefined : () => context.loadConfig().relay,
       bindings,
       client,
       daemonId,
@@ -88,7 +91,10 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
     // A `wa-sync down` during the start found no daemon that could hear it.
     if (options.unlessDown && (await isDown(state))) stop();
     context.out(`wa-sync ${version} is running, pid ${process.pid}; stop it with Ctrl+C or \`wa-sync down\``);
-    if ((await daemon.finished) === 'superseded') {
+    void local?.failed.then(() => daemon.stop());
+    const why = await daemon.finished;
+    if (local?.failure()) throw local.failure();
+    if (why === 'superseded') {
       // Without the note the next hook would take the chat back, and so on.
       await noteDown(state);
       throw new WaError('superseded', 'another start of this daemon took over the relay connection', {
@@ -97,7 +103,31 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
     }
   } finally {
     await client.close();
+    await local?.stop();
   }
+}
+
+function notConfigured(): WaError {
+  return new WaError('not_configured', 'no relay is configured', {
+    hint: '`wa-sync setup` connects your phone; `wa-sync dev` tries it in the browser, without a bot or an account.',
+  });
+}
+
+/** Loaded only here: a daemon with a relay elsewhere has no use for it. Errors: `not_configured`, those of `startLocalRelay`. */
+async function startLocal(config: Config, { distDir, note }: CommandContext, log: Log): Promise<LocalRelay> {
+  const { readBotFile } = await import('../dev/local-bot.ts');
+  const bot = await readBotFile(config.dirs.config);
+  if (!bot) {
+    throw new WaError(
+      'not_configured',
+      `${config.file} names a relay on this machine, but bot.json beside it is missing`,
+      {
+        hint: 'Run `wa-sync setup bot --local`.',
+      },
+    );
+  }
+  const { startLocalRelay } = await import('../dev/local-relay.ts');
+  return startLocalRelay({ bot, dirs: config.dirs, distDir, log, say: note });
 }
 
 /** What a coding agent that is started from the same shell could read, a line each. */

@@ -212,7 +212,7 @@ function environmentOf(
 }
 
 function refuseIncomplete(config: Config | undefined, env: ServiceWorld['env']): void {
-  if (!config?.relay) {
+  if (!config?.relay && !config?.isLocal) {
     const isGiven = Boolean(env.WA_RELAY_URL && env.WA_AGENT_TOKEN);
     const what = isGiven
       ? 'address and token of the relay stand only in the environment, which a service does not have'
