@@ -54,19 +54,21 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
     const variables = devVariables(baseDir, runtimeDir);
     installed = await installAgent(options.agent, context, projectDir, variables);
     if (installed) await closeGates(variables, telegram?.chatId ?? String(simOwnerId));
-    stack = await startStack({
-      projectDir,
-      baseDir,
-      runtimeDir,
-      cacheDir: dirs.cache,
-      workerScript: join(context.distDir, 'worker.js'),
-      platform: context.platform,
-      home: context.home,
-      ...(telegram ? { telegram } : {}),
-      ...(port === undefined ? {} : telegram ? { relayPort: port } : { phonePort: port }),
-      log: fileLog(join(baseDir, 'dev.log'), Date.now),
-      say: context.note,
-    });
+    stack = await context.progress.during('the relay starts', () =>
+      startStack({
+        projectDir,
+        baseDir,
+        runtimeDir,
+        cacheDir: dirs.cache,
+        workerScript: join(context.distDir, 'worker.js'),
+        platform: context.platform,
+        home: context.home,
+        ...(telegram ? { telegram } : {}),
+        ...(port === undefined ? {} : telegram ? { relayPort: port } : { phonePort: port }),
+        log: fileLog(join(baseDir, 'dev.log'), Date.now),
+        say: context.note,
+      }),
+    );
     if (telegram && options.telegram === 'poll') {
       const { takeWebhook } = options;
       poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });
