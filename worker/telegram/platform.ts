@@ -8,6 +8,7 @@ import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
 import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
+import { createTopic, hasTopics } from './topics.ts';
 
 /** Below what Telegram's FAQ allows a bot. */
 const rates = {
@@ -48,6 +49,8 @@ export const telegram: PlatformKind = {
       },
       decode: (update) => [decodeUpdate(update, clock(), Number(botId))],
       call: (call) => callBotApi(api, call),
+      hasTopics: (chatId) => hasTopics(api, chatId, isGroup(chatId)),
+      createTopic: (chatId, name) => createTopic(api, chatId, isGroup(chatId), name),
       botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),
       sendDocument: (document) => sendDocument(api, document),
