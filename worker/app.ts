@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import packageJson from '../package.json';
 import { WaError } from '../protocol/errors.ts';
 import { relayLimits } from '../protocol/limits.ts';
-import type { StatusAnswer } from '../protocol/relay-api.ts';
+import type { StatusAnswer, WebhookAnswer } from '../protocol/relay-api.ts';
 import {
   addressSchema,
   documentQuerySchema,
@@ -110,6 +110,18 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
       now: Date.now(),
       platforms: context.get('platforms').map(({ name, account }) => ({ name, account })),
       mailboxes: await Promise.all(everyStub(context).map((stub) => ask(stub, 'status'))),
+    };
+    return jsonAnswer(200, answer);
+  });
+
+  app.get('/v1/webhook', async (context) => {
+    const answer: WebhookAnswer = {
+      now: Date.now(),
+      platforms: await Promise.all(
+        context
+          .get('platforms')
+          .map(async ({ name, account, inspect }) => ({ name, account, inspection: await inspect() })),
+      ),
     };
     return jsonAnswer(200, answer);
   });

@@ -142,6 +142,14 @@ export function createWorkshop(): Workshop {
           return changes.map((change) => decodeOne(change, clock()));
         },
         call,
+        inspect: async () => ({
+          kind: 'report',
+          username: null,
+          readsGroups: true,
+          topics: false,
+          webhook: { host: 'bench.example', isRoute: true, pending: 0, lastError: null, missing: [] },
+          chats: [],
+        }),
         botUsername: () => Promise.resolve(null),
         async openFile(id) {
           const text = files.get(id);

@@ -7,6 +7,7 @@ import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
+import { inspect } from './inspect.ts';
 import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
 
 /** Below what Telegram's FAQ allows a bot. */
@@ -48,6 +49,7 @@ export const telegram: PlatformKind = {
       },
       decode: (update) => [decodeUpdate(update, clock(), Number(botId))],
       call: (call) => callBotApi(api, call),
+      inspect: () => inspect(api, { botId, chatIds }),
       botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),
       sendDocument: (document) => sendDocument(api, document),
