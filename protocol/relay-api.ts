@@ -1,6 +1,7 @@
 // The relay's HTTP API: requests are schemas (checked once, at the edge), answers are types. Prose: README.md.
 
 import * as v from 'valibot';
+import type { ErrorCode } from './errors.ts';
 import type { DayShare, DayUse } from './free-plan.ts';
 import { relayLimits } from './limits.ts';
 import type { ControlRow, KeyEnd, Row } from './log.ts';
@@ -210,6 +211,47 @@ export interface StatusAnswer {
   mailboxes: MailboxStatus[];
   /** Of all mailboxes, beside the limits of Cloudflare's free plan. */
   today: DayShare;
+}
+
+/** What a platform says of an account of the relay: its webhook, its rights, its chats. Nothing secret. */
+export type Inspection =
+  | { kind: 'failed'; code: ErrorCode; reason: string }
+  | {
+      kind: 'report';
+      username: string | null;
+      /** Whether the account hears every message of a group where it is an ordinary member. */
+      readsGroups: boolean;
+      /** Whether private chats can have topics. */
+      topics: boolean;
+      webhook: WebhookReport;
+      chats: ChatReport[];
+    };
+
+export interface WebhookReport {
+  /** Null = the platform sends to no webhook. The whole address may be the secret of another program. */
+  host: string | null;
+  /** Whether the path is the route of this relay. */
+  isRoute: boolean;
+  /** Updates that the platform could not deliver yet. */
+  pending: number;
+  /** The last failed delivery, epoch milliseconds. */
+  lastError: { at: number; reason: string } | null;
+  /** Kinds of update that the relay needs and the platform does not send. */
+  missing: string[];
+}
+
+export interface ChatReport {
+  chatId: string;
+  isGroup: boolean;
+  isAdmin: boolean;
+  /** Why the account cannot reach the chat; null = it can. */
+  problem: string | null;
+}
+
+export interface WebhookAnswer {
+  /** The relay's clock, epoch milliseconds. */
+  now: number;
+  platforms: { name: string; account: string; inspection: Inspection }[];
 }
 
 /** A message that could not be delivered, kept with its reason. */

@@ -37,5 +37,14 @@ export function checkTelegram(env: RelayVariables, hintFor: HintFor): TelegramSe
 /** Settings that let one speak as the owner; neither the daemon nor a coding agent has a use for them. */
 export const ownerSecrets: readonly string[] = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'];
 
+/** The kinds of update that the relay reads; whoever sets the webhook must name them all. */
+export const allowedUpdates = [
+  'message',
+  'edited_message',
+  'callback_query',
+  'my_chat_member',
+  'stopped_message_generation',
+] as const;
+
 /** Path of the webhook. */
 export const webhookRoute = '/telegram/webhook';

@@ -6,7 +6,7 @@ import packageJson from '../package.json';
 import { WaError } from '../protocol/errors.ts';
 import { shareOf, sumUses, utcDay } from '../protocol/free-plan.ts';
 import { relayLimits } from '../protocol/limits.ts';
-import type { StatusAnswer, TopicAnswer } from '../protocol/relay-api.ts';
+import type { StatusAnswer, TopicAnswer, WebhookAnswer } from '../protocol/relay-api.ts';
 import {
   addressSchema,
   documentQuerySchema,
@@ -124,6 +124,18 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
       platforms: context.get('platforms').map(({ name, account }) => ({ name, account })),
       mailboxes,
       today: shareOf(sumUses(utcDay(now), uses)),
+    };
+    return jsonAnswer(200, answer);
+  });
+
+  app.get('/v1/webhook', async (context) => {
+    const answer: WebhookAnswer = {
+      now: Date.now(),
+      platforms: await Promise.all(
+        context
+          .get('platforms')
+          .map(async ({ name, account, inspect }) => ({ name, account, inspection: await inspect() })),
+      ),
     };
     return jsonAnswer(200, answer);
   });

@@ -15,7 +15,7 @@ import { createRedactor } from '../format/redact.ts';
 import { acquireLock } from '../fs/lock.ts';
 import { createHeavy, type HeavyOptions } from '../heavy/heavy.ts';
 import { openJournal } from '../journal/journal.ts';
-import { createHookApp, type SteerAction } from '../local-server/app.ts';
+import { createHookApp, type HookRun, type SteerAction } from '../local-server/app.ts';
 import { createMcpRoutes } from '../local-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
@@ -30,6 +30,7 @@ import { isInteractive } from '../terminal.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
+import { createRecentHooks } from './recent-hooks.ts';
 
 export interface DaemonOptions {
   config: Config;
@@ -127,6 +128,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       startedAt,
       daemonId: options.daemonId,
       threads: heavy.threads(),
+      hooks: recent.list(),
       projects: projects.map((project) => project.status()),
     });
     /** The asker may just have repaired a policy. */
@@ -134,7 +136,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await Promise.all(projects.map((project) => project.guard.readPolicies()));
       return status();
     };
-    const onHook = createHookCalls({ projects, gates, clock, log });
+    const recent = createRecentHooks(clock);
+    const answerHook = createHookCalls({ projects, gates, clock, log });
+    const onHook = (run: HookRun) => {
+      recent.note(run);
+      return answerHook(run);
+    };
     const app = createHookApp({
       clock,
       log,

@@ -6,6 +6,7 @@ import { projectKey } from '../../protocol/ids.ts';
 import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
+import type { LastEvents, ProjectStatus } from '../daemon-status.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
 import { maxTextOf } from '../journal/state.ts';
@@ -42,7 +43,7 @@ export interface RunningProject {
   /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   readonly mcp: Mcp;
-  status(): object;
+  status(): ProjectStatus;
   stop(): Promise<void>;
 }
 
@@ -61,6 +62,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     path: project.turn?.place?.transcript,
   };
   let relayOffsetMs = 0;
+  const last: LastEvents = { poll: null, message: null, sent: null, hook: null };
   let pull: Pull | undefined;
 
   const mailbox = await openMailbox(binding, {
@@ -193,16 +195,21 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
     outages: deps.outages,
     async onRows(rows) {
+      last.message = clock();
       await turns.steering.arrived(rows.map(({ id }) => id));
       // Neither a tap or a STOP nor the next poll waits for a file that is locked.
       const answered = controls.answer();
       void catchUp();
       await answered;
     },
-    onEnded: (ends) => void outbox.ended(ends),
+    onEnded(ends) {
+      last.sent = clock();
+      void outbox.ended(ends);
+    },
     onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
+      last.poll = clock();
     },
   });
   pull = running;
@@ -220,6 +227,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     turns: {
       ...turns,
       handle(call, host) {
+        last.hook = clock();
         if (call.transcript) session = { agent: call.agent, path: call.transcript };
         return turns.handle(call, host);
       },
@@ -229,7 +237,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     outbox,
     steer: controls.steer,
     mcp,
-    status() {
+    status(): ProjectStatus {
       const relay = running.current();
       return {
         dir: binding.dir,
@@ -244,6 +252,9 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
         unsent: project.openKeys.size,
         cursor: project.cursor,
         ...turns.status(),
+        agent: session.agent ?? null,
+        transcript: session.path ?? null,
+        last: { ...last },
         approvals: guard.status(),
         inboxTrouble: inbox.trouble() ?? null,
         outboxTrouble: outbox.trouble() ?? null,

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Api, GrammyError, HttpError } from 'grammy/web';
 import { WaError } from '../../protocol/errors.ts';
+import { allowedUpdates } from '../../protocol/telegram-settings.ts';
 
 export interface TelegramPollOptions {
   token: string;
@@ -20,13 +21,6 @@ export interface TelegramPoll {
   readonly finished: Promise<void>;
 }
 
-const allowedUpdates = [
-  'message',
-  'edited_message',
-  'callback_query',
-  'my_chat_member',
-  'stopped_message_generation',
-] as const;
 const longPollSeconds = 25;
 const maxRetryMs = 30_000;
 

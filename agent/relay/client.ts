@@ -16,6 +16,7 @@ import type {
   PollAnswer,
   PollRequest,
   StatusAnswer,
+  WebhookAnswer,
 } from '../../protocol/relay-api.ts';
 import { exchange as exchangeHttp, readText } from '../http.ts';
 
@@ -24,6 +25,8 @@ export interface RelayClient {
   poll(body: PollRequest, signal: AbortSignal): Promise<PollAnswer>;
   outbox(body: OutboxRequest): Promise<OutboxAnswer>;
   status(): Promise<StatusAnswer>;
+  /** What the platforms say of webhook, rights and chats. */
+  webhook(): Promise<WebhookAnswer>;
   letters(address: Address): Promise<LettersAnswer>;
   actOnLetter(id: string, body: LetterAction): Promise<LettersAnswer>;
   /** Shows "typing" on the phone for some seconds. */
@@ -78,6 +81,7 @@ const shapes = {
   outbox: { epoch: isThere, items: Array.isArray },
   document: { items: Array.isArray },
   status: { version: isThere, mailboxes: Array.isArray },
+  webhook: { platforms: Array.isArray },
   letters: { letters: Array.isArray },
 } satisfies Record<string, Shape>;
 
@@ -171,6 +175,7 @@ export function createRelayClient(
     poll: (body, signal) => call('/v1/poll', shapes.poll, { body: JSON.stringify(body), signal }),
     outbox: (body) => call('/v1/outbox', shapes.outbox, { body: JSON.stringify(body) }),
     status: () => call('/v1/status', shapes.status),
+    webhook: () => call('/v1/webhook', shapes.webhook),
     letters: (address) => call(`/v1/letters?${query(address)}`, shapes.letters),
     actOnLetter: (id, body) =>
       call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyProject, maxTextOf } from '../../agent/journal/state.ts';
 import { renderKey, typesetHere } from '../../agent/relay/render.ts';
 import { isPhone } from '../../protocol/phone.ts';
-import type { LettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer } from '../../protocol/relay-api.ts';
+import type { LettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer, WebhookAnswer } from '../../protocol/relay-api.ts';
 import { type Rig, type Rigs, startRigs } from './rigs.ts';
 
 let rigs: Rigs;
@@ -182,6 +182,17 @@ forAll('%s', (name) => {
 });
 
 describe('a relay with two platforms', () => {
+  it('tells the agent what each platform says of webhook, rights and chats', async () => {
+    const { status, body } = await rigs.call<WebhookAnswer>('GET', '/v1/webhook');
+    expect(status).toBe(200);
+    expect(body.platforms.map(({ name, inspection }) => [name, inspection.kind])).toEqual([
+      ['telegram', 'report'],
+      ['workshop', 'report'],
+    ]);
+    const refused = await fetch(`${rigs.url}/v1/webhook`);
+    expect(refused.status).toBe(401);
+  });
+
   it('names both, and the mailboxes of both, in its status', async () => {
     const { body } = await rigs.call<StatusAnswer>('GET', '/v1/status');
     expect(body.platforms.map(({ name }) => name)).toEqual(['telegram', 'workshop']);

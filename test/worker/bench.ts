@@ -48,6 +48,7 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
     }),
     hasTopics: () => Promise.resolve(true),
     createTopic: () => Promise.resolve({ kind: 'made', topic: 77 }),
+    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here' }),
     botUsername: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {

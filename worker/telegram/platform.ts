@@ -7,6 +7,7 @@ import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
+import { inspect } from './inspect.ts';
 import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
 import { createTopic, hasTopics } from './topics.ts';
 
@@ -51,6 +52,7 @@ export const telegram: PlatformKind = {
       call: (call) => callBotApi(api, call),
       hasTopics: (chatId) => hasTopics(api, chatId, isGroup(chatId)),
       createTopic: (chatId, name) => createTopic(api, chatId, isGroup(chatId), name),
+      inspect: () => inspect(api, { botId, chatIds }),
       botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),
       sendDocument: (document) => sendDocument(api, document),
