@@ -59,3 +59,8 @@ export interface Standing {
 export function needsOwner({ asked, dialog }: Pick<Standing, 'asked' | 'dialog'>): boolean {
   return asked > 0 || dialog !== undefined;
 }
+
+/** What of it the phone is told of soon: everything but the counts that rise all the time. */
+export function essenceOf({ usage: _usage, waiting: _waiting, ...rest }: Standing): string {
+  return JSON.stringify(rest);
+}
