@@ -64,9 +64,7 @@ describe('a topic for a project', () => {
 describe('a message in a topic that no project is bound to', () => {
   it('is answered with the command that binds one, kept, and delivered to nobody else', async () => {
     await sim.say('fix the header', { threadId: project });
-    await expect
-      .poll(() => textsIn(project))
-      .toEqual([expect.stringContaining(`wa-sync setup --chat ${relay.mailbox} --topic ${project}`)]);
+    await expect.poll(() => textsIn(project)).toEqual([expect.stringContaining(`wa-sync setup --topic ${project}`)]);
     expect((await relay.poll({ project: 0 })).rows).toEqual([]);
   });
 

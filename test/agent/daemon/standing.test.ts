@@ -30,11 +30,13 @@ const status: ProjectStatus = {
   usage: [{ session: '3f2a91c0-1111-2222-3333-444455556666', agent: 'gemini', turns: 3, tokens: 9 }],
   last: { poll: null, message: null, sent: null, hook: null },
 };
+const redact = (text: string) => text.replaceAll('secret-word', '***');
+const standingWith = (clock: () => number, where = place) => createStanding(where, { clock, redact });
 const place = { machine: 'laptop', version: '0.1.0', zone: 'Europe/Berlin' };
 
 it('the relay is told folder, machine, agent and session by short names, and never a path', () => {
   const clock = testClock();
-  const standing = createStanding(place, clock.now)(status);
+  const standing = standingWith(clock.now)(status);
   expect(standing).toEqual({
     ...place,
     folder: 'app',
@@ -53,7 +55,7 @@ it('the relay is told folder, machine, agent and session by short names, and nev
 
 it('what the agent does keeps the time when it began', () => {
   const clock = testClock();
-  const standing = createStanding(place, clock.now);
+  const standing = standingWith(clock.now);
   standing(status);
   clock.advance(1_000);
   const turn = standing({ ...status, turnRuns: true });
@@ -64,21 +66,19 @@ it('what the agent does keeps the time when it began', () => {
 });
 
 it('a question or a dialog needs the owner, and counts that rise are no news', () => {
-  const standing = createStanding(place, () => 0);
+  const standing = standingWith(() => 0);
   const calm = standing(status);
   expect(needsOwner(calm)).toBe(false);
   expect(needsOwner(standing({ ...status, approvals: { ...status.approvals, asked: 1 } }))).toBe(true);
-  const open = standing({ ...status, dialog: 'Delete it?' });
+  const open = standing({ ...status, dialog: 'Print secret-word?' });
+  expect(open.dialog).toBe('Print ***?');
   expect([needsOwner(open), essenceOf(open) === essenceOf(calm)]).toEqual([true, false]);
   expect(essenceOf(standing({ ...status, waiting: 9, usage: [] }))).toBe(essenceOf(calm));
 });
 
 it('the longest and the strangest names still make a record that the relay takes', () => {
   const strange = `${'😀\u202e\n'.repeat(400)}`;
-  const standing = createStanding(
-    { machine: strange, version: strange, zone: strange },
-    () => 0,
-  )({
+  const standing = standingWith(() => 0, { machine: strange, version: strange, zone: strange })({
     ...status,
     dir: `/${strange.repeat(3)}`,
     session: strange,

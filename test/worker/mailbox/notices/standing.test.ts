@@ -107,7 +107,7 @@ describe('/sessions', () => {
       expect.stringMatching(/^❗ needs you: api on laptop \(api\): online; .*1 question for you above; a turn runs/),
       expect.stringMatching(/^web on laptop \(here\): online; Gemini CLI, session 3f2a91c0; waits for you since/),
       expect.stringMatching(/^old on desktop \(the main chat\): offline\. Workstation: last seen .*, 5 min ago\./),
-      'topic 9: no project. 1 message kept. To bind one, run in its folder: wa-sync setup --chat 1000001 --topic 9',
+      'topic 9: no project. 1 message kept. To bind one, run in its folder: wa-sync setup --topic 9',
     ]);
   });
 
