@@ -61,6 +61,33 @@ describe('a topic for a project', () => {
   });
 });
 
+describe('a group with topics', () => {
+  it('gets one for a project, and a group without them is told apart', async () => {
+    const groups = [
+      { id: -100_200, topics: {} },
+      { id: -100_300, title: 'No topics' },
+    ];
+    const other = await startTelegramSim({ groups });
+    const chats = groups.map(({ id }) => id).join(',');
+    const of = await startRelay({
+      sim: other,
+      vars: { TELEGRAM_CHAT_ID: chats, TELEGRAM_USER_IDS: String(other.ownerId) },
+    });
+    const name = 'web';
+    const made = await of.call<TopicAnswer>('POST', '/v1/topics', { mailbox: '-100200', name });
+    expect(made.body).toEqual({ project: expect.any(Number) });
+    await other.say('/sessions', { chatId: -100_300 });
+    await other.say('for web', { chatId: -100_200, threadId: made.body.project });
+    const { rows } = await of.poll({ mailbox: '-100200', project: made.body.project });
+    expect(rows).toMatchObject([{ text: 'for web' }]);
+    await expect
+      .poll(async () => (await of.call<StatusAnswer>('GET', '/v1/status')).body.mailboxes.map(({ topics }) => topics))
+      .toEqual([true, false]);
+    await of.close();
+    await other.close();
+  });
+});
+
 describe('a message in a topic that no project is bound to', () => {
   it('is answered with the command that binds one, kept, and delivered to nobody else', async () => {
     await sim.say('fix the header', { threadId: project });
