@@ -31,7 +31,7 @@ export function createStanding(
       doing = now;
       sinceAt = clock();
     }
-    const { session, agent, dialog, follow, sprint, approvals, usage } = status;
+    const { session, agent, present, dialog, follow, sprint, approvals, usage } = status;
     return {
       machine: named(machine),
       folder: named(basename(status.dir) || status.dir),
@@ -45,6 +45,7 @@ export function createStanding(
       asked: approvals.asked,
       waiting: status.waiting,
       away: status.away,
+      ...(typeof present === 'boolean' ? { present } : {}),
       approvals: named(approvals.mode),
       ...(follow ? { follow: named(follow) } : {}),
       ...(sprint === null ? {} : { sprint: named(sprint) }),

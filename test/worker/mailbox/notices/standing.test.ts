@@ -57,6 +57,7 @@ describe('/status', () => {
       asked: 2,
       waiting: 1,
       away: true,
+      present: false,
       follow: 'auto',
       sprint: '1 of 3 tasks done',
       dialog: 'Delete it?',
@@ -65,7 +66,7 @@ describe('/status', () => {
       [
         'app on laptop, Gemini CLI, session 3f2a91c0',
         `Now: a dialog is open at the desk: “Delete it?”; 2 questions for you above; a turn runs since ${clockText(standing.sinceAt, startAt, 'Europe/Berlin')}.`,
-        'Modes: away on, follow auto, approvals risky, sprint: 1 of 3 tasks done.',
+        'Modes: away on, nobody at the terminal, follow auto, approvals risky, sprint: 1 of 3 tasks done.',
         'Workstation: connected.',
         'Messages: none.',
         "1 message on the workstation, for the agent's next turn or tool.",
