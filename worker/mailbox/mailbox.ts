@@ -45,7 +45,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
 
   /** Whether the chat has topics matters to who asks what there is. */
   function wantsTopics(event: InboundEvent): boolean {
-    return event.kind === 'message' && /^\/(?:help|start|sessions)\b/i.test(event.text);
+    return event.kind === 'message' && /^\/sessions\b/i.test(event.text);
   }
 
   function acceptOne(event: InboundEvent): Accepted['kind'] {
