@@ -145,13 +145,13 @@ describe('a poll through the Worker', () => {
     await pollAndSleep();
     const before = await today();
     await pollAndSleep();
-    await pollAndSleep();
     const after = await today();
-    expect(after.workerRequests).toBeGreaterThanOrEqual(before.workerRequests + 2);
-    expect(after.objectRequests).toBeGreaterThanOrEqual(before.objectRequests + 2);
-    expect(after.rowsWritten).toBeGreaterThanOrEqual(before.rowsWritten + 2);
+    expect(after.workerRequests).toBeGreaterThanOrEqual(before.workerRequests + 1);
+    expect(after.objectRequests).toBeGreaterThanOrEqual(before.objectRequests + 1);
+    expect(after.rowsWritten).toBeGreaterThanOrEqual(before.rowsWritten + 1);
     expect(after.share).toBeGreaterThan(0);
-  });
+    // Each sleep waits for the calls that are under way.
+  }, 60_000);
 
   it('is heard in /v1/status', async () => {
     const { body } = await relay.call<StatusAnswer>('GET', '/v1/status');
