@@ -19,7 +19,9 @@ export interface PhoneCommand {
 
 /** In the order of the help. */
 export const phoneCommands = [
-  command('status', '', 'the state of your messages', 'relay'),
+  command('status', '', 'where agent, turn and messages stand', 'relay'),
+  command('sessions', '', 'all projects of this chat, and which needs you', 'relay'),
+  command('usage', '', 'turns and tokens of today, and what the relay costs', 'relay'),
   command('letters', '', 'messages that were not delivered, with Retry and Drop', 'relay'),
   command('ping', '', 'check that the relay answers', 'relay'),
   command('stop', '', 'finish the current action, then halt', 'halt'),
@@ -37,11 +39,9 @@ export const phoneCommands = [
     choices: { on: '', off: 'show the progress of a turn again' },
   }),
   command('help', '', 'this list', 'relay', { aliases: ['start'] }),
-  command('sessions', '', 'the sessions of the coding agent', 'planned'),
   command('new', '', 'a new session', 'planned'),
   command('resume', '', 'an earlier session', 'planned'),
   command('full', '', 'the whole last answer', 'planned'),
-  command('usage', '', 'tokens and costs', 'planned'),
 ] as const;
 
 type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[number], { by: By }>['name'];
@@ -49,6 +49,11 @@ export type RelayCommand = Named<'relay'>;
 export type DaemonCommand = Named<'daemon'>;
 
 const offered: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
+
+/** The command line that binds a project to a topic, in the folder of the project; topic 0 = the main chat. `chat` = one of several. */
+export function bindCommand(project: number, chat: string | undefined): string {
+  return `wa-sync setup${chat === undefined ? '' : ` --chat ${chat}`} --topic ${project}`;
+}
 
 /** The help and the menu of the phone: every form that can be tapped whole, `[A-Za-z0-9_]`. */
 export const offeredForms: readonly { form: string; args: string; help: string }[] = offered.flatMap(

@@ -41,7 +41,7 @@ export const ownerSecrets: readonly string[] = [
   'TELEGRAM_WEBHOOK_SECRET_NEXT',
 ];
 
-/** What the relay has a use for, as setWebhook and getUpdates name it. */
+/** The kinds of update that the relay reads; whoever sets the webhook must name them all. */
 export const allowedUpdates = [
   'message',
   'edited_message',

@@ -4,7 +4,7 @@
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { Forwarded, PhoneFile } from '../protocol/log.ts';
 import type { Capabilities } from '../protocol/phone.ts';
-import type { TextEntity } from '../protocol/relay-api.ts';
+import type { Inspection, TextEntity } from '../protocol/relay-api.ts';
 import type { RelayVariables } from '../protocol/relay-settings.ts';
 
 /** What happened on the phone. Texts are the owner's words, not yet read as commands. */
@@ -124,6 +124,11 @@ export type Adoption =
   | { kind: 'adopted'; url: string; pending: number }
   | { kind: 'failed'; code: ErrorCode; reason: string; hint?: string; afterMs?: number };
 
+export type TopicOutcome =
+  | { kind: 'made'; topic: number }
+  /** `no_topics`: the chat has none, and the hint says how it gets them. */
+  | { kind: 'failed'; code: ErrorCode; reason: string; hint?: string; afterMs?: number };
+
 /** Where a document goes, and the document as it comes. */
 export interface OutboundDocument {
   chatId: string;
@@ -168,6 +173,11 @@ export interface Platform {
   /** The events of one update, in order. */
   decode(update: unknown): readonly Decoded[];
   call(call: OutboundCall): Promise<SendOutcome>;
+  /** Whether the chat has topics; null when the platform does not tell. */
+  hasTopics(chatId: string): Promise<boolean | null>;
+  createTopic(chatId: string, name: string): Promise<TopicOutcome>;
+  /** What the platform says of webhook, rights and chats. Must call no chat that the settings do not list. */
+  inspect(): Promise<Inspection>;
   /** The name by which groups address the bot; null when the platform does not tell. */
   botUsername(): Promise<string | null>;
   /** Must not buffer, and must not reveal the credentials of the platform. */

@@ -27,7 +27,14 @@ import { knownPlaces } from './danger/surroundings.ts';
 import type { Gates } from './gate-files.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
-import { onlyTools, type Policies, projectPolicyName, readPolicies, userPolicyName } from './policy/policy.ts';
+import {
+  activePolicies,
+  onlyTools,
+  type Policies,
+  projectPolicyName,
+  readPolicies,
+  userPolicyName,
+} from './policy/policy.ts';
 import { headAndTail, hideBy, type Shows, textItem } from './question/question.ts';
 import { type GateHost, hashOf } from './question/questions.ts';
 import { createUngated, type ToolOfCall } from './ungated.ts';
@@ -73,6 +80,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
   }
 
   let policyProblems: string[] = [];
+  let active: string[] = [];
   /** As it was when it could last be read. */
   let userPolicy: Policies['user'] | undefined;
   async function policies(): Promise<Policies> {
@@ -84,6 +92,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
       if (!policyProblems.includes(problem)) log('error', 'policy not read', { project: key, problem });
     }
     policyProblems = read.problems;
+    active = activePolicies(read);
     if (!read.userUnread) userPolicy = read.user;
     return read;
   }
@@ -252,10 +261,11 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     async readPolicies(): Promise<void> {
       await policies();
     },
-    /** `problems`: what of the policies could not be read when they were last looked at. */
+    /** `policies`: whose policies say something; `problems`: what of them could not be read when they were last looked at. */
     status: () => ({
       mode: approvals.mode(),
       asked: approvals.waiting(),
+      policies: active,
       problems: [...policyProblems, ...switches],
     }),
     async stop(): Promise<void> {

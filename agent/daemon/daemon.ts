@@ -14,7 +14,7 @@ import { driverOf } from '../drivers/registry.ts';
 import { acquireLock } from '../fs/lock.ts';
 import { createHeavy, type HeavyOptions } from '../heavy/heavy.ts';
 import { openJournal } from '../journal/journal.ts';
-import { createHookApp, type SteerAction } from '../local-server/app.ts';
+import { createHookApp, type HookRun, type SteerAction } from '../local-server/app.ts';
 import { createMcpRoutes } from '../local-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
@@ -30,7 +30,9 @@ import { accountReminder } from './account-reminder.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
+import { createRecentHooks } from './recent-hooks.ts';
 import { growingRedactor, moveRelay } from './relay-move.ts';
+import { surroundings } from './standing.ts';
 
 export interface DaemonOptions {
   config: Config;
@@ -105,6 +107,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log,
       outages: createOutages({ log, clock }),
       isAlive,
+      surroundings: surroundings(options.version),
       isInteractive:
         options.isInteractive ??
         ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
@@ -129,6 +132,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       startedAt,
       daemonId: options.daemonId,
       threads: heavy.threads(),
+      hooks: recent.list(),
       projects: projects.map((project) => project.status()),
     });
     /** The asker may just have repaired a policy. */
@@ -136,7 +140,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await Promise.all(projects.map((project) => project.guard.readPolicies()));
       return status();
     };
-    const onHook = createHookCalls({ projects, gates, clock, log });
+    const recent = createRecentHooks(clock);
+    const answerHook = createHookCalls({ projects, gates, clock, log });
+    const onHook = (run: HookRun) => {
+      recent.note(run);
+      return answerHook(run);
+    };
     const onRelay = () =>
       moveRelay({
         client,
@@ -217,6 +226,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       }
       void remind();
       for (const project of projects) {
+        project.stands();
         Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
           log('error', 'periodic check failed', { error: (cause as Error).message }),
         );

@@ -8,6 +8,7 @@ import type { Row } from '../../protocol/log.ts';
 import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
+import type { LastEvents, ProjectStatus } from '../daemon-status.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
 import { maxTextOf } from '../journal/state.ts';
@@ -25,14 +26,17 @@ import { createLeases } from '../session/leases.ts';
 import { createMcp, type Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
+import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwnerControls } from './owner-controls.ts';
+import { createStanding, type Surroundings } from './standing.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
   signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
   isAlive(pid: number): boolean;
+  surroundings: Surroundings;
 }
 
 export interface RunningProject {
@@ -49,7 +53,9 @@ export interface RunningProject {
   /** See `hello` of agent/phone. */
   hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
-  status(): object;
+  status(): ProjectStatus;
+  /** Tells the relay soon where the project stands, when that has changed. Called by the daemon's clock. */
+  stands(): void;
   stop(): Promise<void>;
 }
 
@@ -69,7 +75,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     agent: project.turn?.place?.tool,
     path: project.turn?.place?.transcript,
   };
+  const usage = await createDayUsage(files.usage(key), { clock, log });
+  const standing = createStanding(deps.surroundings, deps);
   let relayOffsetMs = 0;
+  const last: LastEvents = { poll: null, message: null, sent: null, hook: null };
   let pull: Pull | undefined;
 
   const mailbox = await openMailbox(binding, {
@@ -187,6 +196,31 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
+  function status(): ProjectStatus {
+    const relay = pull?.current() ?? { state: 'connecting' as const };
+    return {
+      dir: binding.dir,
+      files: place.dir,
+      filesNote: mailbox.note ?? null,
+      mailbox: binding.mailbox,
+      project: binding.project,
+      relay: relay.state,
+      ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
+      waiting: project.waiting.size + project.fetching.size,
+      leased: leases.list(),
+      unsent: project.openKeys.size,
+      cursor: project.cursor,
+      ...turns.status(),
+      agent: session.agent ?? null,
+      transcript: session.path ?? null,
+      last: { ...last },
+      usage: usage.sessions(),
+      approvals: guard.status(),
+      inboxTrouble: inbox.trouble() ?? null,
+      outboxTrouble: outbox.trouble() ?? null,
+    };
+  }
+
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();
@@ -202,7 +236,9 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     random,
     log,
     outages: deps.outages,
+    standing: () => standing(status()),
     async onRows(rows) {
+      last.message = clock();
       // A name that may be no workflow releases nothing, but its word stop counts at once.
       const isOpen = (row: Row) => row.kind === 'message' && row.workflow && !row.stopWord;
       await turns.steering.arrived(rows.filter((row) => !isOpen(row)).map(({ id }) => id));
@@ -212,10 +248,14 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       void catchUp();
       await answered;
     },
-    onEnded: (ends) => void outbox.ended(ends),
+    onEnded(ends) {
+      last.sent = clock();
+      void outbox.ended(ends);
+    },
     onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
+      last.poll = clock();
     },
   });
   pull = running;
@@ -234,7 +274,9 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     turns: {
       ...turns,
       handle(call, host) {
+        last.hook = clock();
         if (call.transcript) session = { agent: call.agent, path: call.transcript };
+        usage.note(call);
         return turns.handle(call, host);
       },
     },
@@ -245,32 +287,14 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     tell: notifier.tell,
     hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
-    status() {
-      const relay = running.current();
-      return {
-        dir: binding.dir,
-        files: place.dir,
-        filesNote: mailbox.note ?? null,
-        mailbox: binding.mailbox,
-        project: binding.project,
-        relay: relay.state,
-        ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
-        waiting: project.waiting.size + project.fetching.size,
-        leased: leases.list(),
-        unsent: project.openKeys.size,
-        cursor: project.cursor,
-        ...turns.status(),
-        approvals: guard.status(),
-        inboxTrouble: inbox.trouble() ?? null,
-        outboxTrouble: outbox.trouble() ?? null,
-      };
-    },
+    status,
+    stands: () => running.stands(),
     async stop() {
       await turns.stop();
       watcher.stop();
       attachments.stop();
       progress.ended(false);
-      await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
+      await Promise.all([outbox.stop(), running.stop(), guard.stop(), usage.stop()]);
       await inbox.stop();
     },
   };

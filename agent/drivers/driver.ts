@@ -56,6 +56,8 @@ export interface SessionRecord {
   error: string | undefined;
   /** The user cancelled at the keyboard. */
   cancelled: boolean;
+  /** The model that answered last, by the host's name. */
+  model: string | undefined;
   /** Share of the context window that the last request filled, 0 to 1; undefined = not in the file. */
   contextShare: number | undefined;
   /** Id of the model's last message after the last prompt, else of the last message: names a turn's end without an event. */

@@ -31,6 +31,28 @@ export async function meterTokens({ agent, path }: SessionFile): Promise<() => P
   };
 }
 
+export interface SessionUsage {
+  model: string | undefined;
+  /** Of the whole session. */
+  tokens: number;
+  /** Share of the context window that the last request filled, 0 to 1; undefined = not in the file. */
+  contextShare: number | undefined;
+}
+
+/** What a session used so far. Reads the file line by line. Rejects when the file cannot be read. */
+export async function readUsage({ agent, path }: SessionFile): Promise<SessionUsage> {
+  const totals = new Map<string, number>();
+  let model: string | undefined;
+  let contextShare: number | undefined;
+  await eachLine(path, { from: 0 }, (line) => {
+    const record = driverOf(agent)?.readSession(line);
+    model = record?.model ?? model;
+    contextShare = record?.contextShare ?? contextShare;
+    for (const [id, total] of record?.tokens ?? []) totals.set(id, total);
+  });
+  return { model, contextShare, tokens: [...totals.values()].reduce((sum, total) => sum + total, 0) };
+}
+
 /**
  * The summaries that replaced a history since `offset`. A summary that stands before `offset` too does not count: after a resume
  * or a cancelled turn a host may repeat it.

@@ -17,6 +17,8 @@ import type {
   RehomeAnswer,
   RehomeRequest,
   StatusAnswer,
+  TopicAnswer,
+  WebhookAnswer,
 } from '../../protocol/relay-api.ts';
 import { readText } from '../http.ts';
 import { connectTo } from './connection.ts';
@@ -26,6 +28,10 @@ export interface RelayClient {
   poll(body: PollRequest, signal: AbortSignal): Promise<PollAnswer>;
   outbox(body: OutboxRequest): Promise<OutboxAnswer>;
   status(): Promise<StatusAnswer>;
+  /** What the platforms say of webhook, rights and chats. */
+  webhook(): Promise<WebhookAnswer>;
+  /** A topic of this name for a project, once until a daemon polls it. Errors: `no_topics`, and those of every call. */
+  makeTopic(mailbox: string, name: string): Promise<TopicAnswer>;
   letters(address: Address): Promise<LettersAnswer>;
   actOnLetter(id: string, body: LetterAction): Promise<LettersAnswer>;
   /** Shows "typing" on the phone for some seconds. */
@@ -83,6 +89,8 @@ const shapes = {
   document: { items: Array.isArray },
   status: { version: isThere, mailboxes: Array.isArray },
   rehome: { platforms: Array.isArray },
+  webhook: { platforms: Array.isArray },
+  topic: { project: Number.isSafeInteger },
   letters: { letters: Array.isArray },
 } satisfies Record<string, Shape>;
 
@@ -164,6 +172,8 @@ export function createRelayClient(
     poll: (body, signal) => call('/v1/poll', shapes.poll, { body: JSON.stringify(body), signal }),
     outbox: (body) => call('/v1/outbox', shapes.outbox, { body: JSON.stringify(body) }),
     status: () => call('/v1/status', shapes.status),
+    webhook: () => call('/v1/webhook', shapes.webhook),
+    makeTopic: (mailbox, name) => call('/v1/topics', shapes.topic, { body: JSON.stringify({ mailbox, name }) }),
     letters: (address) => call(`/v1/letters?${query(address)}`, shapes.letters),
     actOnLetter: (id, body) =>
       call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),

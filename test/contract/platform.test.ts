@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyProject, maxTextOf } from '../../agent/journal/state.ts';
 import { renderKey, typesetHere } from '../../agent/relay/render.ts';
 import { isPhone } from '../../protocol/phone.ts';
-import type { LettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer } from '../../protocol/relay-api.ts';
+import type { LettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer, WebhookAnswer } from '../../protocol/relay-api.ts';
 import { type Rig, type Rigs, startRigs } from './rigs.ts';
 
 let rigs: Rigs;
@@ -87,6 +87,14 @@ forAll('%s', (name) => {
     ]);
     await pass();
     expect(lastShown()?.text).toBe('pong');
+  });
+
+  it('makes no topic where the chat has none, and says so by one code', async () => {
+    const { status, body } = await rigs.call<{ error: { code: string } }>('POST', '/v1/topics', {
+      mailbox: rig.mailbox,
+      name: 'app',
+    });
+    expect([status, body.error.code]).toEqual([409, 'no_topics']);
   });
 
   it('shows a text with buttons and makes a tap a control of its user', async () => {
@@ -182,6 +190,17 @@ forAll('%s', (name) => {
 });
 
 describe('a relay with two platforms', () => {
+  it('tells the agent what each platform says of webhook, rights and chats', async () => {
+    const { status, body } = await rigs.call<WebhookAnswer>('GET', '/v1/webhook');
+    expect(status).toBe(200);
+    expect(body.platforms.map(({ name, inspection }) => [name, inspection.kind])).toEqual([
+      ['telegram', 'report'],
+      ['workshop', 'report'],
+    ]);
+    const refused = await fetch(`${rigs.url}/v1/webhook`);
+    expect(refused.status).toBe(401);
+  });
+
   it('names both, and the mailboxes of both, in its status', async () => {
     const { body } = await rigs.call<StatusAnswer>('GET', '/v1/status');
     expect(body.platforms.map(({ name }) => name)).toEqual(['telegram', 'workshop']);

@@ -104,6 +104,7 @@ function readSession(whole: string): SessionRecord {
     answer: last('agent'),
     error: last('trouble'),
     cancelled: after.some(({ left }) => left === true),
+    model: undefined,
     contextShare: undefined,
     lastId: text((after.findLast(({ agent }) => typeof agent === 'string') ?? lines.at(-1))?.id),
     tools: lines.flatMap(({ ran }) => {

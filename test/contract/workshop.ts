@@ -143,6 +143,16 @@ export function createWorkshop(): Workshop {
           return changes.map((change) => decodeOne(change, clock()));
         },
         call,
+        hasTopics: () => Promise.resolve(false),
+        createTopic: () => Promise.resolve({ kind: 'failed', code: 'no_topics', reason: 'a room has one bench' }),
+        inspect: async () => ({
+          kind: 'report',
+          username: null,
+          readsGroups: true,
+          topics: false,
+          webhook: { host: 'bench.example', isRoute: true, pending: 0, lastError: null, missing: [] },
+          chats: [],
+        }),
         botUsername: () => Promise.resolve(null),
         async openFile(id) {
           const text = files.get(id);

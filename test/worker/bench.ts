@@ -46,6 +46,9 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       ...(chatId?.startsWith('-') ? { group: { capacity: 20, refillMs: 3_000 } } : {}),
       bot: { capacity: 25, refillMs: 40 },
     }),
+    hasTopics: () => Promise.resolve(true),
+    createTopic: () => Promise.resolve({ kind: 'made', topic: 77 }),
+    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here' }),
     botUsername: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {
@@ -111,7 +114,7 @@ export function createBench(
   let timer: { at: number; work: () => void } | null = null;
   let life = 0;
   const sockets: { project: number; socket: PollSocket; waiter: Waiter | null }[] = [];
-  const counters = new Counters();
+  const counters = new Counters(() => clock.now);
   const storedEpoch = openStorage(sql, () => options.epoch ?? epoch);
 
   /** Of an object that is gone nothing goes on. */

@@ -136,6 +136,23 @@ describe('a poll through the Worker', () => {
     expect(await take(newer)).toEqual(['for the later start']);
   });
 
+  it("counts for the day's share of the free plan, also when the object falls asleep behind it", async () => {
+    const today = async () => (await relay.call<StatusAnswer>('GET', '/v1/status')).body.today;
+    const pollAndSleep = async () => {
+      await relay.poll();
+      await relay.evict('hibernate');
+    };
+    await pollAndSleep();
+    const before = await today();
+    await pollAndSleep();
+    const after = await today();
+    expect(after.workerRequests).toBeGreaterThanOrEqual(before.workerRequests + 1);
+    expect(after.objectRequests).toBeGreaterThanOrEqual(before.objectRequests + 1);
+    expect(after.rowsWritten).toBeGreaterThanOrEqual(before.rowsWritten + 1);
+    expect(after.share).toBeGreaterThan(0);
+    // Each sleep waits for the calls that are under way.
+  }, 60_000);
+
   it('is heard in /v1/status', async () => {
     const { body } = await relay.call<StatusAnswer>('GET', '/v1/status');
     expect(body).toMatchObject({

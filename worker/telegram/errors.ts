@@ -14,6 +14,7 @@ export interface ApiAnswer {
 /** Anything of another type counts as absent. */
 const text = v.fallback(v.optional(v.string()), undefined);
 const number = v.fallback(v.optional(v.number()), undefined);
+const flag = v.fallback(v.optional(v.boolean()), undefined);
 const bodySchema = v.pipe(
   v.string(),
   v.parseJson(),
@@ -22,7 +23,16 @@ const bodySchema = v.pipe(
     description: text,
     result: v.fallback(
       v.optional(
-        v.object({ message_id: number, file_path: text, username: text, url: text, pending_update_count: number }),
+        v.object({
+          message_id: number,
+          message_thread_id: number,
+          file_path: text,
+          username: text,
+          url: text,
+          pending_update_count: number,
+          has_topics_enabled: flag,
+          is_forum: flag,
+        }),
       ),
       undefined,
     ),

@@ -5,7 +5,9 @@ import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
+import { inspect } from './inspect.ts';
 import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
+import { createTopic, hasTopics } from './topics.ts';
 import { adoptHost, isWebhookCaller } from './webhook.ts';
 
 /** Below what Telegram's FAQ allows a bot. */
@@ -46,6 +48,9 @@ export const telegram: PlatformKind = {
       },
       decode: (update) => [decodeUpdate(update, clock(), Number(botId))],
       call: (call) => callBotApi(api, call),
+      hasTopics: (chatId) => hasTopics(api, chatId, isGroup(chatId)),
+      createTopic: (chatId, name) => createTopic(api, chatId, isGroup(chatId), name),
+      inspect: () => inspect(api, { botId, chatIds }),
       botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),
       sendDocument: (document) => sendDocument(api, document),

@@ -174,6 +174,13 @@ function jsonOf(path: string, file: RawFile | undefined): unknown {
   }
 }
 
+/** Whose policies say something. */
+export function activePolicies({ user, project }: Policies): ('user' | 'project')[] {
+  const says = ({ rules, tools, budgets }: UserPolicy | ProjectPolicy) =>
+    rules.length > 0 || tools !== undefined || budgets !== undefined;
+  return [...(says(user) ? ['user' as const] : []), ...(says(project) ? ['project' as const] : [])];
+}
+
 /** Undefined = any tool; the project can only take away. */
 export function onlyTools({ user, project }: Policies): readonly string[] | undefined {
   const [first, second] = [user.tools?.only, project.tools?.only];

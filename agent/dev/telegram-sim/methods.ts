@@ -64,11 +64,17 @@ export function messageMethods(world: World, flood: FloodGate): Record<string, M
     getMe: () => ({
       ...world.bot,
       can_join_groups: true,
-      can_read_all_group_messages: false,
+      can_read_all_group_messages: world.readsGroups,
       supports_inline_queries: false,
       has_topics_enabled: world.privateTopics,
     }),
     getChat: (params) => wireChat(world, chatOf(params)),
+    getChatMember(params) {
+      const chat = chatOf(params);
+      const isBot = numberParam(params, 'user_id') === world.bot.id;
+      if (!isBot) return { user: world.owner, status: chat.type === 'private' ? 'member' : 'creator' };
+      return { user: world.bot, status: chat.botIsAdmin ? 'administrator' : 'member' };
+    },
 
     sendMessage(params) {
       const chat = chatOf(params);

@@ -36,6 +36,7 @@ export interface SimChat {
   type: 'private' | 'group' | 'supergroup';
   title?: string;
   isForum?: true;
+  botIsAdmin?: boolean;
   /** Topic id -> name. */
   topics: Map<number, string>;
 }

@@ -20,6 +20,7 @@ export interface World {
   bot: User;
   owner: User;
   privateTopics: boolean;
+  readsGroups: boolean;
   chats: Map<number, SimChat>;
   /** Chat id -> message id -> message, in the order of sending. */
   messages: Map<number, Map<number, StoredMessage>>;
@@ -51,7 +52,9 @@ export interface Content {
 
 export interface WorldOptions {
   /** Groups that the bot is in; `topics` (id -> name) makes one a forum. */
-  groups?: { id: number; title?: string; topics?: Record<number, string> }[];
+  groups?: { id: number; title?: string; topics?: Record<number, string>; botIsAdmin?: boolean }[];
+  /** The privacy mode of the bot is off. */
+  readsGroups?: boolean;
   /** The bot may create topics in the private chat. */
   privateTopics?: boolean;
 }
@@ -63,17 +66,22 @@ interface Identity {
   clock: () => number;
 }
 
-export function createWorld({ groups = [], privateTopics = false }: WorldOptions, identity: Identity): World {
+export function createWorld(
+  { groups = [], privateTopics = false, readsGroups = false }: WorldOptions,
+  identity: Identity,
+): World {
   const { botId, ownerId, firstId, clock } = identity;
   const chats = new Map<number, SimChat>([[ownerId, { id: ownerId, type: 'private', topics: new Map() }]]);
-  for (const { id, title = 'Group', topics } of groups) {
+  for (const { id, title = 'Group', topics, botIsAdmin = false } of groups) {
     const named = Object.entries(topics ?? {}).map(([topic, name]) => [Number(topic), name] as const);
-    chats.set(id, { id, type: 'supergroup', title, ...(topics && { isForum: true as const }), topics: new Map(named) });
+    const forum = topics && { isForum: true as const };
+    chats.set(id, { id, type: 'supergroup', title, ...forum, botIsAdmin, topics: new Map(named) });
   }
   return {
     bot: { id: botId, is_bot: true, first_name: 'wa-sync', username: 'wa_sync_bot' },
     owner: { id: ownerId, is_bot: false, first_name: 'Owner', username: 'owner', language_code: 'en' },
     privateTopics,
+    readsGroups,
     chats,
     messages: new Map(),
     nextMessageId: firstId,

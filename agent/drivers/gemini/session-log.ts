@@ -31,6 +31,7 @@ export function readSession(whole: string): SessionRecord {
     error: find('error'),
     cancelled: after.some((message) => message.type === 'info' && message.text === 'Request cancelled.'),
     lastId: (after.findLast(({ type }) => type === 'gemini') ?? messages.at(-1))?.id,
+    model: messages.findLast(({ model }) => model !== undefined)?.model,
     contextShare: inputTokens === undefined ? undefined : inputTokens / contextWindowTokens,
     tools: messages.flatMap(({ tools }) => tools),
     tokens: new Map(
@@ -51,7 +52,7 @@ function parse(line: string): Record<string, unknown> | undefined {
 }
 
 function toMessage(value: Record<string, unknown>) {
-  const { id, type, content, tokens, toolCalls } = value;
+  const { id, type, content, tokens, toolCalls, model } = value;
   if (typeof type !== 'string') return undefined;
   const parts = (Array.isArray(content) ? content : [{ text: content }]).map(object);
   const { input, total } = object(tokens);
@@ -62,6 +63,7 @@ function toMessage(value: Record<string, unknown>) {
     toolResult: parts.some((part) => 'functionResponse' in part),
     /** Texts that hooks added to the results of tools. */
     added: type === 'user' ? parts.flatMap(addedToResult) : [],
+    model: type === 'gemini' ? text(model) : undefined,
     inputTokens: typeof input === 'number' ? input : undefined,
     totalTokens: typeof total === 'number' ? total : undefined,
     tools: type === 'gemini' ? list(toolCalls).flatMap(toTool) : [],

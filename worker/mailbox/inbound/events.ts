@@ -6,6 +6,7 @@ import { megabytes } from '../../../protocol/size.ts';
 import { markedText, type Reading, readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { tellUnbound } from '../notices/unbound.ts';
 import { noteDelivery } from '../outbound/outcomes.ts';
 import { followMigration } from '../outbound/platform-state.ts';
 import { tellPhone } from '../outbound/queue.ts';
@@ -13,6 +14,9 @@ import { holdAlbum, readAlbum } from '../tables/albums.ts';
 import { type KnownButton, takeReplyAction } from '../tables/buttons.ts';
 import { forgetUpdate, rememberUpdate } from '../tables/dedupe.ts';
 import { appendRow } from '../tables/log.ts';
+import { projectOfRef } from '../tables/outbox.ts';
+import { openProject } from '../tables/projects.ts';
+import { hasGoneTopics, noteTopicThere } from '../topics.ts';
 import { readBotUsername } from './bot-username.ts';
 import { pressButton } from './buttons.ts';
 import { addAlbumPart, storeEdit } from './edits.ts';
@@ -47,8 +51,15 @@ function storeEvent(core: Core, event: InboundEvent): Accepted {
     case 'delivery':
       return stored(noteDelivery(core, event));
     case 'message':
-      return storeMessage(core, event);
+      return storeMessage(core, { ...event, project: projectOf(core, event) });
   }
+}
+
+/** A reply to a message that stands in the main chat because its topic is gone belongs to that project. */
+function projectOf(core: Core, { project, answersRef }: MessageEvent): number {
+  if (project !== 0) noteTopicThere(core, project);
+  const displaced = project === 0 && answersRef !== undefined && hasGoneTopics(core);
+  return displaced ? (projectOfRef(core.sql, answersRef) ?? project) : project;
 }
 
 function storeMessage(core: Core, event: MessageEvent): Accepted {
@@ -96,7 +107,7 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
       ...(event.album === undefined ? {} : { parts: [[ref, text]] }),
     });
   }
-  const sends = tellTooLarge(core, event, seq);
+  const sends = [tellTooLarge(core, event, seq), tellUnbound(core, project)].includes(true);
   // A part that comes after its album was closed is a message alone.
   const joins = event.album !== undefined && (album === undefined || isOpen);
   if (joins) holdAlbum(core.sql, project, event.album ?? '', seq, nowMs + relayLimits.albumGatherMs);

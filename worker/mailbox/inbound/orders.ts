@@ -3,14 +3,18 @@
 import type { Reading } from '../../commands.ts';
 import type { Core } from '../core.ts';
 import { answerCommand, offerMenu } from '../notices/phone-commands.ts';
+import { refuseUnbound } from '../notices/unbound.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import { type Accepted, storeControl, stored } from './quota.ts';
 
 export type Order = Extract<Reading, { kind: 'relay' | 'control' }>;
 
 export function carryOut(core: Core, event: { project: number; at: number; ref: string }, reading: Order): Accepted {
-  if (reading.kind === 'control') return storeControl(core, event, reading.control);
   const { project } = event;
+  if (reading.kind === 'control') {
+    if (refuseUnbound(core, project)) return stored(project, { sends: true });
+    return storeControl(core, event, reading.control);
+  }
   const { command, args } = reading;
   const { text, buttons } = answerCommand(core, command, args, project);
   // Each command that waits is answered once; the actions of /letters differ by what they name.

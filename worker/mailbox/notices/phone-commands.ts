@@ -1,21 +1,16 @@
 // Commands that need no workstation, answered in words and buttons for the phone.
 
 import { offeredForms, type RelayCommand } from '../../../protocol/commands.ts';
-import { durationText } from '../../../protocol/duration.ts';
-import { receiptStates } from '../../../protocol/receipts.ts';
 import type { Letter } from '../../../protocol/relay-api.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { actOnDeadLetter, deadLetterAnswers, findDeadLetter, listDeadLetters } from '../dead-letters/dead-letters.ts';
-import { readPause } from '../outbound/platform-state.ts';
 import { enqueueOwn } from '../outbound/queue.ts';
-import { presentAt } from '../poll/ownership.ts';
-import { readStatus } from '../report.ts';
 import { issueButton } from '../tables/buttons.ts';
 import { tapLane } from '../tables/outbox.ts';
-import { openProject } from '../tables/projects.ts';
-import type { ProjectRow } from '../tables/rows.ts';
+import { openProject, zoneOf } from '../tables/projects.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
+import { sessionsText, statusText, usageText } from './standing.ts';
 import { clockText } from './words.ts';
 
 export interface PhoneText {
@@ -77,6 +72,10 @@ export function answerCommand(core: Core, command: RelayCommand, args: string, p
       return plain('pong');
     case 'status':
       return plain(statusText(core, project));
+    case 'sessions':
+      return plain(sessionsText(core, project));
+    case 'usage':
+      return plain(usageText(core, project));
     case 'letters':
       return deadLetters(core, args, project);
   }
@@ -84,37 +83,6 @@ export function answerCommand(core: Core, command: RelayCommand, args: string, p
 
 function plain(text: string): PhoneText {
   return { text, buttons: [] };
-}
-
-function statusText(core: Core, number: number): string {
-  const nowMs = core.clock();
-  const project = openProject(core.sql, number);
-  const pause = readPause(core);
-  const status = readStatus(core);
-  const own = status.projects.find((row) => row.project === number);
-  const ladder = receiptStates.flatMap((state) => {
-    const count = own?.ladder[state];
-    return count === undefined ? [] : [`${count} ${state}`];
-  });
-  const oldest = own?.oldestWaitingAt ?? null;
-  const { queued, sending, dead } = status.outbox;
-  const deadCount = own?.letters ?? 0;
-  return [
-    seenText(core, project),
-    `Messages: ${ladder.length === 0 ? 'none' : ladder.join(', ')}.`,
-    ...(oldest === null ? [] : [`The oldest waits for ${durationText(nowMs - oldest)}.`]),
-    `Answers: ${queued + sending} waiting, ${dead} could not be sent.`,
-    ...(deadCount === 0 ? [] : [`Not delivered: ${deadCount}, see /letters.`]),
-    ...(pause === null ? [] : [`Sending pauses until ${clockText(pause.untilAt, nowMs)}: ${pause.code}.`]),
-  ].join('\n');
-}
-
-function seenText(core: Core, project: ProjectRow): string {
-  if (presentAt(core, project) === Number.POSITIVE_INFINITY) return 'Workstation: connected.';
-  const seenAt = project.last_seen_at;
-  if (seenAt === null) return 'Workstation: never seen.';
-  const nowMs = core.clock();
-  return `Workstation: last seen ${clockText(seenAt, nowMs)}, ${durationText(nowMs - seenAt)} ago.`;
 }
 
 function deadLetters(core: Core, args: string, project: number): PhoneText {
@@ -126,23 +94,24 @@ function deadLetters(core: Core, args: string, project: number): PhoneText {
     if (letter === undefined) return plain(deadLetterAnswers.unknown);
     return plain(deadLetterAnswers[actOnDeadLetter(core, project, letter.id, verb)]);
   }
-  return listed(core, found);
+  return listed(core, project, found);
 }
 
 /** The list after one of its buttons was tapped, below what the tap did. */
 export function listAgain(core: Core, project: number, done: string): PhoneText {
-  const { text, buttons } = listed(core, listDeadLetters(core, project));
+  const { text, buttons } = listed(core, project, listDeadLetters(core, project));
   return { text: `${done}\n\n${text}`, buttons };
 }
 
-function listed(core: Core, found: readonly Letter[]): PhoneText {
+function listed(core: Core, project: number, found: readonly Letter[]): PhoneText {
   if (found.length === 0) return plain('Nothing here: every message was delivered or is on its way.');
   const hasButtons = core.platform.capabilities.buttons;
   const shown = found.slice(0, shownLetters);
   const more = found.length - shown.length;
+  const zone = zoneOf(core.sql, openProject(core.sql, project));
   const text = [
     'Messages that were not delivered:',
-    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock(), hasButtons)),
+    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock(), zone, hasButtons)),
     ...(more === 0 ? [] : [`and ${more} more.`]),
     ...(hasButtons ? [] : ['Write /letters retry ID or /letters drop ID.']),
   ].join('\n\n');
@@ -150,10 +119,16 @@ function listed(core: Core, found: readonly Letter[]): PhoneText {
 }
 
 /** People type an id only where there are no buttons. */
-function letterText(letter: Letter, position: number, nowMs: number, hasButtons: boolean): string {
+function letterText(
+  letter: Letter,
+  position: number,
+  nowMs: number,
+  zone: string | undefined,
+  hasButtons: boolean,
+): string {
   const direction = letter.direction === 'in' ? 'to the agent' : 'to you';
   const why = letter.error === undefined ? '' : `, ${letter.error.reason}`;
-  return `${position}. ${clockText(letter.at, nowMs)} ${direction}, ${letter.state}${why}:\n${letter.preview}${hasButtons ? '' : `\n${letter.id}`}`;
+  return `${position}. ${clockText(letter.at, nowMs, zone)} ${direction}, ${letter.state}${why}:\n${letter.preview}${hasButtons ? '' : `\n${letter.id}`}`;
 }
 
 function letterButtons(core: Core, letter: Letter, position: number): OutboundButton[] {

@@ -3,7 +3,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { meterTokens } from '../../../../agent/drivers/session-file.ts';
+import { meterTokens, readUsage } from '../../../../agent/drivers/session-file.ts';
 import { temporaryFolder } from '../../../helpers/surroundings.ts';
 
 const recorded = new URL('../../../fixtures/gemini-0.61.0/session.jsonl', import.meta.url);
@@ -39,4 +39,13 @@ it('a turn is charged with the tokens written during the turn, also over several
   expect(await taken()).toBe(8);
   await appendFile(path, line('b', 20).slice(-5));
   expect(await taken()).toBe(28);
+});
+
+it('the usage of a session names its model, all of its tokens and the share of the window that the last request filled', async () => {
+  await writeFile(path, text);
+  const taken = await readUsage({ agent: 'gemini', path });
+  await writeFile(path, '');
+  const meter = await meterTokens({ agent: 'gemini', path });
+  await appendFile(path, text);
+  expect(taken).toEqual({ model: 'gemini-2.5-flash', tokens: await meter(), contextShare: 1139 / 1_048_576 });
 });
