@@ -7,8 +7,9 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
-import { checkFile } from './config-check.ts';
+import { checkFile, withLine } from './config-check.ts';
 import { allDrivers } from './drivers/registry.ts';
+import { directories } from './paths.ts';
 import { version } from './version.ts';
 import { visible } from './visible.ts';
 
@@ -19,9 +20,13 @@ function createContext(): CommandContext {
     cwd: process.cwd(),
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
     loadConfig: () => {
-      const config = loadConfig(world);
-      checkFile(config);
-      return config;
+      try {
+        const config = loadConfig(world);
+        checkFile(config);
+        return config;
+      } catch (cause) {
+        throw withLine(cause, directories(world).config);
+      }
     },
     out: (line) => process.stdout.write(`${visible(line)}\n`),
     note: (line) => process.stderr.write(`${visible(line)}\n`),
@@ -52,6 +57,16 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .description('show what the running daemon and the relay know')
     .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/status.ts')).statusCommand(options, context));
+
+  program
+    .command('doctor')
+    .description('look at everything between the phone and the coding agent; exits 1 when something fails')
+    .option('--fix', 'repair what is safe, and say what was done')
+    .option('--json', 'one JSON object')
+    .action(async (options) => {
+      if (await (await import('./commands/doctor.ts')).doctorCommand(options, context))
+        process.exitCode = exitCodes.failed;
+    });
 
   program
     .command('down')
@@ -220,7 +235,7 @@ async function main(): Promise<number> {
     // The unknown name alone: with its arguments, commander shows the whole help instead of the mistake.
     const isUnknown = !hasDefault && !command;
     await program.parseAsync(isUnknown ? [named] : args, { from: 'user' });
-    return exitCodes.ok;
+    return Number(process.exitCode ?? exitCodes.ok);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     const problem = error instanceof CommanderError ? usageError(error, command) : error;

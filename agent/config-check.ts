@@ -3,9 +3,10 @@
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
 import type { Binding, Config } from './config.ts';
+import { lineOfMistake } from './fs/json-line.ts';
 
 /** The keys of an object, or of each object of a list; `true` = the value is checked by `loadConfig`. */
 interface Keys {
@@ -70,6 +71,32 @@ function realFolder(dir: string): string {
     return realpathSync.native(dir);
   } catch {
     return dir;
+  }
+}
+
+/** A `bad_config` of a file that is no JSON, with the line of the mistake; every other error as it is. Reads config.json of this folder again. */
+export function withLine(cause: unknown, configDir: string): unknown {
+  const file = join(configDir, 'config.json');
+  if (!(cause instanceof WaError) || cause.code !== 'bad_config' || !cause.message.startsWith(`${file} is not`))
+    return cause;
+  try {
+    const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    const isJson = isParsed(text);
+    const line = isJson ? undefined : lineOfMistake(text);
+    if (line === undefined) return cause;
+    const hint = `Correct line ${line} of ${file}: a comma, a quote or a brace is missing or too many.`;
+    return new WaError('bad_config', `${file} is not JSON (line ${line})`, { hint, cause });
+  } catch {
+    return cause;
+  }
+}
+
+function isParsed(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

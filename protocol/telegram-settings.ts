@@ -37,6 +37,9 @@ export function checkTelegram(env: RelayVariables, hintFor: HintFor): TelegramSe
 /** Settings that let one speak as the owner; neither the daemon nor a coding agent has a use for them. */
 export const ownerSecrets: readonly string[] = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'];
 
+/** An extended regular expression for the token of a bot. */
+export const botTokenPattern = '[0-9]{8,10}:AA[A-Za-z0-9_-]{33}';
+
 /** The kinds of update that the relay reads; whoever sets the webhook must name them all. */
 export const allowedUpdates = [
   'message',

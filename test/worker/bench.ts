@@ -46,7 +46,7 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       ...(chatId?.startsWith('-') ? { group: { capacity: 20, refillMs: 3_000 } } : {}),
       bot: { capacity: 25, refillMs: 40 },
     }),
-    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here' }),
+    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here', repair: 'Look elsewhere.' }),
     botUsername: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {

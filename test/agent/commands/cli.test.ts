@@ -120,8 +120,8 @@ describe('a failure prints what happened, the command that repairs it, and no st
       prepare: () => config('{"relay":{"token":"secret-token"'),
       code: 2,
       error: 'bad_config',
-      says: /config\.json is not a JSON object/,
-      hint: /Repair or remove/,
+      says: /config\.json is not JSON \(line 1\)/,
+      hint: /Correct line 1 of /,
     },
     'config.json has a wrong type': {
       prepare: () => config('{"bindings":[{"dir":7,"mailbox":"1"}]}'),
