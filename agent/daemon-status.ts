@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { LeasedMessage } from '../protocol/polling.ts';
+import type { SessionUsage } from '../protocol/standing.ts';
 
 export interface DaemonStatus {
   version: string;
@@ -59,5 +60,11 @@ export interface ProjectStatus {
   inboxTrouble: string | null;
   outboxTrouble: string | null;
   approvals: { mode: string; asked: number; policies: string[]; problems: string[] };
+  /** What a dialog of the coding agent at the desk asks. */
+  dialog?: string | null;
+  /** Whether turns typed at the desk are sent to the phone. */
+  follow?: string;
+  /** Of today, by the whole ids of the sessions; the one that ended a turn last first. */
+  usage: SessionUsage[];
   last: LastEvents;
 }

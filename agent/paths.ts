@@ -92,6 +92,8 @@ export function stateFiles(state: string) {
     /** The user has said that no daemon shall run. */
     down: join(state, 'down'),
     answers: join(state, 'answers'),
+    /** Turns and tokens of today. `key` is `projectKey()`. */
+    usage: (key: string) => join(state, 'usage', `${key}.json`),
     /** Copies of files on their way to the phone. */
     documents: join(state, 'documents'),
     /** Mailboxes of projects whose own folder git would commit, each below its `projectKey()`. */

@@ -17,7 +17,9 @@ export interface PhoneCommand {
 
 /** In the order of the help. */
 export const phoneCommands = [
-  command('status', '', 'the state of your messages', 'relay'),
+  command('status', '', 'where agent, turn and messages stand', 'relay'),
+  command('sessions', '', 'all projects of this chat, and which needs you', 'relay'),
+  command('usage', '', 'turns and tokens of today, and what the relay costs', 'relay'),
   command('letters', '', 'messages that were not delivered, with Retry and Drop', 'relay'),
   command('ping', '', 'check that the relay answers', 'relay'),
   command('stop', '', 'finish the current action, then halt', 'halt'),
@@ -29,11 +31,9 @@ export const phoneCommands = [
   command('continue', '', 'release the messages that a STOP held back', 'daemon'),
   command('mute', '[off]', 'hide the progress of a turn, or show it again', 'daemon'),
   command('help', '', 'this list', 'relay', ['start']),
-  command('sessions', '', 'the sessions of the coding agent', 'planned'),
   command('new', '', 'a new session', 'planned'),
   command('resume', '', 'an earlier session', 'planned'),
   command('full', '', 'the whole last answer', 'planned'),
-  command('usage', '', 'tokens and costs', 'planned'),
 ] as const;
 
 type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[number], { by: By }>['name'];
@@ -42,6 +42,11 @@ export type DaemonCommand = Named<'daemon'>;
 
 /** The commands in the help and in the menu of the phone. */
 export const offeredCommands: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
+
+/** The command line that binds a project to a topic, in the folder of the project; topic 0 = the main chat. */
+export function bindCommand(mailbox: string, project: number): string {
+  return `wa-sync setup --chat ${mailbox} --topic ${project}`;
+}
 
 /** By name or alias, in lower case. */
 export function findCommand(word: string): (typeof phoneCommands)[number] | undefined {

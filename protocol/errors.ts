@@ -14,6 +14,7 @@ const codes = {
   mailbox_full: { retryable: true },
   storage_failed: { retryable: true },
   storage_version: { retryable: false },
+  no_topics: { retryable: false },
   // daemon -> relay
   relay_unreachable: { retryable: true },
   relay_error: { retryable: true },

@@ -2,11 +2,13 @@
 
 import * as v from 'valibot';
 import type { ErrorCode } from './errors.ts';
+import type { DayShare, DayUse } from './free-plan.ts';
 import { relayLimits } from './limits.ts';
 import type { ControlRow, KeyEnd, Row } from './log.ts';
 import type { Phone } from './phone.ts';
 import type { ReceiptState } from './receipts.ts';
 import { reportedStates } from './receipts.ts';
+import { doings, type Standing, standingLimits } from './standing.ts';
 
 const safeInteger = v.pipe(v.number(), v.safeInteger());
 const count = v.pipe(safeInteger, v.minValue(0));
@@ -21,6 +23,40 @@ const receiptSchema = v.object({
   at: safeInteger,
 });
 
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max));
+const name = text(standingLimits.name);
+const session = text(standingLimits.session);
+
+const standingSchema: v.GenericSchema<Standing> = v.object({
+  machine: name,
+  folder: name,
+  version: name,
+  zone: text(standingLimits.zone),
+  agent: v.exactOptional(name),
+  session: v.exactOptional(session),
+  doing: v.picklist(doings),
+  sinceAt: count,
+  dialog: v.exactOptional(text(standingLimits.dialog)),
+  asked: count,
+  waiting: count,
+  away: v.boolean(),
+  approvals: name,
+  follow: v.exactOptional(name),
+  sprint: v.exactOptional(name),
+  usage: v.pipe(
+    v.array(
+      v.object({
+        session,
+        agent: name,
+        turns: count,
+        tokens: v.exactOptional(count),
+        context: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+      }),
+    ),
+    v.maxLength(standingLimits.sessions),
+  ),
+});
+
 export const pollRequestSchema = v.object({
   mailbox,
   project,
@@ -31,6 +67,8 @@ export const pollRequestSchema = v.object({
   holdMs: v.pipe(count, v.maxValue(relayLimits.holdQuietMs)),
   daemon: v.object({ id: v.pipe(v.string(), v.minLength(8), v.maxLength(64)), startedAt: count }),
   receipts: v.optional(v.pipe(v.array(receiptSchema), v.maxLength(relayLimits.pollReceipts)), []),
+  /** Where the project stands, when that changed since the last poll that was answered. */
+  standing: v.exactOptional(standingSchema),
 });
 
 export type PollRequest = v.InferOutput<typeof pollRequestSchema>;
@@ -46,6 +84,16 @@ export interface PollAnswer {
   cursor: number;
   /** The phone at the other end, as it is now. */
   phone: Phone;
+  /** Set while the day's share of the free plan runs out. */
+  slow?: SlowDown;
+}
+
+/** How a daemon polls while nothing comes; every other poll is as before. */
+export interface SlowDown {
+  /** At least this long is each poll held. */
+  holdMs: number;
+  /** The pause after an empty answer. */
+  pollAfterMs: number;
 }
 
 /** Offset and length in UTF-16 code units. */
@@ -136,6 +184,10 @@ export interface ProjectStatus {
   oldestWaitingAt: number | null;
   /** How many dead letters the owner has not dealt with. */
   letters?: number;
+  /** The name of its topic, when this relay made the topic. */
+  topic?: string;
+  /** What its daemon told last, and when. */
+  standing?: Standing & { at: number };
 }
 
 export interface MailboxStatus {
@@ -143,6 +195,10 @@ export interface MailboxStatus {
   epoch: string;
   projects: ProjectStatus[];
   outbox: Record<KeyState, number>;
+  /** Whether the chat has topics; null = not known yet. */
+  topics: boolean | null;
+  /** What the mailbox has cost since midnight UTC. */
+  today: DayUse;
   /** Set while nothing is sent to the phone: an error code, and until when. */
   paused?: { code: string; untilAt: number };
 }
@@ -153,6 +209,8 @@ export interface StatusAnswer {
   /** `account` = the relay's own id there. */
   platforms: { name: string; account: string }[];
   mailboxes: MailboxStatus[];
+  /** Of all mailboxes, beside the limits of Cloudflare's free plan. */
+  today: DayShare;
 }
 
 /** What a platform says of an account of the relay: its webhook, its rights, its chats. Nothing secret. */
@@ -219,6 +277,17 @@ export const documentQuerySchema = v.object({
 });
 
 export type DocumentQuery = v.InferOutput<typeof documentQuerySchema>;
+
+export const topicRequestSchema = v.object({
+  mailbox,
+  /** What people read in the list of topics. */
+  name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(128)),
+});
+
+export interface TopicAnswer {
+  /** The number of the topic, which is the number of the project. */
+  project: number;
+}
 
 /** The query of a call without a body. */
 export const addressSchema = v.object({ mailbox, project });

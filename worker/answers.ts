@@ -11,6 +11,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   unknown_mailbox: 404,
   superseded: 409,
   held_by_other_daemon: 409,
+  no_topics: 409,
   rate_limited: 503,
   platform_unreachable: 502,
   platform_error: 502,

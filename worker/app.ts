@@ -4,14 +4,16 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import packageJson from '../package.json';
 import { WaError } from '../protocol/errors.ts';
+import { shareOf, sumUses, utcDay } from '../protocol/free-plan.ts';
 import { relayLimits } from '../protocol/limits.ts';
-import type { StatusAnswer, WebhookAnswer } from '../protocol/relay-api.ts';
+import type { StatusAnswer, TopicAnswer, WebhookAnswer } from '../protocol/relay-api.ts';
 import {
   addressSchema,
   documentQuerySchema,
   letterActionSchema,
   outboxRequestSchema,
   pollRequestSchema,
+  topicRequestSchema,
 } from '../protocol/relay-api.ts';
 import { errorAnswer, jsonAnswer } from './answers.ts';
 import { requireAgent } from './auth.ts';
@@ -23,6 +25,7 @@ import type { Platform, PlatformKind } from './platform.ts';
 import { connectAll, platformOf } from './platforms.ts';
 import { holdPoll } from './poll.ts';
 import { readBody, readQuery } from './requests.ts';
+import { makeTopic } from './topics.ts';
 import { edgeCounts, webhook } from './webhook.ts';
 
 const { version } = packageJson;
@@ -91,6 +94,13 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
     return context.body(null, 204);
   });
 
+  app.post('/v1/topics', async (context) => {
+    const { mailbox, name } = readBody(topicRequestSchema, await context.req.text());
+    const { platform, stub } = served(context, mailbox);
+    const answer: TopicAnswer = { project: await makeTopic(stub, platform, mailbox, name) };
+    return jsonAnswer(200, answer);
+  });
+
   app.get('/v1/letters', async (context) => {
     const { mailbox, project } = readQuery(addressSchema, context.req.query());
     return jsonAnswer(200, await ask(served(context, mailbox).stub, 'letters', project));
@@ -105,11 +115,15 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
   });
 
   app.get('/v1/status', async (context) => {
+    const mailboxes = await Promise.all(everyStub(context).map((stub) => ask(stub, 'status')));
+    const now = Date.now();
+    const uses = mailboxes.map(({ today }) => today);
     const answer: StatusAnswer = {
       version,
-      now: Date.now(),
+      now,
       platforms: context.get('platforms').map(({ name, account }) => ({ name, account })),
-      mailboxes: await Promise.all(everyStub(context).map((stub) => ask(stub, 'status'))),
+      mailboxes,
+      today: shareOf(sumUses(utcDay(now), uses)),
     };
     return jsonAnswer(200, answer);
   });

@@ -75,5 +75,5 @@ export async function uploadDocument(
   }
   const { kind: _, ...place } = start;
   const outcome = await platform.sendDocument({ ...place, name, caption, bytes, body });
-  return { items: [await ask(stub, 'endDocument', key, outcome)] };
+  return { items: [await ask(stub, 'endDocument', project, key, outcome)] };
 }

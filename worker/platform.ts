@@ -111,6 +111,11 @@ export type OpenedFile =
   | { kind: 'open'; body: ReadableStream<Uint8Array>; bytes: number | null }
   | { kind: 'failed'; code: ErrorCode; reason: string; afterMs?: number };
 
+export type TopicOutcome =
+  | { kind: 'made'; topic: number }
+  /** `no_topics`: the chat has none, and the hint says how it gets them. */
+  | { kind: 'failed'; code: ErrorCode; reason: string; hint?: string; afterMs?: number };
+
 /** Where a document goes, and the document as it comes. */
 export interface OutboundDocument {
   chatId: string;
@@ -155,6 +160,9 @@ export interface Platform {
   /** The events of one update, in order. */
   decode(update: unknown): readonly Decoded[];
   call(call: OutboundCall): Promise<SendOutcome>;
+  /** Whether the chat has topics; null when the platform does not tell. */
+  hasTopics(chatId: string): Promise<boolean | null>;
+  createTopic(chatId: string, name: string): Promise<TopicOutcome>;
   /** What the platform says of webhook, rights and chats. Must call no chat that the settings do not list. */
   inspect(): Promise<Inspection>;
   /** The name by which groups address the bot; null when the platform does not tell. */

@@ -31,6 +31,7 @@ import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { createRecentHooks } from './recent-hooks.ts';
+import { surroundings } from './standing.ts';
 
 export interface DaemonOptions {
   config: Config;
@@ -104,6 +105,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log,
       outages: createOutages({ log, clock }),
       isAlive,
+      surroundings: surroundings(options.version),
       isInteractive:
         options.isInteractive ??
         ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
@@ -201,6 +203,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         for (const project of projects) project.pull.wake();
       }
       for (const project of projects) {
+        project.stands();
         Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
           log('error', 'periodic check failed', { error: (cause as Error).message }),
         );

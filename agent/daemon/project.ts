@@ -23,14 +23,17 @@ import { createLeases } from '../session/leases.ts';
 import { createMcp, type Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
+import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwnerControls } from './owner-controls.ts';
+import { createStanding, type Surroundings } from './standing.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
   signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
   isAlive(pid: number): boolean;
+  surroundings: Surroundings;
 }
 
 export interface RunningProject {
@@ -44,6 +47,8 @@ export interface RunningProject {
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   readonly mcp: Mcp;
   status(): ProjectStatus;
+  /** Tells the relay soon where the project stands, when that has changed. Called by the daemon's clock. */
+  stands(): void;
   stop(): Promise<void>;
 }
 
@@ -61,6 +66,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     agent: project.turn?.place?.tool,
     path: project.turn?.place?.transcript,
   };
+  const usage = await createDayUsage(files.usage(key), { clock, log });
+  const standing = createStanding(deps.surroundings, clock);
   let relayOffsetMs = 0;
   const last: LastEvents = { poll: null, message: null, sent: null, hook: null };
   let pull: Pull | undefined;
@@ -179,6 +186,31 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
+  function status(): ProjectStatus {
+    const relay = pull?.current() ?? { state: 'connecting' as const };
+    return {
+      dir: binding.dir,
+      files: place.dir,
+      filesNote: mailbox.note ?? null,
+      mailbox: binding.mailbox,
+      project: binding.project,
+      relay: relay.state,
+      ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
+      waiting: project.waiting.size + project.fetching.size,
+      leased: leases.list(),
+      unsent: project.openKeys.size,
+      cursor: project.cursor,
+      ...turns.status(),
+      agent: session.agent ?? null,
+      transcript: session.path ?? null,
+      last: { ...last },
+      usage: usage.sessions(),
+      approvals: guard.status(),
+      inboxTrouble: inbox.trouble() ?? null,
+      outboxTrouble: outbox.trouble() ?? null,
+    };
+  }
+
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();
@@ -194,6 +226,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     random,
     log,
     outages: deps.outages,
+    standing: () => standing(status()),
     async onRows(rows) {
       last.message = clock();
       await turns.steering.arrived(rows.map(({ id }) => id));
@@ -229,6 +262,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       handle(call, host) {
         last.hook = clock();
         if (call.transcript) session = { agent: call.agent, path: call.transcript };
+        usage.note(call);
         return turns.handle(call, host);
       },
     },
@@ -237,35 +271,14 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     outbox,
     steer: controls.steer,
     mcp,
-    status(): ProjectStatus {
-      const relay = running.current();
-      return {
-        dir: binding.dir,
-        files: place.dir,
-        filesNote: mailbox.note ?? null,
-        mailbox: binding.mailbox,
-        project: binding.project,
-        relay: relay.state,
-        ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
-        waiting: project.waiting.size + project.fetching.size,
-        leased: leases.list(),
-        unsent: project.openKeys.size,
-        cursor: project.cursor,
-        ...turns.status(),
-        agent: session.agent ?? null,
-        transcript: session.path ?? null,
-        last: { ...last },
-        approvals: guard.status(),
-        inboxTrouble: inbox.trouble() ?? null,
-        outboxTrouble: outbox.trouble() ?? null,
-      };
-    },
+    status,
+    stands: () => running.stands(),
     async stop() {
       await turns.stop();
       watcher.stop();
       attachments.stop();
       progress.ended(false);
-      await Promise.all([outbox.stop(), running.stop(), guard.stop()]);
+      await Promise.all([outbox.stop(), running.stop(), guard.stop(), usage.stop()]);
       await inbox.stop();
     },
   };

@@ -77,7 +77,10 @@ export interface World extends Surroundings {
 export function createWorld(given: Surroundings): World {
   const once = <T>(work: () => T): (() => T) => {
     let made: { value: T } | undefined;
-    return () => (made ??= { value: work() }).value;
+    return () => {
+      made ??= { value: work() };
+      return made.value;
+    };
   };
 
   const config = once((): Known<Config> => {

@@ -7,7 +7,8 @@ import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { ControlRow, KeyEnd, Row } from '../../protocol/log.ts';
 import type { Receipt } from '../../protocol/receipts.ts';
-import type { PollAnswer } from '../../protocol/relay-api.ts';
+import type { PollAnswer, SlowDown } from '../../protocol/relay-api.ts';
+import { essenceOf, type Standing } from '../../protocol/standing.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { isKnown, type ProjectState } from '../journal/state.ts';
@@ -28,6 +29,8 @@ export interface PullOptions {
   outages: Outages;
   /** A test with its own clock sets this. */
   pace?: Pace;
+  /** Where the project stands now; undefined = the relay is not told. */
+  standing?: () => Standing;
   /** Called after the journal has new rows, except outcomes. The next poll waits for the result. */
   onRows(rows: readonly Row[]): Promise<void>;
   /** The journal has the ends of these keys. */
@@ -48,6 +51,8 @@ export interface Pull {
   nudge(): void;
   /** Polls at once, dropping a wait between tries. */
   wake(): void;
+  /** Tells the relay by a poll of its own that the project stands otherwise than it knows, at most once in `standingEveryMs`. */
+  stands(): void;
   current(): PullState;
   stop(): Promise<void>;
   /** Resolves when the loop ended: by `stop`, or for good because another start of the daemon took over. */
@@ -56,6 +61,9 @@ export interface Pull {
 
 const gatherReceiptsMs = 200;
 const unauthorizedRetryMs = 5 * 60_000;
+const standingEveryMs = 15_000;
+/** A relay may not keep the daemon away for longer. */
+const pollAfterMaxMs = relayLimits.offlineAfterMs;
 
 export function startPull(options: PullOptions): Pull {
   const { project, journal, client, clock, log, outages, pace = createPace() } = options;
@@ -67,36 +75,70 @@ export function startPull(options: PullOptions): Pull {
   let shortAnswers = 0;
   let interrupt = new AbortController();
   let gathering: NodeJS.Timeout | undefined;
+  /** The standing that the relay has, or is being sent. */
+  let told: Standing | undefined;
+  let standingNudgedAt = 0;
+  /** What the relay has asked for while its day's share runs out. */
+  let slow: SlowDown | undefined;
+  /** The last poll was held, and brought nothing. */
+  let isQuiet = false;
   /** Answers are handled one after the other, also when two polls end together. */
   let handling: Promise<void> = Promise.resolve();
 
   /** The first poll after a start or an outage is not held: the daemon needs the relay's rows at once. */
   function holdMs(): number {
     if (current.state !== 'connected') return 0;
-    return clock() - lastMessageAt > relayLimits.quietAfterMs ? relayLimits.holdQuietMs : relayLimits.holdMs;
+    const ownMs = clock() - lastMessageAt > relayLimits.quietAfterMs ? relayLimits.holdQuietMs : relayLimits.holdMs;
+    return Math.min(relayLimits.holdQuietMs, Math.max(ownMs, slow?.holdMs ?? 0));
+  }
+
+  /** The standing for the next poll, when the relay does not have it. */
+  function freshStanding(): Standing | undefined {
+    const now = options.standing?.();
+    if (now === undefined || isDeepStrictEqual(now, told)) return undefined;
+    told = now;
+    return now;
   }
 
   async function pollOnce(): Promise<void> {
     const receipts = [...project.receipts.values()].slice(0, relayLimits.pollReceipts);
-    const answer = await client.poll(
+    const standing = freshStanding();
+    const heldMs = holdMs();
+    const polling = client.poll(
       {
         ...options.address,
         epoch: project.epoch,
         after: project.epoch === null ? null : project.cursor,
-        holdMs: holdMs(),
+        holdMs: heldMs,
         daemon: options.daemon,
         receipts,
+        ...(standing === undefined ? {} : { standing }),
       },
       stopping.signal,
     );
-    const handled = handling.then(() => handle(answer, receipts));
+    const answer = await polling.catch((cause) => {
+      // Whether the relay has the standing is not known.
+      told = undefined;
+      throw cause;
+    });
+    const handled = handling.then(() =>
+      handle(answer, receipts, { wasHeld: heldMs > 0, isTold: standing !== undefined }),
+    );
     handling = handled.catch(() => {});
     await handled;
   }
 
-  async function handle(answer: PollAnswer, receipts: Receipt[]): Promise<void> {
+  async function handle(
+    answer: PollAnswer,
+    receipts: Receipt[],
+    { wasHeld, isTold }: { wasHeld: boolean; isTold: boolean },
+  ): Promise<void> {
     options.onRelayClock(answer.now - clock());
+    // Another storage has it only when this poll brought it.
+    if (answer.epoch !== project.epoch && !isTold) told = undefined;
     const { fresh, ends, isMoved } = await takeRows(answer, receipts);
+    slow = isSlowDown(answer.slow) ? answer.slow : undefined;
+    isQuiet = wasHeld && fresh.length + ends.length === 0;
     outages.worked(part);
     current = { state: 'connected' };
     backoff = createBackoff(options.random);
@@ -172,6 +214,10 @@ export function startPull(options: PullOptions): Pull {
       poll.catch(() => {});
       try {
         await Promise.race([poll, interrupted]);
+        if (slow && isQuiet && !interrupt.signal.aborted) {
+          const pauseMs = Math.min(pollAfterMaxMs, slow.pollAfterMs);
+          await pause(pauseMs, AbortSignal.any([stopping.signal, interrupt.signal]));
+        }
       } catch (cause) {
         if (stopping.signal.aborted) break;
         const waitMs = afterFailure(cause);
@@ -197,10 +243,22 @@ export function startPull(options: PullOptions): Pull {
       }, gatherReceiptsMs);
     },
     wake: () => interrupt.abort(),
+    stands() {
+      const isSoon = clock() - standingNudgedAt < standingEveryMs;
+      if (!options.standing || isSoon || slow || current.state !== 'connected') return;
+      if (told && essenceOf(told) === essenceOf(options.standing())) return;
+      standingNudgedAt = clock();
+      interrupt.abort();
+    },
     async stop() {
       stopping.abort();
       await finished;
       await handling;
     },
   };
+}
+
+function isSlowDown(value: unknown): value is SlowDown {
+  const { holdMs, pollAfterMs } = (value ?? {}) as Record<string, unknown>;
+  return [holdMs, pollAfterMs].every((each) => Number.isSafeInteger(each) && (each as number) >= 0);
 }

@@ -142,6 +142,8 @@ export function createWorkshop(): Workshop {
           return changes.map((change) => decodeOne(change, clock()));
         },
         call,
+        hasTopics: () => Promise.resolve(false),
+        createTopic: () => Promise.resolve({ kind: 'failed', code: 'no_topics', reason: 'a room has one bench' }),
         inspect: async () => ({
           kind: 'report',
           username: null,

@@ -133,8 +133,8 @@ function expectOutcomesKnown(world: World, at: Topic): void {
   const { openKeys, outbox } = world.journal.project(projectKey(mailbox, at));
   expect([...openKeys]).toEqual([]);
   // What ended in a storage that is gone is not brought to the next.
-  const here = [...outbox.values()].flatMap(({ end }) => (end && world.outcomeOf(end.key) ? [end] : []));
-  expect(here).toEqual(here.map(({ key }) => world.outcomeOf(key)));
+  const here = [...outbox.values()].flatMap(({ end }) => (end && world.outcomeOf(at, end.key) ? [end] : []));
+  expect(here).toEqual(here.map(({ key }) => world.outcomeOf(at, key)));
 }
 
 function expectReportsThere(world: World, at: Topic, look: LogLook): void {

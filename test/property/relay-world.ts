@@ -71,7 +71,7 @@ export interface World {
   /** The platform refuses the next call for good. */
   refuse(): void;
   /** What the relay says of a key; undefined = this storage never had it. */
-  outcomeOf(key: string): OutboxOutcome | undefined;
+  outcomeOf(topic: Topic, key: string): OutboxOutcome | undefined;
   /** What the coding agent did with the oldest messages that wait. */
   turn(topic: Topic, count: number, end: 'answered' | 'failed' | 'lost' | 'runs'): Promise<void>;
   passTime(ms: number, alarms: boolean): Promise<void>;
@@ -391,7 +391,7 @@ export async function createWorld(): Promise<World> {
     refuse() {
       bench.platform.script.push({ kind: 'dead', code: 'chat_unreachable', reason: 'Forbidden: blocked' });
     },
-    outcomeOf: (key) => readOutcome(bench.sql, key),
+    outcomeOf: (topic, key) => readOutcome(bench.sql, topic, key),
     async turn(topic, count, end) {
       const project = stateOf(topic);
       const ids = [...project.waiting.keys()].slice(0, count);

@@ -47,6 +47,8 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       bot: { capacity: 25, refillMs: 40 },
     }),
     inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here', repair: 'Look elsewhere.' }),
+    hasTopics: () => Promise.resolve(true),
+    createTopic: () => Promise.resolve({ kind: 'made', topic: 77 }),
     botUsername: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {
@@ -111,7 +113,7 @@ export function createBench(
   let timer: { at: number; work: () => void } | null = null;
   let life = 0;
   const sockets: { project: number; socket: PollSocket; waiter: Waiter | null }[] = [];
-  const counters = new Counters();
+  const counters = new Counters(() => clock.now);
   const storedEpoch = openStorage(sql, () => options.epoch ?? epoch);
 
   /** Of an object that is gone nothing goes on. */

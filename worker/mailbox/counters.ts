@@ -1,4 +1,7 @@
-// Counts of what happened, each with its help. Unsaved ones live in memory and go into the project row when it is written anyway.
+// Counts of what happened, each with its help, and the costs of the day. Unsaved ones live in memory and go into the project row
+// when it is written anyway; an object that falls asleep before that forgets them.
+
+import { type DayName, type DayUse, noUse, utcDay } from '../../protocol/free-plan.ts';
 
 export const counterHelp = {
   duplicates: 'Updates that came again.',
@@ -18,6 +21,9 @@ export const counterHelp = {
   alarms: 'Alarms.',
   rows_read: 'Rows read in storage.',
   rows_written: 'Rows written in storage.',
+  worker_requests: 'Requests to the Worker that reached a mailbox.',
+  object_requests: 'Requests to mailbox objects, alarms included.',
+  active_ms: 'Time that mailbox objects were awake, estimated.',
 };
 
 type CounterName = keyof typeof counterHelp;
@@ -26,11 +32,52 @@ export const counterNames = Object.keys(counterHelp) as CounterName[];
 
 export type Counts = Partial<Record<CounterName, number>>;
 
+/** The counts that Cloudflare limits for each day. */
+const dayNameOf: Partial<Record<CounterName, DayName>> = {
+  worker_requests: 'workerRequests',
+  object_requests: 'objectRequests',
+  rows_read: 'rowsRead',
+  rows_written: 'rowsWritten',
+  active_ms: 'activeMs',
+};
+
+/** An object is awake about this long for each event, measured with polls; waiting for a platform is added. */
+const eventMs = 20;
+
 export class Counters {
   unsaved: Counts = {};
+  /** Of this day alone: nobody asks for the day before. */
+  unsavedToday: DayUse = noUse('');
+  readonly #clock: () => number;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
 
   add(name: CounterName, by = 1): void {
     this.unsaved[name] = (this.unsaved[name] ?? 0) + by;
+    const dayName = dayNameOf[name];
+    if (dayName !== undefined) this.#today()[dayName] += by;
+  }
+
+  /** An event of the object: a call of the Worker, or without one an alarm. */
+  addEvent(by: 'worker' | 'alarm'): void {
+    if (by === 'worker') this.add('worker_requests');
+    this.add('object_requests');
+    this.add('active_ms', eventMs);
+  }
+
+  #today(): DayUse {
+    const day = utcDay(this.#clock());
+    if (this.unsavedToday.day !== day) this.unsavedToday = noUse(day);
+    return this.unsavedToday;
+  }
+
+  /** As `take`, of the day. */
+  takeToday(): DayUse {
+    const taken = this.#today();
+    this.unsavedToday = noUse(taken.day);
+    return taken;
   }
 
   /** The counts since the last call, which the caller now has to keep. */

@@ -21,6 +21,7 @@ import { clean, nextCleaningAt } from './retention.ts';
 import { closeAlbums, nextAlbumCloseAt } from './tables/albums.ts';
 import { withForgetting } from './tables/cache.ts';
 import { isReactionDue } from './tables/reactions.ts';
+import { addTopic, freeTopic, learnTopics } from './topics.ts';
 
 export type MailboxLogic = ReturnType<typeof createMailbox>;
 
@@ -33,6 +34,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
   const documents = createDocuments(core, sender);
   const countForFlood = createFloodNotice(core);
   let usernameWanted = false;
+  let topicsWanted = false;
   /** A parked poll has just been answered; until the run that follows is over its workstation counts as there. */
   let answered = false;
 
@@ -41,12 +43,18 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     return event.kind === 'message' && addressedTo(event.text) !== undefined && readBotUsername(core) === null;
   }
 
+  /** Whether the chat has topics matters to who asks what there is. */
+  function wantsTopics(event: InboundEvent): boolean {
+    return event.kind === 'message' && /^\/(?:help|start|sessions)\b/i.test(event.text);
+  }
+
   function acceptOne(event: InboundEvent): Accepted['kind'] {
     const accepted = acceptEvent(core, event);
     if (accepted.kind === 'full') runs.soon(true);
     if (accepted.kind !== 'stored') return accepted.kind;
     const told = accepted.counted && countForFlood(accepted.project);
     if (wantsUsername(event)) usernameWanted = true;
+    if (wantsTopics(event)) topicsWanted = true;
     // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
     answered ||= core.parked(accepted.project).length > 0;
     polls.notify(accepted.project);
@@ -82,6 +90,9 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
       await learnBotUsername(core);
     }
     await sender.run(polls.notify);
+    if (!topicsWanted) return;
+    topicsWanted = false;
+    await learnTopics(core);
   }
 
   /** Plans the alarm again after an event. */
@@ -140,6 +151,8 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     beginDocument: planned(documents.begin),
     endDocument: planned(documents.end),
     letters,
+    freeTopic: (name: string) => freeTopic(core, name),
+    addTopic: (project: number, name: string) => addTopic(core, project, name),
     actOnLetter: planned(actOnLetter),
     metrics: () => readMetrics(core),
   };

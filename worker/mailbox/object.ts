@@ -23,7 +23,7 @@ export type ObjectAnswer<T> = { ok: true; value: T } | ({ ok: false } & ErrorBod
 export type MailboxCalls = Omit<MailboxLogic, 'poll' | 'pollGone' | 'alarm' | 'rest'>;
 
 export class Mailbox extends DurableObject<RelayVariables> {
-  readonly #counters = new Counters();
+  readonly #counters = new Counters(Date.now);
   #logic: MailboxLogic | WaError = new WaError('internal', 'the mailbox has not started');
   #alarmAt: number | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -39,6 +39,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
 
   /** `ask` of bindings.ts gives the types. */
   call(name: keyof MailboxCalls, args: readonly unknown[]): ObjectAnswer<unknown> {
+    this.#counters.addEvent('worker');
     return this.#answer((logic) => (logic[name] as (...given: readonly unknown[]) => unknown)(...args));
   }
 
@@ -47,6 +48,8 @@ export class Mailbox extends DurableObject<RelayVariables> {
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    // With the upgrade before it, which may have been another life of this object.
+    this.#counters.addEvent('worker');
     const poll = pollSocket(socket);
     const answer = this.#answer((logic) => logic.poll(poll, JSON.parse(String(message)) as PollRequest));
     if (!answer.ok)
@@ -63,6 +66,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
 
   override async alarm(): Promise<void> {
     this.#alarmAt = null;
+    this.#counters.addEvent('alarm');
     if (this.#logic instanceof WaError && this.#logic.retryable) this.#logic = this.#start();
     if (!(this.#logic instanceof WaError)) return this.#logic.alarm();
     // A storage of another version is left alone, its alarm included.
@@ -114,6 +118,7 @@ export class Mailbox extends DurableObject<RelayVariables> {
       set: (atMs) => this.#setAlarm(atMs),
       soon: (work) => queueMicrotask(work),
       after: (ms, work) => {
+        this.#counters.add('active_ms', ms);
         if (this.#timer !== null) clearTimeout(this.#timer);
         this.#timer = setTimeout(work, ms);
       },

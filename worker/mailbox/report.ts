@@ -7,8 +7,9 @@ import { countDeadLetters } from './dead-letters/dead-letters.ts';
 import { readPause } from './outbound/platform-state.ts';
 import { countWaitingRows, highestSeq, oldestWaiting, readLadder } from './tables/log.ts';
 import { countStates } from './tables/outbox.ts';
-import { readCounts, readProjects } from './tables/projects.ts';
+import { readCounts, readProjects, readStanding, readToday } from './tables/projects.ts';
 import type { ProjectRow } from './tables/rows.ts';
+import { readTopics } from './topics.ts';
 
 export function readStatus(core: Core): MailboxStatus {
   const pause = readPause(core);
@@ -17,11 +18,14 @@ export function readStatus(core: Core): MailboxStatus {
     epoch: core.epoch,
     projects: readProjects(core.sql).map((row) => projectStatus(core, row)),
     outbox: countStates(core.sql),
+    topics: readTopics(core),
+    today: readToday(core),
     ...(pause === null ? {} : { paused: pause }),
   };
 }
 
 function projectStatus(core: Core, row: ProjectRow): ProjectStatus {
+  const standing = readStanding(row);
   return {
     project: row.project,
     daemonId: row.daemon_id,
@@ -30,6 +34,8 @@ function projectStatus(core: Core, row: ProjectRow): ProjectStatus {
     ladder: readLadder(core.sql, row),
     oldestWaitingAt: oldestWaiting(core.sql, row)?.at ?? null,
     letters: countDeadLetters(core, row),
+    ...(row.topic === null ? {} : { topic: row.topic }),
+    ...(standing === null ? {} : { standing }),
   };
 }
 

@@ -14,13 +14,26 @@ export interface ApiAnswer {
 /** Anything of another type counts as absent. */
 const text = v.fallback(v.optional(v.string()), undefined);
 const number = v.fallback(v.optional(v.number()), undefined);
+const flag = v.fallback(v.optional(v.boolean()), undefined);
 const bodySchema = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
     ok: v.fallback(v.optional(v.boolean()), false),
     description: text,
-    result: v.fallback(v.optional(v.object({ message_id: number, file_path: text, username: text })), undefined),
+    result: v.fallback(
+      v.optional(
+        v.object({
+          message_id: number,
+          message_thread_id: number,
+          file_path: text,
+          username: text,
+          has_topics_enabled: flag,
+          is_forum: flag,
+        }),
+      ),
+      undefined,
+    ),
     parameters: v.fallback(v.optional(v.object({ retry_after: number, migrate_to_chat_id: number })), undefined),
   }),
 );

@@ -9,6 +9,7 @@ import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
 import { inspect } from './inspect.ts';
 import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
+import { createTopic, hasTopics } from './topics.ts';
 
 /** Below what Telegram's FAQ allows a bot. */
 const rates = {
@@ -49,6 +50,8 @@ export const telegram: PlatformKind = {
       },
       decode: (update) => [decodeUpdate(update, clock(), Number(botId))],
       call: (call) => callBotApi(api, call),
+      hasTopics: (chatId) => hasTopics(api, chatId, isGroup(chatId)),
+      createTopic: (chatId, name) => createTopic(api, chatId, isGroup(chatId), name),
       inspect: () => inspect(api, { botId, chatIds }),
       botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),

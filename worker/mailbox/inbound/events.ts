@@ -8,6 +8,7 @@ import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { actOnDeadLetter, deadLetterAnswers, readOwnAction } from '../dead-letters/dead-letters.ts';
 import { answerCommand, offerMenu } from '../notices/phone-commands.ts';
+import { refuseUnbound, tellUnbound } from '../notices/unbound.ts';
 import { noteDelivery } from '../outbound/outcomes.ts';
 import { followMigration } from '../outbound/platform-state.ts';
 import { answerTap, tellPhone } from '../outbound/queue.ts';
@@ -15,7 +16,9 @@ import { holdAlbum, readAlbum } from '../tables/albums.ts';
 import { type KnownButton, pressedButton, takeReplyAction } from '../tables/buttons.ts';
 import { forgetUpdate, rememberUpdate } from '../tables/dedupe.ts';
 import { appendRow, controlWaits } from '../tables/log.ts';
+import { projectOfRef } from '../tables/outbox.ts';
 import { openProject } from '../tables/projects.ts';
+import { hasGoneTopics, noteTopicThere } from '../topics.ts';
 import { readBotUsername } from './bot-username.ts';
 import { addAlbumPart, storeEdit } from './edits.ts';
 import { type Accepted, controlReserve, hasQuota, refuseAsFull, storeControl, stored } from './quota.ts';
@@ -48,8 +51,15 @@ function storeEvent(core: Core, event: InboundEvent): Accepted {
     case 'delivery':
       return stored(noteDelivery(core, event));
     case 'message':
-      return storeMessage(core, event);
+      return storeMessage(core, { ...event, project: projectOf(core, event) });
   }
+}
+
+/** A reply to a message that stands in the main chat because its topic is gone belongs to that project. */
+function projectOf(core: Core, { project, answersRef }: MessageEvent): number {
+  if (project !== 0) noteTopicThere(core, project);
+  const displaced = project === 0 && answersRef !== undefined && hasGoneTopics(core);
+  return displaced ? (projectOfRef(core.sql, answersRef) ?? project) : project;
 }
 
 function storeMessage(core: Core, event: MessageEvent): Accepted {
@@ -72,6 +82,7 @@ function storeMessage(core: Core, event: MessageEvent): Accepted {
       return stored(project, { sends: true });
     }
     case 'control':
+      if (refuseUnbound(core, project)) return stored(project, { sends: true });
       return storeControl(core, event, reading.control);
     case 'message':
       return storeText(core, event, reading);
@@ -104,7 +115,7 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
       ...(event.album === undefined ? {} : { parts: [[ref, text]] }),
     });
   }
-  const sends = tellTooLarge(core, event, seq);
+  const sends = [tellTooLarge(core, event, seq), tellUnbound(core, project)].includes(true);
   // A part that comes after its album was closed is a message alone.
   const joins = event.album !== undefined && (album === undefined || isOpen);
   if (joins) holdAlbum(core.sql, project, event.album ?? '', seq, nowMs + relayLimits.albumGatherMs);

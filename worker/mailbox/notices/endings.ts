@@ -86,7 +86,7 @@ export function expiryNoticeAt(project: ProjectRow): number | null {
 function offerRetry(core: Core, { project, seq }: LogRow): boolean {
   const id = messageId(core.epoch, project, seq);
   const answer = cacheOf(core.sql).answers.get(id);
-  const text = answer === undefined ? undefined : readOutboxRow(core.sql, answer.key, answer.part);
+  const text = answer === undefined ? undefined : readOutboxRow(core.sql, project, answer.key, answer.part);
   if (text === undefined || text.state === 'dead') return false;
   const buttons = retryButton(core, project, id);
   if (buttons.length === 0) return false;

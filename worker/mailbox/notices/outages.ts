@@ -6,7 +6,9 @@ import type { Core } from '../core.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import type { Waiting } from '../tables/cache.ts';
 import { countTaken, countWaitingMessages } from '../tables/log.ts';
+import { zoneOf } from '../tables/projects.ts';
 import type { ProjectRow } from '../tables/rows.ts';
+import { boundText, unboundCursor } from './unbound.ts';
 import { clockText, messagesText } from './words.ts';
 
 /** Into a known outage people often write more than one message; the notice waits for the rest. */
@@ -24,11 +26,12 @@ export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting): Pr
   const nowMs = core.clock();
   const messages = countWaitingMessages(core.sql, project);
   const seenAt = project.last_seen_at;
+  const zone = zoneOf(core.sql, project);
   const seen =
     seenAt === null
       ? 'No workstation has connected yet.'
-      : `Workstation last seen ${clockText(seenAt, nowMs)} (${durationText(nowMs - seenAt)} ago).`;
-  const until = `${clockText(oldest.expires_at, nowMs)}, in ${durationText(oldest.expires_at - nowMs)}`;
+      : `Workstation last seen ${clockText(seenAt, nowMs, zone)} (${durationText(nowMs - seenAt)} ago).`;
+  const until = `${clockText(oldest.expires_at, nowMs, zone)}, in ${durationText(oldest.expires_at - nowMs)}`;
   const waits = messages === 1 ? '1 message waits; it expires' : `${messages} messages wait; the first expires`;
   tellPhone(core, project.project, `${seen} ${waits} at ${until}.`);
   return { ...project, away_told_at: nowMs, away_cursor: project.cursor };
@@ -37,7 +40,8 @@ export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting): Pr
 /** Ends an outage once everything is taken; `waiting` = rows above the cursor. The caller saves the row. */
 export function endOutage(core: Core, project: ProjectRow, waiting: number): ProjectRow {
   if (project.away_told_at === null || waiting > 0) return project;
-  const messages = countTaken(core.sql, project, project.away_cursor ?? 0);
-  tellPhone(core, project.project, `The workstation is back: ${messagesText(messages)} delivered.`);
+  const messages = countTaken(core.sql, project, Math.max(0, project.away_cursor ?? 0));
+  const back = `The workstation is back: ${messagesText(messages)} delivered.`;
+  tellPhone(core, project.project, project.away_cursor === unboundCursor ? boundText(project, messages) : back);
   return { ...project, away_told_at: null, away_cursor: null };
 }

@@ -1,20 +1,15 @@
 // Commands that need no workstation, answered in words and buttons for the phone.
 
 import { offeredCommands, type RelayCommand } from '../../../protocol/commands.ts';
-import { durationText } from '../../../protocol/duration.ts';
-import { receiptStates } from '../../../protocol/receipts.ts';
 import type { Letter } from '../../../protocol/relay-api.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { actOnDeadLetter, deadLetterAnswers, findDeadLetter, listDeadLetters } from '../dead-letters/dead-letters.ts';
-import { readPause } from '../outbound/platform-state.ts';
 import { enqueueOwn } from '../outbound/queue.ts';
-import { presentAt } from '../poll/ownership.ts';
-import { readStatus } from '../report.ts';
 import { issueButton } from '../tables/buttons.ts';
 import { tapLane } from '../tables/outbox.ts';
-import { openProject } from '../tables/projects.ts';
-import type { ProjectRow } from '../tables/rows.ts';
+import { openProject, zoneOf } from '../tables/projects.ts';
+import { sessionsText, statusText, usageText } from './standing.ts';
 import { clockText } from './words.ts';
 
 export interface PhoneText {
@@ -50,6 +45,10 @@ export function answerCommand(core: Core, command: RelayCommand, args: string, p
       return plain('pong');
     case 'status':
       return plain(statusText(core, project));
+    case 'sessions':
+      return plain(sessionsText(core, project));
+    case 'usage':
+      return plain(usageText(core, project));
     case 'letters':
       return deadLetters(core, args, project);
   }
@@ -57,37 +56,6 @@ export function answerCommand(core: Core, command: RelayCommand, args: string, p
 
 function plain(text: string): PhoneText {
   return { text, buttons: [] };
-}
-
-function statusText(core: Core, number: number): string {
-  const nowMs = core.clock();
-  const project = openProject(core.sql, number);
-  const pause = readPause(core);
-  const status = readStatus(core);
-  const own = status.projects.find((row) => row.project === number);
-  const ladder = receiptStates.flatMap((state) => {
-    const count = own?.ladder[state];
-    return count === undefined ? [] : [`${count} ${state}`];
-  });
-  const oldest = own?.oldestWaitingAt ?? null;
-  const { queued, sending, dead } = status.outbox;
-  const deadCount = own?.letters ?? 0;
-  return [
-    seenText(core, project),
-    `Messages: ${ladder.length === 0 ? 'none' : ladder.join(', ')}.`,
-    ...(oldest === null ? [] : [`The oldest waits for ${durationText(nowMs - oldest)}.`]),
-    `Answers: ${queued + sending} waiting, ${dead} could not be sent.`,
-    ...(deadCount === 0 ? [] : [`Dead letters: ${deadCount}, see /letters.`]),
-    ...(pause === null ? [] : [`Sending pauses until ${clockText(pause.untilAt, nowMs)}: ${pause.code}.`]),
-  ].join('\n');
-}
-
-function seenText(core: Core, project: ProjectRow): string {
-  if (presentAt(core, project) === Number.POSITIVE_INFINITY) return 'Workstation: connected.';
-  const seenAt = project.last_seen_at;
-  if (seenAt === null) return 'Workstation: never seen.';
-  const nowMs = core.clock();
-  return `Workstation: last seen ${clockText(seenAt, nowMs)}, ${durationText(nowMs - seenAt)} ago.`;
 }
 
 function deadLetters(core: Core, args: string, project: number): PhoneText {
@@ -102,8 +70,9 @@ function deadLetters(core: Core, args: string, project: number): PhoneText {
   if (found.length === 0) return plain('No dead letters: everything was delivered or is on its way.');
   const shown = found.slice(0, shownLetters);
   const more = found.length - shown.length;
+  const zone = zoneOf(core.sql, openProject(core.sql, project));
   const text = [
-    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock())),
+    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock(), zone)),
     ...(more === 0 ? [] : [`and ${more} more.`]),
     'Or write /letters retry ID, /letters drop ID.',
   ].join('\n\n');
@@ -115,10 +84,10 @@ function deadLetters(core: Core, args: string, project: number): PhoneText {
   };
 }
 
-function letterText(letter: Letter, position: number, nowMs: number): string {
+function letterText(letter: Letter, position: number, nowMs: number, zone: string | undefined): string {
   const direction = letter.direction === 'in' ? 'to the agent' : 'to you';
   const why = letter.error === undefined ? '' : `, ${letter.error.reason}`;
-  return `${position}. ${clockText(letter.at, nowMs)} ${direction}, ${letter.state}${why}:\n${letter.preview}\n${letter.id}`;
+  return `${position}. ${clockText(letter.at, nowMs, zone)} ${direction}, ${letter.state}${why}:\n${letter.preview}\n${letter.id}`;
 }
 
 function letterButtons(core: Core, letter: Letter, position: number): OutboundButton[] {

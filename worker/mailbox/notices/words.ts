@@ -1,15 +1,71 @@
 // Times and counts in words for the phone. Pure.
 
-/** `14:02 UTC`, with the date when it was another day. */
-export function clockText(atMs: number, nowMs: number): string {
-  const iso = new Date(atMs).toISOString();
-  const time = `${iso.slice(11, 16)} UTC`;
-  return iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? time : `${iso.slice(0, 10)} ${time}`;
+/** `14:02` on the clocks of `zone`, an IANA name; `14:02 UTC` without one. With the date when it was another day there. */
+export function clockText(atMs: number, nowMs: number, zone: string | undefined): string {
+  const clock = clockOf(zone);
+  const [at, now] = [clock.read(atMs), clock.read(nowMs)];
+  const time = `${at.time}${clock.suffix}`;
+  return at.day === now.day ? time : `${at.day} ${time}`;
+}
+
+interface Clock {
+  read(ms: number): { day: string; time: string };
+  /** What names the zone, where it is not the reader's. */
+  suffix: string;
+}
+
+/** One that this runtime does not know is as none. */
+const clocks = new Map<string, Clock>();
+const keptClocks = 10;
+
+function clockOf(zone: string | undefined): Clock {
+  const known = clocks.get(zone ?? '');
+  if (known) return known;
+  const made = makeClock(zone);
+  if (clocks.size >= keptClocks) clocks.clear();
+  clocks.set(zone ?? '', made);
+  return made;
+}
+
+function makeClock(zone: string | undefined): Clock {
+  try {
+    const two = '2-digit';
+    const parts = { year: 'numeric', month: two, day: two, hour: two, minute: two, hourCycle: 'h23' } as const;
+    const format = new Intl.DateTimeFormat('en-US', { ...parts, timeZone: zone ?? 'UTC' });
+    return {
+      suffix: zone === undefined ? ' UTC' : '',
+      read(ms) {
+        const of = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]));
+        return { day: `${of.year}-${of.month}-${of.day}`, time: `${of.hour}:${of.minute}` };
+      },
+    };
+  } catch (error) {
+    if (zone === undefined) throw error;
+    return makeClock(undefined);
+  }
 }
 
 /** `1 message`, `3 messages`. */
 export function messagesText(count: number): string {
-  return count === 1 ? '1 message' : `${count} messages`;
+  return countText(count, 'message');
+}
+
+/** `1 task`, `3 tasks`. */
+export function countText(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** `840`, `12.3k`, `1.2M`. */
+export function amountText(amount: number): string {
+  if (amount < 1_000) return String(amount);
+  const [value, unit] = amount < 999_950 ? [amount / 1_000, 'k'] : [amount / 1_000_000, 'M'];
+  return `${value < 100 ? Math.round(value * 10) / 10 : Math.round(value)}${unit}`;
+}
+
+/** `7 %`, `0.3 %`. */
+export function shareText(share: number): string {
+  const percent = share * 100;
+  return `${percent > 0 && percent < 1 ? Math.max(0.1, Math.round(percent * 10) / 10) : Math.round(percent)} %`;
 }
 
 const previewChars = 60;

@@ -4,6 +4,7 @@ import { offeredCommands } from '../../../protocol/commands.ts';
 import { parseMessageId } from '../../../protocol/ids.ts';
 import type { OutboundCall } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { displacedHead } from '../notices/unbound.ts';
 import { readRow } from '../tables/log.ts';
 import {
   droppedOf,
@@ -13,6 +14,7 @@ import {
   readSlot,
   type StoredCall,
 } from '../tables/outbox.ts';
+import { openProject } from '../tables/projects.ts';
 import { targetChat } from './platform-state.ts';
 
 /** Null = the platform has nothing to do: no menu, no edit of progress, or a message for buttons that it has not taken. */
@@ -23,13 +25,15 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   const chatId = targetChat(core);
   if (stored.kind === 'menu') return capabilities.menu ? { kind: 'menu', chatId, commands: offeredCommands } : null;
   if (stored.kind === 'buttons') {
-    const ref = readOutboxRow(core.sql, stored.key, stored.part)?.ref;
+    const ref = readOutboxRow(core.sql, row.project, stored.key, stored.part)?.ref;
     return ref ? { kind: 'buttons', chatId, ref, buttons: stored.buttons } : null;
   }
   const dropped = droppedOf(row);
+  const project = openProject(core.sql, row.project);
+  const isDisplaced = dropped.includes('topic') || project.topic_gone_at !== null;
   const text = {
-    text: stored.text,
-    entities: dropped.includes('entities') ? [] : stored.entities,
+    ...headed(stored, isDisplaced ? displacedHead(project) : '', capabilities.maxText),
+    ...(dropped.includes('entities') ? { entities: [] } : {}),
     buttons: capabilities.buttons ? stored.buttons : [],
   };
   const slot = dropped.includes('target') ? null : row.slot;
@@ -38,15 +42,21 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
     if (capabilities.edit) return { kind: 'edit', chatId, ref: shown, ...text };
     if (row.class === progressClass) return null;
   }
-  const topic = capabilities.topics && !dropped.includes('topic') ? row.project : 0;
-  const replyTo = dropped.includes('reply') ? {} : replyTarget(core, stored.replyTo);
+  const topic = capabilities.topics && !isDisplaced ? row.project : 0;
+  const replyTo = dropped.includes('reply') ? {} : replyTarget(core, row.project, stored.replyTo);
   return { kind: 'send', chatId, topic, ...replyTo, ...text };
 }
 
-/** The platform's id of a logged message, while the log still has the row. */
-export function replyTarget(core: Core, id: string | undefined): { replyToRef?: string } {
+/** The text below a head, where both fit into one message. */
+function headed({ text, entities }: StoredCall & { kind: 'text' }, head: string, maxText: number) {
+  if (head.length + text.length > maxText) return { text, entities };
+  return { text: head + text, entities: entities.map((each) => ({ ...each, offset: each.offset + head.length })) };
+}
+
+/** The platform's id of a message in the log of the project, while the log still has the row. */
+export function replyTarget(core: Core, project: number, id: string | undefined): { replyToRef?: string } {
   const parts = id === undefined ? undefined : parseMessageId(id);
-  if (parts === undefined || parts.epoch !== core.epoch) return {};
+  if (parts === undefined || parts.epoch !== core.epoch || parts.project !== project) return {};
   const replyToRef = readRow(core.sql, parts.project, parts.seq)?.ref;
   return replyToRef ? { replyToRef } : {};
 }

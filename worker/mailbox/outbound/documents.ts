@@ -4,8 +4,10 @@ import { WaError } from '../../../protocol/errors.ts';
 import type { KeyEnd } from '../../../protocol/log.ts';
 import type { SendOutcome } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { tellTopicGone } from '../notices/unbound.ts';
 import { insertDocument, markDead, markSent, readOutboxRow, requeue, setRow } from '../tables/outbox.ts';
 import { openProject } from '../tables/projects.ts';
+import { noteTopicGone } from '../topics.ts';
 import { replyTarget } from './calls.ts';
 import { followMigration, pauseFor, targetChat } from './platform-state.ts';
 import type { Sender } from './sender.ts';
@@ -31,15 +33,16 @@ export function createDocuments(core: Core, sender: Sender) {
   const { sql, clock, platform } = core;
   /** Uploads under way, in memory: a restart ends them all. */
   const startedAt = new Map<string, number>();
+  const uploadOf = (project: number, key: string): string => `${project}:${key}`;
 
   return {
     /** Raises `bad_request`. */
     begin({ project, key, replyTo }: DocumentRequest): DocumentStart {
       const nowMs = clock();
-      const row = readOutboxRow(sql, key, 0);
+      const row = readOutboxRow(sql, project, key, 0);
       if (row?.state === 'sent') return { kind: 'known', outcome: { key, state: 'sent' } };
       if (row !== undefined && row.call !== '') throw new WaError('bad_request', `the key ${key} is that of a text`);
-      if (nowMs - (startedAt.get(key) ?? 0) < uploadMaxMs) {
+      if (nowMs - (startedAt.get(uploadOf(project, key)) ?? 0) < uploadMaxMs) {
         return { kind: 'wait', afterMs: busyRetryMs, reason: 'it is being sent already' };
       }
       const waitMs = sender.takeTurn();
@@ -53,16 +56,17 @@ export function createDocuments(core: Core, sender: Sender) {
           setRow(sql, row, { state: 'sending', attempts, settled_at: nowMs, error_code: null, error_reason: null });
         }
       });
-      startedAt.set(key, nowMs);
+      startedAt.set(uploadOf(project, key), nowMs);
       core.counters.add('calls');
-      const topic = platform.capabilities.topics && row?.without !== 'topic' ? project : 0;
-      return { kind: 'go', chatId: targetChat(core), topic, ...replyTarget(core, replyTo) };
+      const isDisplaced = row?.without === 'topic' || openProject(sql, project).topic_gone_at !== null;
+      const topic = platform.capabilities.topics && !isDisplaced ? project : 0;
+      return { kind: 'go', chatId: targetChat(core), topic, ...replyTarget(core, project, replyTo) };
     },
 
     /** Raises the error after which the daemon tries again. */
-    end(key: string, outcome: SendOutcome): KeyEnd {
-      startedAt.delete(key);
-      const row = readOutboxRow(sql, key, 0);
+    end(project: number, key: string, outcome: SendOutcome): KeyEnd {
+      startedAt.delete(uploadOf(project, key));
+      const row = readOutboxRow(sql, project, key, 0);
       if (row === undefined) throw new WaError('not_found', `the relay has no document ${key}`);
       switch (outcome.kind) {
         case 'sent':
@@ -79,6 +83,7 @@ export function createDocuments(core: Core, sender: Sender) {
           throw new WaError('rate_limited', outcome.reason, { retryAfterMs: outcome.afterMs });
         case 'without':
           requeue(sql, row, 0, outcome.what);
+          if (outcome.what === 'topic' && noteTopicGone(core, project)) tellTopicGone(core, project);
           throw new WaError('platform_error', outcome.reason, { retryAfterMs: 0 });
         case 'migrate':
           requeue(sql, row, 0, row.without);

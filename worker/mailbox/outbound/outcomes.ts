@@ -16,15 +16,15 @@ export function noteOutcome(
   { key, project, class: lane }: Pick<OutboxRow, 'key' | 'project' | 'class'>,
 ): boolean {
   if (isOwnKey(key) || lane === progressClass) return false;
-  const outcome = readOutcome(core.sql, key);
+  const outcome = readOutcome(core.sql, project, key);
   if (outcome === undefined || !isEnd(outcome)) return false;
   appendRow(core, project, { at: core.clock(), ref: '', kind: 'outcome', outcome });
   return true;
 }
 
 /** One state for all parts: waiting while any part waits, else dead when any part died. */
-export function readOutcome(sql: Sql, key: string): OutboxOutcome | undefined {
-  const rows = readParts(sql, key);
+export function readOutcome(sql: Sql, project: number, key: string): OutboxOutcome | undefined {
+  const rows = readParts(sql, project, key);
   if (rows.length === 0) return undefined;
   if (rows.some((row) => row.state === 'sending')) return { key, state: 'sending' };
   if (rows.some((row) => row.state === 'queued')) return { key, state: 'queued' };

@@ -43,10 +43,10 @@ export function acceptItems(core: Core, request: OutboxRequest): { answer: Outbo
     openProject(core.sql, request.project);
     let added = false;
     const items = request.items.map((item) => {
-      const known = readOutcome(core.sql, item.key);
+      const known = readOutcome(core.sql, request.project, item.key);
       if (known) return known;
       added = addItem(core, request.project, item) || added;
-      return readOutcome(core.sql, item.key) ?? { key: item.key, state: 'sent' as const };
+      return readOutcome(core.sql, request.project, item.key) ?? { key: item.key, state: 'sent' as const };
     });
     return { answer: { epoch: core.epoch, items }, added };
   });
@@ -94,7 +94,7 @@ function addItem(core: Core, project: number, item: OutboxItem): boolean {
 
 /** A waiting edit is superseded by the newer edit, which takes its position. */
 function supersedeWaiting(core: Core, project: number, key: string): number | undefined {
-  const superseded = supersede(core.sql, key, core.clock());
+  const superseded = supersede(core.sql, project, key, core.clock());
   if (superseded) noteOutcome(core, { key, project, class: superseded.class });
   return superseded?.n;
 }

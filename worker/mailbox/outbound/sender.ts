@@ -2,6 +2,7 @@
 
 import type { Rates, SendOutcome } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { tellTopicGone } from '../notices/unbound.ts';
 import { noteReplyAction } from '../tables/buttons.ts';
 import type { OutboxRow, StoredCall } from '../tables/outbox.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../tables/outbox.ts';
 import { isReactionDue, nextReaction, noReaction, settleReaction } from '../tables/reactions.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
+import { noteTopicGone } from '../topics.ts';
 import { type Buckets, outlivesMemory, take, waitMs } from './buckets.ts';
 import { resolveCall } from './calls.ts';
 import { noteOutcome } from './outcomes.ts';
@@ -46,6 +48,16 @@ export function createSender(core: Core, guard: () => void) {
     return row.class === tapLane ? platform.ratesOf(null) : chatRates();
   }
 
+  /** The object stays awake until the platform answers. */
+  async function timed<T>(call: Promise<T>): Promise<T> {
+    const startedAt = clock();
+    try {
+      return await call;
+    } finally {
+      counters.add('active_ms', clock() - startedAt);
+    }
+  }
+
   function turnInMs(row: OutboxRow, nowMs: number): number {
     return waitMs(buckets, ratesFor(row), nowMs, row.class === tapLane ? tapsLeave : 0);
   }
@@ -68,7 +80,7 @@ export function createSender(core: Core, guard: () => void) {
     takeTokens(chatRates(), nowMs);
     counters.add('calls');
     const { row, reaction } = pending;
-    const outcome = await platform.call({ kind: 'react', chatId: targetChat(core), ref: row.ref, reaction });
+    const outcome = await timed(platform.call({ kind: 'react', chatId: targetChat(core), ref: row.ref, reaction }));
     sql.transaction(() => {
       switch (outcome.kind) {
         case 'sent':
@@ -131,7 +143,7 @@ export function createSender(core: Core, guard: () => void) {
         });
         calls += 1;
         counters.add('calls');
-        const outcome = await platform.call(call);
+        const outcome = await timed(platform.call(call));
         end(row, () => record(core, row, outcome));
       }
     },
@@ -181,6 +193,7 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome): boolean {
       if (dropped.includes(outcome.what)) return finishDead(core, row, { code: 'rejected', reason: outcome.reason });
       if (outcome.what === 'target' && row.slot !== null) setSlotRef(sql, row.project, row.slot, null);
       requeue(sql, row, 0, [...dropped, outcome.what].join(','));
+      if (outcome.what === 'topic' && noteTopicGone(core, row.project)) tellTopicGone(core, row.project);
       counters.add('retried');
       return false;
     }
@@ -194,7 +207,7 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome): boolean {
       return false;
     case 'retry':
       requeue(sql, row, nowMs + Math.min(backoffMaxMs, 1000 * 2 ** row.attempts), row.without);
-      if (row.attempts + 1 >= attemptsBeforeSlowLane) moveToSlowLane(sql, row.key);
+      if (row.attempts + 1 >= attemptsBeforeSlowLane) moveToSlowLane(sql, row);
       counters.add('retried');
       if (outcome.uncertain && row.slot === null) counters.add('possible_duplicates');
       return false;

@@ -12,8 +12,10 @@ import { openProject, readProject, saveProject } from '../tables/projects.ts';
 import { isReactionDue } from '../tables/reactions.ts';
 import type { ProjectRow } from '../tables/rows.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
+import { readTopics } from '../topics.ts';
 import { applyReceipts, type HandOut, handOut } from './hand-out.ts';
 import { presentAt, refusalOf, supersededError } from './ownership.ts';
+import { slowDownOf, tellSlowDown } from './slow-down.ts';
 import { answerFrame, type PollSocket, parkedFrame, type Waiter } from './sockets.ts';
 
 /** `sends` is told that something waits to be sent; `durable` = more than a reaction. */
@@ -60,6 +62,7 @@ export function createPolls(core: Core, sends: (durable: boolean) => void) {
         daemon_started_at: request.daemon.startedAt,
         last_seen_at: nowMs,
         cursor: Math.max(before.cursor, after),
+        ...standingOf(before, request, nowMs),
       };
       tells = tellEndings(core, row.project, applyReceipts(core, row, request.receipts));
       if (row.cursor > before.cursor && getMeta(core.sql, 'full_told') !== undefined)
@@ -71,8 +74,10 @@ export function createPolls(core: Core, sends: (durable: boolean) => void) {
       // Known without a look: nothing is above the cursor.
       if (row.cursor >= highest) cacheOf(core.sql).oldest.set(row.project, { from: row.cursor, waiting: null });
       const parks = !isNews(row.project, found) && request.holdMs > 0;
-      saveProject(core, { ...told, present_until_at: parks ? nowMs + request.holdMs : nowMs });
       const answer = answerOf(core, row, found);
+      const silentMs = request.holdMs + (answer.slow?.pollAfterMs ?? 0);
+      saveProject(core, { ...told, present_until_at: parks ? nowMs + silentMs : nowMs });
+      tells = tellSlowDown(core) || tells;
       if (!parks) return answerFrame(200, answer);
       socket.park({ daemonId: request.daemon.id, startedAt: request.daemon.startedAt, after });
       return parkedFrame({ ...answer, rows: [], controls: [] });
@@ -108,12 +113,22 @@ export function createPolls(core: Core, sends: (durable: boolean) => void) {
 }
 
 function answerOf(core: Core, { cursor }: ProjectRow, { rows, controls }: HandOut): PollAnswer {
-  return { epoch: core.epoch, now: core.clock(), rows, controls, cursor, phone: phoneOf(core) };
+  const slow = slowDownOf(core);
+  const answer = { epoch: core.epoch, now: core.clock(), rows, controls, cursor, phone: phoneOf(core) };
+  return slow === null ? answer : { ...answer, slow };
+}
+
+/** What the daemon tells now; what another daemon has told is no longer so. */
+function standingOf(before: ProjectRow, { daemon, standing }: PollRequest, nowMs: number): Partial<ProjectRow> {
+  if (standing !== undefined) return { standing: JSON.stringify(standing), standing_at: nowMs };
+  return before.daemon_id === daemon.id ? {} : { standing: null, standing_at: null };
 }
 
 /** The phone at the other end, for the daemon. */
-function phoneOf({ platform, chatId }: Core): Phone {
+function phoneOf(core: Core): Phone {
+  const { platform, chatId } = core;
   const { name, capabilities } = platform;
   const messageEveryMs = Math.max(...Object.values(platform.ratesOf(chatId)).map(({ refillMs }) => refillMs));
-  return { ...capabilities, platform: name, owner: platform.ownerOf(chatId), messageEveryMs };
+  const topics = readTopics(core) ?? false;
+  return { ...capabilities, topics, platform: name, owner: platform.ownerOf(chatId), messageEveryMs };
 }

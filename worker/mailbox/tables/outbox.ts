@@ -1,4 +1,5 @@
-// The rows of what goes to the phone: one per platform call, kept by key and part, in line by class. Decides nothing.
+// The rows of what goes to the phone: one per platform call, kept by project, key and part, in line by class. Decides nothing. Two
+// projects may post the same key: each has its own.
 
 import { type OutboxOutcome, outboxClasses, type TextEntity } from '../../../protocol/relay-api.ts';
 import type { Droppable, OutboundButton } from '../../platform.ts';
@@ -83,8 +84,8 @@ export function insertDocument(sql: Sql, project: number, key: string, nowMs: nu
 }
 
 /** Writes columns of a row. */
-export function setRow(sql: Sql, { key, part }: OutboxRow, columns: Partial<OutboxRow>): void {
-  update(sql, 'outbox', columns, { key, part });
+export function setRow(sql: Sql, { project, key, part }: OutboxRow, columns: Partial<OutboxRow>): void {
+  update(sql, 'outbox', columns, { project, key, part });
 }
 
 /** The last position that waits in a class; 0 = no row waits. */
@@ -96,8 +97,9 @@ export function lastPosition(sql: Sql, outboxClass: number): number {
   return last?.n ?? 0;
 }
 
-export function readOutboxRow(sql: Sql, key: string, part: number): OutboxRow | undefined {
-  return sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? AND part = ?', key, part)[0];
+export function readOutboxRow(sql: Sql, project: number, key: string, part: number): OutboxRow | undefined {
+  const query = 'SELECT * FROM outbox WHERE project = ? AND key = ? AND part = ?';
+  return sql.exec<OutboxRow>(query, project, key, part)[0];
 }
 
 /** Below a text that still waits, or is on its way and shows them when it is sent again. */
@@ -117,8 +119,8 @@ export function readHeads(sql: Sql): OutboxRow[] {
 }
 
 /** The parts of a key, in order. */
-export function readParts(sql: Sql, key: string): OutboxRow[] {
-  return sql.exec<OutboxRow>('SELECT * FROM outbox WHERE key = ? ORDER BY part', key);
+export function readParts(sql: Sql, project: number, key: string): OutboxRow[] {
+  return sql.exec<OutboxRow>('SELECT * FROM outbox WHERE project = ? AND key = ? ORDER BY part', project, key);
 }
 
 /** How many rows of daemons stand at each state, without the dead letters that the owner has retried or dropped. */
@@ -150,11 +152,17 @@ export function readDeadParts(sql: Sql, project: number, key: string): OutboxRow
 }
 
 /** Ends the rows of a key that are still queued, as sent. Gives the first. */
-export function supersede(sql: Sql, key: string, nowMs: number): Pick<OutboxRow, 'n' | 'class'> | undefined {
+export function supersede(
+  sql: Sql,
+  project: number,
+  key: string,
+  nowMs: number,
+): Pick<OutboxRow, 'n' | 'class'> | undefined {
   return sql.exec<Pick<OutboxRow, 'n' | 'class'>>(
     `UPDATE outbox SET waiting = 0, state = 'sent', call = '', settled_at = ?
-     WHERE key = ? AND waiting = 1 AND state = 'queued' RETURNING n, class`,
+     WHERE project = ? AND key = ? AND waiting = 1 AND state = 'queued' RETURNING n, class`,
     nowMs,
+    project,
     key,
   )[0];
 }
@@ -181,11 +189,12 @@ export function dropOldest(sql: Sql, outboxClass: number, kept: number): void {
 }
 
 /** Moves the waiting parts of a key to the end of the slow lane, in order. */
-export function moveToSlowLane(sql: Sql, key: string): void {
+export function moveToSlowLane(sql: Sql, { project, key }: Pick<OutboxRow, 'project' | 'key'>): void {
   sql.exec(
-    'UPDATE outbox SET class = ?, n = ? + part WHERE key = ? AND waiting = 1',
+    'UPDATE outbox SET class = ?, n = ? + part WHERE project = ? AND key = ? AND waiting = 1',
     slowLane,
     lastPosition(sql, slowLane) + 1,
+    project,
     key,
   );
 }
@@ -227,9 +236,15 @@ export function readAwaited(sql: Sql, ref: string): OutboxRow | undefined {
   )[0];
 }
 
+/** Whose message of the platform this is; undefined = none of a project in a topic. Reads the whole table. */
+export function projectOfRef(sql: Sql, ref: string): number | undefined {
+  const query = 'SELECT project FROM outbox WHERE project <> 0 AND ref = ? ORDER BY accepted_at DESC LIMIT 1';
+  return sql.exec<{ project: number }>(query, ref)[0]?.project;
+}
+
 /** The answer to a tap has no outcome: its row is deleted. */
-function isOver(sql: Sql, { key, class: lane }: OutboxRow): boolean {
-  if (lane === tapLane) sql.exec('DELETE FROM outbox WHERE key = ?', key);
+function isOver(sql: Sql, { project, key, class: lane }: OutboxRow): boolean {
+  if (lane === tapLane) sql.exec('DELETE FROM outbox WHERE project = ? AND key = ?', project, key);
   return lane === tapLane;
 }
 

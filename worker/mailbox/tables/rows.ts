@@ -25,6 +25,15 @@ export type ProjectRow = {
   passed: string;
   /** JSON of `Counts`. */
   counters: string;
+  /** JSON of `DayUse`, of the day on which it was written last. */
+  today: string | null;
+  /** JSON of `Standing`, as the daemon told it last, and when. */
+  standing: string | null;
+  standing_at: number | null;
+  /** The name of the topic that this relay made. */
+  topic: string | null;
+  /** Since when the topic is known to be gone: what goes there goes to the main chat. */
+  topic_gone_at: number | null;
 };
 
 export type LogRow = {

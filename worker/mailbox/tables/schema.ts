@@ -4,7 +4,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { cacheOf } from './cache.ts';
 import type { Sql } from './sql.ts';
 
-const storageVersion = 3;
+const storageVersion = 4;
 
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -12,7 +12,8 @@ CREATE TABLE project (
   project INTEGER PRIMARY KEY, daemon_id TEXT, daemon_started_at INTEGER, last_seen_at INTEGER, present_until_at INTEGER,
   cursor INTEGER NOT NULL DEFAULT 0, expired_to INTEGER NOT NULL DEFAULT 0, shown_to INTEGER NOT NULL DEFAULT 0,
   away_told_at INTEGER, away_cursor INTEGER, expired_untold INTEGER NOT NULL DEFAULT 0, expired_told_at INTEGER,
-  passed TEXT NOT NULL DEFAULT '[]', counters TEXT NOT NULL DEFAULT '{}');
+  passed TEXT NOT NULL DEFAULT '[]', counters TEXT NOT NULL DEFAULT '{}', today TEXT, standing TEXT, standing_at INTEGER,
+  topic TEXT, topic_gone_at INTEGER);
 CREATE TABLE dedupe_a (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE dedupe_b (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE log (
@@ -28,7 +29,7 @@ CREATE TABLE outbox (
   key TEXT, part INTEGER, project INTEGER NOT NULL, class INTEGER NOT NULL, n INTEGER NOT NULL, waiting INTEGER NOT NULL,
   state TEXT NOT NULL, call TEXT NOT NULL, slot TEXT, without TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0,
   next_at INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, settled_at INTEGER, ref TEXT,
-  dlq_done INTEGER NOT NULL DEFAULT 0, error_code TEXT, error_reason TEXT, PRIMARY KEY (key, part)) WITHOUT ROWID;
+  dlq_done INTEGER NOT NULL DEFAULT 0, error_code TEXT, error_reason TEXT, PRIMARY KEY (project, key, part)) WITHOUT ROWID;
 CREATE INDEX outbox_waiting ON outbox (class, n) WHERE waiting = 1;
 CREATE INDEX outbox_awaited ON outbox (ref) WHERE ref IS NOT NULL AND call <> '';
 CREATE TABLE slot (
@@ -81,7 +82,11 @@ type MetaKey =
   /** Which of the two memories of updates is written, and since when. */
   | 'dedupe_turn'
   /** `{name, at}`: how groups address this bot. */
-  | 'username';
+  | 'username'
+  /** `{on, at}`: whether the chat has topics. */
+  | 'topics'
+  /** The day on which the phone was told that the free plan runs out. */
+  | 'cost_told';
 
 export function getMeta(sql: Sql, key: MetaKey): string | undefined {
   const { meta } = cacheOf(sql);

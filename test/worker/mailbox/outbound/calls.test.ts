@@ -34,7 +34,12 @@ describe('a platform without edits, buttons and topics', () => {
       { kind: 'send', chatId: mailbox, topic: 0, text: 'working', entities: [], buttons: [] },
       { kind: 'send', chatId: mailbox, topic: 0, text: 'elsewhere', entities: [], buttons: [] },
     ]);
-    expect(bench.post({ key: 'progress-3' })).toEqual([{ key: 'progress-3', state: 'sent' }]);
+    const again = {
+      mailbox,
+      project: 12,
+      items: [{ key: 'progress-3', class: 'progress' as const, parts: [part('x')] }],
+    };
+    expect(bench.logic.post(again).items).toEqual([{ key: 'progress-3', state: 'sent' }]);
   });
 
   it('gets a changed answer as a new message', async () => {
