@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { WaError } from '../protocol/errors.ts';
 import type { CommandContext } from './commands/context.ts';
+import { completionScript, type Shell, shapesOf, shells } from './completion.ts';
 import { loadConfig } from './config.ts';
 import { checkFile, withLine } from './config-check.ts';
 import { allDrivers } from './drivers/registry.ts';
-import { directories } from './paths.ts';
+import { createProgress } from './progress.ts';
+import { helpEnd, usageError } from './usage.ts';
 import { version } from './version.ts';
 import { visible } from './visible.ts';
 
@@ -20,16 +22,13 @@ function createContext(): CommandContext {
     cwd: process.cwd(),
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
     loadConfig: () => {
-      try {
-        const config = loadConfig(world);
-        checkFile(config);
-        return config;
-      } catch (cause) {
-        throw withLine(cause, directories(world).config);
-      }
+      const config = withLine(() => loadConfig(world));
+      checkFile(config);
+      return config;
     },
     out: (line) => process.stdout.write(`${visible(line)}\n`),
     note: (line) => process.stderr.write(`${visible(line)}\n`),
+    progress: createProgress({ stream: process.stderr, env: process.env }),
   };
 }
 
@@ -39,17 +38,23 @@ const agents = allDrivers().map(({ name }) => name);
 function createProgram(context: CommandContext, { hasDefault }: { hasDefault: boolean }): Command {
   const program = new Command('wa-sync')
     .description('The mailbox between your phone and the coding agent in your terminal.')
-    .version(version, '-V, --version')
+    .version(version, '-v, --version')
     .helpOption('-h, --help')
+    .addHelpCommand(new Command('help').argument('[command]').description('help for a command').helpGroup('Help:'))
+    .addHelpText('after', helpEnd)
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => {} })
     .exitOverride();
 
+  program.commandsGroup('Every day:');
   program
     .command('start', { isDefault: hasDefault })
     .description('run the daemon in the foreground (the default command)')
-    .option('-q, --quiet', 'do not repeat the log on stderr')
+    .option('-d, --detach', 'run it in the background, and wait until it answers')
+    .option('-q, --quiet', 'repeat nothing of the log on stderr')
+    .option('--verbose', 'repeat the whole log on stderr, not its warnings alone')
     .option('--unless-down', 'end at once after a `wa-sync down` that no start has followed; hooks start it like this')
+    .addOption(new Option('--service <system>', 'started by the service').hideHelp())
     .action(async (options) => (await import('./commands/start.ts')).startCommand(options, context));
 
   program
@@ -64,14 +69,27 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .option('--fix', 'repair what is safe, and say what was done')
     .option('--json', 'one JSON object')
     .action(async (options) => {
-      if (await (await import('./commands/doctor.ts')).doctorCommand(options, context))
-        process.exitCode = exitCodes.failed;
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      if (await doctorCommand(options, context)) process.exitCode = exitCodes.failed;
     });
 
   program
     .command('down')
     .description('stop the running daemon')
     .action(async () => (await import('./commands/status.ts')).downCommand(context));
+
+  program
+    .command('restart')
+    .description('end the daemon and start it again, by the service or in the background')
+    .action(async () => (await import('./commands/background.ts')).restartCommand(context));
+
+  program
+    .command('logs')
+    .description('show the log of the daemon')
+    .option('-f, --follow', 'go on with what is added, until Ctrl+C')
+    .option('-n, --lines <count>', 'begin with this many lines', '50')
+    .option('--json', 'the lines as they stand in the file, one JSON object each')
+    .action(async (options) => (await import('./commands/logs.ts')).logsCommand(options, context));
 
   const steer = async (action: 'stop' | 'sprint' | 'away', args: string) =>
     (await import('./commands/steer.ts')).steerCommand(action, args, context);
@@ -112,11 +130,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       (await import('./commands/letters.ts')).deadLettersCommand({ action, id, json }, context),
     );
 
-  program
-    .command('mcp')
-    .description('run an MCP server on stdin and stdout, for coding agents that poll for messages')
-    .action(async () => (await import('./commands/mcp.ts')).mcpCommand(context));
-
+  program.commandsGroup('Approvals:');
   program
     .command('approvals')
     .description('show what the phone is asked before a tool runs (only the phone can change it)')
@@ -145,6 +159,18 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       (await import('./commands/policy.ts')).policyTestCommand({ command, ...options }, context),
     );
 
+  program.commandsGroup('Set up:');
+  program
+    .command('service')
+    .description('run the daemon in the background from each login on')
+    .addArgument(
+      new Argument('<action>', 'install also updates').choices(['install', 'uninstall', 'start', 'stop', 'status']),
+    )
+    .option('--json', 'one JSON object')
+    .action(async (action, { json }) =>
+      (await import('./commands/service.ts')).serviceCommand({ action, json }, context),
+    );
+
   program
     .command('hooks')
     .description('install, remove or list the hooks in a coding agent')
@@ -163,6 +189,18 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       await hooksCommand({ action, ...options }, { dirs: installDirs(context, options.agent), out: context.out });
     });
 
+  program
+    .command('mcp')
+    .description('run an MCP server on stdin and stdout, for coding agents that poll for messages')
+    .action(async () => (await import('./commands/mcp.ts')).mcpCommand(context));
+
+  program
+    .command('completion')
+    .description('print the script that completes commands and options in a shell')
+    .addArgument(new Argument('<shell>', 'which shell').choices(shells))
+    .action((shell: Shell) => void process.stdout.write(completionScript(shell, shapesOf(program))));
+
+  program.commandsGroup('Try it out:');
   program
     .command('dev')
     .description('run relay, daemon and a phone in the browser, all on this machine')
@@ -194,13 +232,12 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .description('run a scripted round trip through every part; exits 0 when each hop worked')
     .action(async () => (await import('./commands/demo.ts')).demoCommand(context));
 
+  program.commandsGroup('Help:');
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => context.out(version));
   return program;
-}
-
-function usageError({ message }: CommanderError, command: Command | undefined): WaError {
-  return new WaError('bad_arguments', message.replace(/^error: /, '').replaceAll('\n', ' '), {
-    hint: `See what is possible with \`wa-sync ${command ? `${command.name()} ` : ''}--help\`.`,
-  });
 }
 
 const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3 } as const;
@@ -213,6 +250,13 @@ function exitCodeOf(error: unknown): number {
   return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failed;
 }
 
+/** launchd starts again whatever does not end with 0, so what no restart mends ends with 0 there. */
+function exitCodeFor(error: unknown, args: readonly string[]): number {
+  const code = exitCodeOf(error);
+  const isFinal = code === exitCodes.usage || code === exitCodes.superseded;
+  return isFinal && args.join(' ').includes('--service launchd') ? exitCodes.ok : code;
+}
+
 /** The message, and the command that repairs the problem. Only a bug shows a stack. */
 function describeError(error: unknown): string {
   if (!(error instanceof WaError)) {
@@ -223,7 +267,8 @@ function describeError(error: unknown): string {
 }
 
 async function main(): Promise<number> {
-  const args = process.argv.slice(2);
+  const given = process.argv.slice(2);
+  const args = given[0] === '-V' ? ['--version'] : given;
   // With a default command commander takes an unknown name for its argument.
   const named = args.find((arg) => arg !== 'help');
   const hasDefault = named === undefined || named.startsWith('-');
@@ -238,9 +283,9 @@ async function main(): Promise<number> {
     return Number(process.exitCode ?? exitCodes.ok);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
-    const problem = error instanceof CommanderError ? usageError(error, command) : error;
+    const problem = error instanceof CommanderError ? usageError(error, command?.name()) : error;
     process.stderr.write(`${visible(describeError(problem))}\n`);
-    return exitCodeOf(problem);
+    return exitCodeFor(problem, args);
   }
 }
 

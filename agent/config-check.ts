@@ -3,9 +3,9 @@
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
-import type { Binding, Config } from './config.ts';
+import { type Binding, type Config, ConfigSyntaxError } from './config.ts';
 import { lineOfMistake } from './fs/json-line.ts';
 
 /** The keys of an object, or of each object of a list; `true` = the value is checked by `loadConfig`. */
@@ -21,10 +21,34 @@ const known: Keys = {
   hold: true,
   nudge: true,
   sprintText: true,
+  agents: true,
 };
 
 function wrong(file: string, what: string, hint: string): WaError {
   return new WaError('bad_config', `${file}: ${what}`, { hint });
+}
+
+/** Adds the line of the mistake to the error of a file that is not JSON. Errors: those of `load`. */
+export function withLine(load: () => Config): Config {
+  try {
+    return load();
+  } catch (cause) {
+    const line = cause instanceof ConfigSyntaxError ? lineIn(cause.file) : undefined;
+    if (!(cause instanceof ConfigSyntaxError) || line === undefined) throw cause;
+    const { file } = cause;
+    throw wrong(file, `not JSON in line ${line}`, `Correct line ${line} of ${file}, or the line before it.`);
+  }
+}
+
+/** Undefined = JSON, but no object. */
+function lineIn(file: string): number | undefined {
+  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return lineOfMistake(text);
+  }
 }
 
 /** For a file that `loadConfig` could read. Errors: `bad_config` naming file and key. */
@@ -71,32 +95,6 @@ function realFolder(dir: string): string {
     return realpathSync.native(dir);
   } catch {
     return dir;
-  }
-}
-
-/** A `bad_config` of a file that is no JSON, with the line of the mistake; every other error as it is. Reads config.json of this folder again. */
-export function withLine(cause: unknown, configDir: string): unknown {
-  const file = join(configDir, 'config.json');
-  if (!(cause instanceof WaError) || cause.code !== 'bad_config' || !cause.message.startsWith(`${file} is not`))
-    return cause;
-  try {
-    const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-    const isJson = isParsed(text);
-    const line = isJson ? undefined : lineOfMistake(text);
-    if (line === undefined) return cause;
-    const hint = `Correct line ${line} of ${file}: a comma, a quote or a brace is missing or too many.`;
-    return new WaError('bad_config', `${file} is not JSON (line ${line})`, { hint, cause });
-  } catch {
-    return cause;
-  }
-}
-
-function isParsed(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

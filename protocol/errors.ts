@@ -50,6 +50,9 @@ const codes = {
   port_in_use: { retryable: false },
   webhook_active: { retryable: false },
   child_failed: { retryable: false },
+  service_unavailable: { retryable: false },
+  service_failed: { retryable: false },
+  service_missing: { retryable: false },
   internal: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 

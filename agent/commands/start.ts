@@ -7,18 +7,39 @@ import { resolveBindings } from '../daemon/bindings.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
 import { forgetDown, isDown, noteDown } from '../fs/down.ts';
-import { fileLog } from '../log.ts';
-import { stateFiles } from '../paths.ts';
+import { daemonEnded, fileLog, type LogEcho } from '../log.ts';
+import { directories, stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
+import { startDetached, takeOver } from './background.ts';
 import type { CommandContext } from './context.ts';
 import { installedTroubles } from './hooks.ts';
 
-/** Errors: `not_configured`, `superseded`, those of `resolveBindings` and `startDaemon`. */
-export async function startCommand(
-  options: { quiet?: boolean; unlessDown?: boolean },
-  context: CommandContext,
-): Promise<void> {
+export interface StartOptions {
+  quiet?: boolean;
+  /** The whole log on stderr, not its warnings alone. */
+  verbose?: boolean;
+  unlessDown?: boolean;
+  detach?: boolean;
+  /** Started by the service: takes the place of a daemon that somebody else started. */
+  service?: string;
+}
+
+/** Errors: `not_configured`, `superseded`, those of `resolveBindings`, `startDaemon` and `startDetached`. */
+export async function startCommand(options: StartOptions, context: CommandContext): Promise<void> {
+  if (!options.service) return run(options, context);
+  try {
+    await run(options, context);
+  } catch (cause) {
+    // Nobody sees what a service prints.
+    const { code, message } =
+      cause instanceof WaError ? cause : new WaError('internal', 'see the journal of the service');
+    fileLog(stateFiles(directories(context).state).log, Date.now)('error', daemonEnded, { code, message });
+    throw cause;
+  }
+}
+
+async function run(options: StartOptions, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
   const { state } = config.dirs;
   if (!config.relay) {
@@ -26,6 +47,7 @@ export async function startCommand(
       hint: 'Try it without an account: `wa-sync dev`. With your own relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json (docs/relay.md).',
     });
   }
+  if (options.detach) return startDetached(context);
   const warnings = [
     ...(await configWarnings(config, context.platform)),
     ...(await installedTroubles(context)).map((trouble) => `hooks ${trouble}`),
@@ -34,8 +56,10 @@ export async function startCommand(
   for (const warning of warnings) context.note(`wa-sync: ${warning}`);
   if (!options.unlessDown) await forgetDown(state);
   else if (await isDown(state)) return;
+  if (options.service) await takeOver(config.dirs);
   const clock = Date.now;
-  const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : context.note);
+  const echo: LogEcho = { line: context.note, least: options.verbose ? 'info' : 'warn' };
+  const log = fileLog(stateFiles(config.dirs.state).log, clock, options.quiet ? undefined : echo);
   const client = createRelayClient(config.relay);
   try {
     const { bindings, automatic } = await resolveBindings(config, context.cwd, client);

@@ -2,7 +2,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { WaError } from '../../protocol/errors.ts';
+import { errorBody, WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
@@ -51,7 +51,10 @@ interface DaemonStatus {
 export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
   const daemon = (await askDaemon(config.dirs, 'GET', '/status').catch(async (cause) => {
-    throw await explained(cause, config.dirs, context.cwd);
+    const error = await explained(cause, config.dirs, context.cwd);
+    // A program that reads stdout learns why there is no daemon; the exit code is that of the error.
+    if (options.json && error instanceof WaError) context.out(visibleJson({ daemon: null, ...errorBody(error) }));
+    throw error;
   })) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {

@@ -162,6 +162,8 @@ export interface Workstation {
   inspect(dirs: InstallDirs, projects: readonly string[], env: NodeJS.ProcessEnv): Promise<HookReport>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
+  /** The environment variables that `homeOf` reads. */
+  readonly variables: readonly string[];
   /** Types one fixed line into the idle terminal of a process. Must type nothing where the line could approve or send something. */
   nudge?(pid: number): Promise<boolean>;
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */

@@ -18,6 +18,7 @@ export const geminiWorkstation: Workstation = {
   testedVersions: ['0.61.0'],
   inspect: inspectHooks,
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
+  variables: ['GEMINI_CLI_HOME'],
   nudge: nudgeInTmux,
   filesFolder: receivedFilesFolder,
 };
