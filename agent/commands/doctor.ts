@@ -10,6 +10,8 @@ import { askDaemon } from '../local-client.ts';
 import { directories } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { createScreen } from '../screen.ts';
+import { serviceStatus } from '../service/service.ts';
+import { serviceWorld, systemOf } from '../service/world.ts';
 import { version } from '../version.ts';
 import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
@@ -45,6 +47,10 @@ function surroundingsOf(context: CommandContext): Surroundings {
     pause: (ms) => pause(ms),
     loadConfig: context.loadConfig,
     installDirs: (agent) => installDirs(context, agent),
+    async service() {
+      const outside = serviceWorld(context, version);
+      return { status: await serviceStatus(outside), notes: await systemOf(outside).notes() };
+    },
     askDaemon: async () => (await askDaemon(directories(context), 'GET', '/status')) as DaemonStatus,
     connect: (relay) => createRelayClient(relay),
     run: runProgram,

@@ -30,7 +30,7 @@ async function daemon(world: World): Promise<Finding[]> {
     const { version, pid, startedAt } = known.value;
     if (version !== world.version) {
       const evidence = `the daemon (pid ${pid}) is version ${version}, this command is ${world.version}`;
-      return [warn('daemon', evidence, 'Run `wa-sync down`, then `wa-sync start`; messages wait meanwhile.')];
+      return [warn('daemon', evidence, 'Run `wa-sync restart`; messages wait meanwhile.')];
     }
     return [ok('daemon', `version ${version}, pid ${pid}, started ${ago(startedAt, now)}`)];
   }
@@ -39,13 +39,16 @@ async function daemon(world: World): Promise<Finding[]> {
   const last = await lastWords(world);
   if (last === 'superseded') {
     const evidence = 'no daemon runs: the last one ended because another start of this daemon took over (superseded)';
-    const step = 'Run `wa-sync down` on the other machine, or remove the copied daemon.id here; then `wa-sync start`.';
+    const step =
+      'Run `wa-sync down` on the other machine, or remove the copied daemon.id here; then `wa-sync start --detach`.';
     return [fail('daemon', evidence, step)];
   }
   if (await isDown(world.dirs.state))
-    return [warn('daemon', 'no daemon runs: `wa-sync down` was said, so no hook starts one', 'Run `wa-sync start`.')];
+    return [
+      warn('daemon', 'no daemon runs: `wa-sync down` was said, so no hook starts one', 'Run `wa-sync start --detach`.'),
+    ];
   const why = last === undefined ? '' : `; the last start said: ${last}`;
-  return [fail('daemon', `${error.message}${why}`, error.hint ?? 'Run `wa-sync start`.')];
+  return [fail('daemon', `${error.message}${why}`, error.hint ?? 'Run `wa-sync start --detach`.')];
 }
 
 const maxLogBytes = 64 * 1024;
@@ -80,7 +83,9 @@ async function leftovers({ dirs, platform }: World): Promise<Finding[]> {
     }
     return `removed ${what}`;
   };
-  return [warn('leftovers', `a daemon that died has left ${what}`, 'Run `wa-sync start`: it removes them.', clear)];
+  return [
+    warn('leftovers', `a daemon that died has left ${what}`, 'Run `wa-sync start --detach`: it removes them.', clear),
+  ];
 }
 
 async function projects(world: World): Promise<Finding[]> {
@@ -98,8 +103,7 @@ function troubles(project: ProjectStatus): Finding[] {
     found.push(
       fail('projects', `${dir}: the relay does not serve the daemon (${error})`, hint ?? 'See docs/errors.md.'),
     );
-  if (relay === 'stopped')
-    found.push(fail('projects', `${dir}: the daemon no longer polls`, 'Run `wa-sync down`, then `wa-sync start`.'));
+  if (relay === 'stopped') found.push(fail('projects', `${dir}: the daemon no longer polls`, 'Run `wa-sync restart`.'));
   for (const trouble of [project.inboxTrouble, project.outboxTrouble]) {
     if (trouble) found.push(fail('projects', `${dir}: ${trouble}`, 'Look at the file that the line names.'));
   }
@@ -122,8 +126,7 @@ async function events(world: World): Promise<Finding[]> {
     const hops = { relay: poll, phone: message, answer: sent, hook };
     const times = Object.entries(hops).map(([hop, at]) => `${hop} ${ago(at, now)}`);
     if (state === 'connected' && poll !== null && now - poll > 3 * relayLimits.holdQuietMs) {
-      const step =
-        'Run `wa-sync down`, then `wa-sync start`; if it comes again, look for a proxy that holds connections.';
+      const step = 'Run `wa-sync restart`; if it comes again, look for a proxy that holds connections.';
       found.push(
         fail('events', `${dir}: the relay answered ${ago(poll, now)}, although the daemon is connected`, step),
       );

@@ -9,6 +9,7 @@ import { hookChecks } from './hooks.ts';
 import { machineChecks } from './machine.ts';
 import { relayChecks } from './relay.ts';
 import { secretChecks } from './secrets.ts';
+import { serviceChecks } from './service.ts';
 import { webhookChecks } from './webhook.ts';
 import { asWaError, createWorld, type Surroundings, said, type World } from './world.ts';
 
@@ -23,6 +24,7 @@ const checks: readonly Check[] = [
   ...configChecks,
   ...secretChecks,
   ...daemonChecks,
+  ...serviceChecks,
   ...relayChecks,
   ...webhookChecks,
   ...hookChecks,

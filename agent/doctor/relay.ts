@@ -1,5 +1,6 @@
 // The relay: reachable, authorised, of this version, with a clock like ours, serving the bound chats, and able to send.
 
+import { nearShare, restOfDayMs } from '../../protocol/free-plan.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { MailboxStatus } from '../../protocol/relay-api.ts';
 import type { Check } from './doctor.ts';
@@ -10,6 +11,7 @@ export const relayChecks: readonly Check[] = [
   { name: 'relay', run: relay },
   { name: 'clock', run: clock },
   { name: 'mailbox', run: mailboxes },
+  { name: 'free-plan', run: freePlan },
 ];
 
 async function relay(world: World): Promise<Finding[]> {
@@ -90,4 +92,17 @@ async function mailboxOf(world: World, { mailbox, paused, projects, outbox }: Ma
     }
   }
   return found;
+}
+
+/** The counters are the relay's own: what else the account runs is not among them. */
+async function freePlan(world: World): Promise<Finding[]> {
+  const known = await world.relay();
+  if (!known?.ok) return [skipped('free-plan', 'the relay does not answer')];
+  const { share, of } = known.value.answer.today;
+  const now = world.clock();
+  const evidence = `${Math.round(share * 100)} % of the free plan today (${of}), anew in ${span(restOfDayMs(now))}`;
+  const step = 'Wait for midnight UTC, or take the paid plan: the relay slows its polls down by itself.';
+  if (share >= 1) return [fail('free-plan', evidence, step)];
+  if (share >= nearShare) return [warn('free-plan', evidence, step)];
+  return [ok('free-plan', evidence)];
 }

@@ -8,6 +8,7 @@ import type { HookReport, InstallDirs } from '../drivers/driver.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import type { Directories } from '../paths.ts';
 import type { RelayClient } from '../relay/client.ts';
+import type { ServiceStatus } from '../service/service.ts';
 
 /** The outside. */
 export interface Surroundings {
@@ -29,6 +30,8 @@ export interface Surroundings {
   /** Errors: `bad_config`. */
   loadConfig(): Config;
   installDirs(agent: string): InstallDirs;
+  /** The service, and what its user should know. Must never reject. */
+  service(): Promise<{ status: ServiceStatus; notes: string[] }>;
   /** `GET /status` of the daemon. Errors: `daemon_not_running`, `daemon_busy`. */
   askDaemon(): Promise<DaemonStatus>;
   connect(relay: { url: string; token: string }): Pick<RelayClient, 'status' | 'webhook' | 'close'>;

@@ -120,7 +120,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       prepare: () => config('{"relay":{"token":"secret-token"'),
       code: 2,
       error: 'bad_config',
-      says: /config\.json is not JSON \(line 1\)/,
+      says: /config\.json: not JSON in line 1/,
       hint: /Correct line 1 of /,
     },
     'config.json has a wrong type': {
