@@ -59,7 +59,8 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('status')
-    .description('show what the running daemon and the relay know')
+    .description('show on one screen what the running daemon and the relay know')
+    .option('--watch', 'draw it again every two seconds, until Ctrl+C')
     .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/status.ts')).statusCommand(options, context));
 

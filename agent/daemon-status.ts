@@ -57,6 +57,10 @@ export interface ProjectStatus {
   held: boolean;
   sprint: string | null;
   away: boolean;
+  /** Whether somebody is at the terminal; null = not known. */
+  present?: boolean | null;
+  /** Turns at the terminal that the phone was not told of. */
+  withheld?: number;
   inboxTrouble: string | null;
   outboxTrouble: string | null;
   approvals: { mode: string; asked: number; policies: string[]; problems: string[] };

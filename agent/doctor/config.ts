@@ -19,7 +19,7 @@ async function config(world: World): Promise<Finding[]> {
   if (!known.ok) return [fail('config', ...said(known.error))];
   const { relay, file } = known.value;
   if (relay) return [ok('config', relay.from === 'config' ? file : 'the relay is named by the environment')];
-  const step = 'Put "relay" into config.json (docs/relay.md), or try `wa-sync dev` without an account.';
+  const step = 'Run wa-sync setup, or put "relay" into config.json (docs/relay.md); `wa-sync dev` needs no account.';
   return [fail('config', `no relay is configured: neither variables nor "relay" in ${file}`, step)];
 }
 

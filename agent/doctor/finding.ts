@@ -1,5 +1,7 @@
 // What a check finds: state, evidence, and the command or the step that repairs it. Pure.
 
+import { span } from '../span.ts';
+
 export type State = 'ok' | 'warn' | 'fail' | 'skipped';
 
 export interface Finding {
@@ -30,13 +32,4 @@ export function fail(check: string, evidence: string, repair: string, fix?: () =
 export function ago(at: number | null | undefined, now: number): string {
   if (at === null || at === undefined) return 'not yet';
   return `${span(now - at)} ago`;
-}
-
-/** The largest unit that fits, rounded down. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
 }

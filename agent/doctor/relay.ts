@@ -3,8 +3,9 @@
 import { nearShare, restOfDayMs } from '../../protocol/free-plan.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { MailboxStatus } from '../../protocol/relay-api.ts';
+import { span } from '../span.ts';
 import type { Check } from './doctor.ts';
-import { ago, type Finding, fail, ok, skipped, span, warn } from './finding.ts';
+import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { said, type World } from './world.ts';
 
 export const relayChecks: readonly Check[] = [
@@ -22,7 +23,7 @@ async function relay(world: World): Promise<Finding[]> {
   if (version !== world.version) {
     const evidence = `the relay is version ${version}, this command is ${world.version}`;
     return [
-      warn('relay', evidence, 'Deploy this version of the relay (docs/relay.md); it keeps its secrets and messages.'),
+      warn('relay', evidence, 'Run wa-sync relay upgrade (by hand: docs/relay.md); secrets and messages stay.'),
     ];
   }
   return [ok('relay', `version ${version} answers and knows the token`)];

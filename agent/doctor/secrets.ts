@@ -6,7 +6,7 @@ import { botTokenPattern, ownerSecrets } from '../../protocol/telegram-settings.
 import { pathBelow } from '../fs/below.ts';
 import { excludeFromGit, gitTakes, trackedWith } from '../fs/git.ts';
 import type { Check } from './doctor.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { type Finding, fail, ok, skipped } from './finding.ts';
 import type { World } from './world.ts';
 
 export const secretChecks: readonly Check[] = [

@@ -11,7 +11,7 @@ export const webhookChecks: readonly Check[] = [{ name: 'webhook', run: webhook 
 const recentMs = 10 * 60_000;
 /** Between two looks at what waits. */
 const betweenMs = 2_000;
-const setAgain = 'Set the webhook again (docs/relay.md, step 4).';
+const setAgain = 'Set the webhook again: wa-sync setup, or docs/relay.md, step 4.';
 
 async function webhook(world: World): Promise<Finding[]> {
   const known = await world.webhook();

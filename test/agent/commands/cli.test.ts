@@ -400,16 +400,14 @@ describe('the daemon', () => {
     const first = await daemon();
     await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
     const shown = (await run(['status'])).stdout;
-    expect(shown).toMatch(
-      new RegExp(`^wa-sync \\S+, pid ${first.pid}, since \\S+\n${project} \\(chat \\d+, project 0\\)\n`),
-    );
-    expect(shown).toMatch(/ {2}relay {6}connected\n {2}waiting {4}0 for the coding agent, 0 for the phone\n/);
-    expect(shown).toMatch(/\n {2}messages {3}none in the last 24 hours\n$/);
+    expect(shown).toMatch(new RegExp(`^wa-sync {5}\\S+, pid ${first.pid}, up \\d+ s\nrelay {7}http://\\S+, \\S+\n`));
+    expect(shown).toMatch(new RegExp(`\n\n${project} \\(chat \\d+, project 0\\)\n {2}relay {5}connected\n`));
+    expect(shown).toMatch(/ {2}modes {5}not away, approvals off.*\n {2}waiting {3}0 for the coding agent, 0 for the phone\n/);
+    expect(shown).toMatch(/ {2}receipts {2}none in the last 24 hours\n {2}last {6}message -, answer -, poll \d+ s ago, hook -\n$/);
     // Only the daemon's own shell knows the relay: what is not known is not called nothing.
     const elsewhere = await run(['status'], { WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
-    expect(elsewhere.stdout).toMatch(
-      /\n {2}messages {3}unknown, .*WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config\.json\n$/,
-    );
+    expect(elsewhere.stdout).toMatch(/\nrelay {7}this shell does not know the relay: set WA_RELAY_URL and\n/);
+    expect(elsewhere.stdout).toMatch(/\n {2}receipts {2}unknown without the relay\n/);
     const second = await run(['start', '-q']);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(

@@ -398,7 +398,7 @@ export const faults: Record<string, Fault> = {
     check: 'relay',
     state: 'warn',
     evidence: /the relay is version 0\.0\.1/,
-    repair: /Deploy/,
+    repair: /relay upgrade/,
   },
   'a relay that cannot be reached': {
     plant: (_, outside) => {
