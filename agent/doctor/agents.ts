@@ -5,7 +5,7 @@ import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { ofFootprints } from '../drivers/footprints.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { isOlder } from './machine.ts';
 import type { World } from './world.ts';

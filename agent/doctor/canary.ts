@@ -4,7 +4,7 @@
 import { parse } from 'node:path';
 import { randomHex } from '../crypto.ts';
 import type { Canary } from '../drivers/driver.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped } from './finding.ts';
 import type { Ran, World } from './world.ts';
 

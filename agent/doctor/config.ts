@@ -3,7 +3,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configFiles } from '../paths.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { close } from './machine.ts';
 import { said, type World } from './world.ts';

@@ -10,7 +10,7 @@ import { acquireLock, readLockOwner } from '../fs/lock.ts';
 import { readFrom } from '../fs/tail.ts';
 import { stateFiles } from '../paths.ts';
 import { isOver } from '../process.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { said, type World } from './world.ts';
 

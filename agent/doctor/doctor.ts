@@ -2,6 +2,7 @@
 
 import { agentChecks } from './agents.ts';
 import { canaryChecks } from './canary.ts';
+import type { Check } from './check.ts';
 import { configChecks } from './config.ts';
 import { daemonChecks } from './daemon.ts';
 import type { Finding, State } from './finding.ts';
@@ -11,13 +12,7 @@ import { relayChecks } from './relay.ts';
 import { secretChecks } from './secrets.ts';
 import { serviceChecks } from './service.ts';
 import { webhookChecks } from './webhook.ts';
-import { asWaError, createWorld, type Surroundings, said, type World } from './world.ts';
-
-export interface Check {
-  name: string;
-  /** One finding or more; the check itself may reject. */
-  run(world: World): Promise<Finding[]>;
-}
+import { asWaError, createWorld, type Surroundings, said } from './world.ts';
 
 const checks: readonly Check[] = [
   ...machineChecks,

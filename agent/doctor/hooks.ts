@@ -8,7 +8,7 @@ import type { HookFault, HookReport, HookScope, HookStatus } from '../drivers/dr
 import { workstationOf } from '../drivers/workstations.ts';
 import { readLinked } from '../fs/raw-file.ts';
 import { programOfAgent } from './agents.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { World } from './world.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { socketFileName } from '../../protocol/hook.ts';
 import { pathBelow } from '../fs/below.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { World } from './world.ts';
 

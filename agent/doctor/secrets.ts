@@ -5,7 +5,7 @@ import { mailboxFolder } from '../../protocol/files.ts';
 import { botTokenPattern, ownerSecrets } from '../../protocol/telegram-settings.ts';
 import { pathBelow } from '../fs/below.ts';
 import { excludeFromGit, gitTakes, trackedWith } from '../fs/git.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped } from './finding.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 // The service: whether it is what it should be, and whether it outlives the session. What a service manager says is known by its file.
 
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 // How the platform reaches the relay, and what the bot may hear: asked through the relay, because this machine has no bot token.
 
 import type { WebhookReport } from '../../protocol/relay-api.ts';
-import type { Check } from './doctor.ts';
+import type { Check } from './check.ts';
 import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { said, type World } from './world.ts';
 

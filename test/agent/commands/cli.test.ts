@@ -421,6 +421,32 @@ describe('the daemon', () => {
     expect((await run(['status'])).code).toBe(1);
   });
 
+  it('is examined by doctor: through the real relay and its platform, as lines and as JSON, with exit code 1 for a failure', async () => {
+    await daemon();
+    await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
+    const { code, stdout } = await run(['doctor', '--json']);
+    const found = JSON.parse(stdout).findings.map(({ check, state }: { check: string; state: string }) => [check, state]);
+    expect(found).toContainEqual(['relay', 'ok']);
+    expect(found).toContainEqual(['webhook', 'ok']);
+    expect(found).toContainEqual(['daemon', 'ok']);
+    // The config directory of this file is not private.
+    expect(found).toContainEqual(['folders', 'warn']);
+    expect(code).toBe(found.some(([, state]: string[]) => state === 'fail') ? 1 : 0);
+    const fixed = await run(['doctor', '--fix']);
+    expect(fixed.stdout).toMatch(/^repaired {2}folders: .* has mode 700 now$/m);
+    expect(fixed.stdout).toMatch(/\n\d+ findings: /);
+    expect((await run(['doctor'], { WA_RELAY_URL: 'http://127.0.0.1:9' })).code).toBe(1);
+  });
+
+  it('is watched by status in blocks where there is no terminal, and its screen goes on while no daemon runs', async () => {
+    const watching = runProgram(['status', '--watch'], { ...env }, project);
+    await until('it says that no daemon runs', () => watching.stdout().includes('no daemon answers'));
+    await daemon();
+    await until('it shows the daemon', () => /\n\nwa-sync {5}\S+, pid /.test(watching.stdout()));
+    expect(watching.stdout()).not.toContain('\u001b');
+    await watching.kill9();
+  });
+
   it('ends with exit code 0 by Ctrl+C, and can be started again at once', async () => {
     const first = await daemon();
     process.kill(first.pid, 'SIGINT');
