@@ -66,6 +66,8 @@ export interface ProjectStatus {
   approvals: { mode: string; asked: number; policies: string[]; problems: string[] };
   /** What a dialog of the coding agent at the desk asks. */
   dialog?: string | null;
+  /** Somebody is at the terminal; null = not known. */
+  present?: boolean | null;
   /** Whether turns typed at the desk are sent to the phone. */
   follow?: string;
   /** Of today, by the whole ids of the sessions; the one that ended a turn last first. */

@@ -43,9 +43,9 @@ export type DaemonCommand = Named<'daemon'>;
 /** The commands in the help and in the menu of the phone. */
 export const offeredCommands: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
 
-/** The command line that binds a project to a topic, in the folder of the project; topic 0 = the main chat. */
-export function bindCommand(mailbox: string, project: number): string {
-  return `wa-sync setup --chat ${mailbox} --topic ${project}`;
+/** The command line that binds a project to a topic, in the folder of the project; topic 0 = the main chat. `chat` = one of several. */
+export function bindCommand(project: number, chat: string | undefined): string {
+  return `wa-sync setup${chat === undefined ? '' : ` --chat ${chat}`} --topic ${project}`;
 }
 
 /** By name or alias, in lower case. */

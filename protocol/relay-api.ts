@@ -40,6 +40,7 @@ const standingSchema: v.GenericSchema<Standing> = v.object({
   asked: count,
   waiting: count,
   away: v.boolean(),
+  present: v.exactOptional(v.boolean()),
   approvals: name,
   follow: v.exactOptional(name),
   sprint: v.exactOptional(name),

@@ -49,6 +49,8 @@ export interface Standing {
   /** Messages that wait for the coding agent on the workstation. */
   waiting: number;
   away: boolean;
+  /** Somebody is at the terminal; absent = not known. */
+  present?: boolean;
   approvals: string;
   follow?: string;
   sprint?: string;

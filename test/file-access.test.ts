@@ -22,6 +22,7 @@ const others: Record<string, string> = {
   'agent/crypto.ts': '/dev/urandom',
   'agent/daemon/daemon-id.ts': 'config directory',
   'agent/daemon/daemon.ts': 'state and runtime directory',
+  'agent/daemon/day-usage.ts': 'state directory',
   'agent/dev/echo-agent.ts': 'the folder of dev',
   'agent/dev/embedded-relay.ts': 'the folder of dev',
   'agent/dev/phone-assets.ts': 'our own package',

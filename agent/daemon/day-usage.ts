@@ -92,8 +92,11 @@ export async function createDayUsage(path: string, { clock, log }: { clock(): nu
     if (call.event.type !== 'turnEnd') return;
     counted.turns += 1;
     sessions = [counted, ...sessions.filter((each) => each !== counted)];
-    await count(counted, call);
-    await save();
+    try {
+      await count(counted, call);
+    } finally {
+      await save();
+    }
   }
 
   return {

@@ -70,7 +70,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     path: project.turn?.place?.transcript,
   };
   const usage = await createDayUsage(files.usage(key), { clock, log });
-  const standing = createStanding(deps.surroundings, clock);
+  const standing = createStanding(deps.surroundings, deps);
   let relayOffsetMs = 0;
   const last: LastEvents = { poll: null, message: null, sent: null, hook: null };
   let pull: Pull | undefined;

@@ -19,7 +19,10 @@ export function surroundings(version: string): Surroundings {
 }
 
 /** Remembers since when the coding agent does what it does. */
-export function createStanding({ machine, version, zone }: Surroundings, clock: () => number) {
+export function createStanding(
+  { machine, version, zone }: Surroundings,
+  { clock, redact }: { clock(): number; redact(text: string): string },
+) {
   let doing: Doing | undefined;
   let sinceAt = 0;
   return (status: ProjectStatus): Standing => {
@@ -28,7 +31,7 @@ export function createStanding({ machine, version, zone }: Surroundings, clock: 
       doing = now;
       sinceAt = clock();
     }
-    const { session, agent, dialog, follow, sprint, approvals, usage } = status;
+    const { session, agent, present, dialog, follow, sprint, approvals, usage } = status;
     return {
       machine: named(machine),
       folder: named(basename(status.dir) || status.dir),
@@ -38,10 +41,11 @@ export function createStanding({ machine, version, zone }: Surroundings, clock: 
       ...(session === null ? {} : { session: shortId(session) }),
       doing,
       sinceAt,
-      ...(dialog ? { dialog: oneLine(dialog, standingLimits.dialog - 1) } : {}),
+      ...(dialog ? { dialog: oneLine(redact(dialog), standingLimits.dialog - 1) } : {}),
       asked: approvals.asked,
       waiting: status.waiting,
       away: status.away,
+      ...(typeof present === 'boolean' ? { present } : {}),
       approvals: named(approvals.mode),
       ...(follow ? { follow: named(follow) } : {}),
       ...(sprint === null ? {} : { sprint: named(sprint) }),

@@ -16,6 +16,7 @@ import type {
   PollAnswer,
   PollRequest,
   StatusAnswer,
+  TopicAnswer,
   WebhookAnswer,
 } from '../../protocol/relay-api.ts';
 import { exchange as exchangeHttp, readText } from '../http.ts';
@@ -27,6 +28,8 @@ export interface RelayClient {
   status(): Promise<StatusAnswer>;
   /** What the platforms say of webhook, rights and chats. */
   webhook(): Promise<WebhookAnswer>;
+  /** A topic of this name for a project, once until a daemon polls it. Errors: `no_topics`, and those of every call. */
+  makeTopic(mailbox: string, name: string): Promise<TopicAnswer>;
   letters(address: Address): Promise<LettersAnswer>;
   actOnLetter(id: string, body: LetterAction): Promise<LettersAnswer>;
   /** Shows "typing" on the phone for some seconds. */
@@ -82,6 +85,7 @@ const shapes = {
   document: { items: Array.isArray },
   status: { version: isThere, mailboxes: Array.isArray },
   webhook: { platforms: Array.isArray },
+  topic: { project: Number.isSafeInteger },
   letters: { letters: Array.isArray },
 } satisfies Record<string, Shape>;
 
@@ -176,6 +180,7 @@ export function createRelayClient(
     outbox: (body) => call('/v1/outbox', shapes.outbox, { body: JSON.stringify(body) }),
     status: () => call('/v1/status', shapes.status),
     webhook: () => call('/v1/webhook', shapes.webhook),
+    makeTopic: (mailbox, name) => call('/v1/topics', shapes.topic, { body: JSON.stringify({ mailbox, name }) }),
     letters: (address) => call(`/v1/letters?${query(address)}`, shapes.letters),
     actOnLetter: (id, body) =>
       call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),

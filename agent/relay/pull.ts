@@ -92,6 +92,11 @@ export function startPull(options: PullOptions): Pull {
     return Math.min(relayLimits.holdQuietMs, Math.max(ownMs, slow?.holdMs ?? 0));
   }
 
+  /** A turn, or a terminal that waits for the phone, may need a STOP or a message at any time. */
+  function isIdle(): boolean {
+    return (options.standing?.().doing ?? 'idle') === 'idle';
+  }
+
   /** The standing for the next poll, when the relay does not have it. */
   function freshStanding(): Standing | undefined {
     const now = options.standing?.();
@@ -214,7 +219,7 @@ export function startPull(options: PullOptions): Pull {
       poll.catch(() => {});
       try {
         await Promise.race([poll, interrupted]);
-        if (slow && isQuiet && !interrupt.signal.aborted) {
+        if (slow && isQuiet && isIdle() && !interrupt.signal.aborted) {
           const pauseMs = Math.min(pollAfterMaxMs, slow.pollAfterMs);
           await pause(pauseMs, AbortSignal.any([stopping.signal, interrupt.signal]));
         }
@@ -245,7 +250,7 @@ export function startPull(options: PullOptions): Pull {
     wake: () => interrupt.abort(),
     stands() {
       const isSoon = clock() - standingNudgedAt < standingEveryMs;
-      if (!options.standing || isSoon || slow || current.state !== 'connected') return;
+      if (!options.standing || isSoon || current.state !== 'connected' || (slow && isIdle())) return;
       if (told && essenceOf(told) === essenceOf(options.standing())) return;
       standingNudgedAt = clock();
       interrupt.abort();

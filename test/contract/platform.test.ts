@@ -89,6 +89,14 @@ forAll('%s', (name) => {
     expect(lastShown()?.text).toBe('pong');
   });
 
+  it('makes no topic where the chat has none, and says so by one code', async () => {
+    const { status, body } = await rigs.call<{ error: { code: string } }>('POST', '/v1/topics', {
+      mailbox: rig.mailbox,
+      name: 'app',
+    });
+    expect([status, body.error.code]).toEqual([409, 'no_topics']);
+  });
+
   it('shows a text with buttons and makes a tap a control of its user', async () => {
     const key = await post({
       parts: [{ text: 'Run it?', entities: [] }],

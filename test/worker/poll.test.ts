@@ -136,6 +136,22 @@ describe('a poll through the Worker', () => {
     expect(await take(newer)).toEqual(['for the later start']);
   });
 
+  it("counts for the day's share of the free plan, also when the object falls asleep behind it", async () => {
+    const today = async () => (await relay.call<StatusAnswer>('GET', '/v1/status')).body.today;
+    await relay.poll();
+    const before = await today();
+    for (let poll = 0; poll < 2; poll += 1) {
+      await relay.poll();
+      await relay.evict('hibernate');
+    }
+    const after = await today();
+    // What asked for the counts before is forgotten with the object.
+    expect(after.workerRequests).toBeGreaterThanOrEqual(before.workerRequests + 2);
+    expect(after.objectRequests).toBeGreaterThanOrEqual(before.objectRequests + 2);
+    expect(after.rowsWritten).toBeGreaterThanOrEqual(before.rowsWritten + 2);
+    expect(after.share).toBeGreaterThan(0);
+  });
+
   it('is heard in /v1/status', async () => {
     const { body } = await relay.call<StatusAnswer>('GET', '/v1/status');
     expect(body).toMatchObject({

@@ -26,6 +26,8 @@ export interface OwnerActions {
   edit(messageId: number, text: string, chatId?: number): Promise<void>;
   /** The owner taps an inline button. Returns the id of the query, which the bot's answer names. */
   press(messageId: number, label: string, chatId?: number): Promise<string>;
+  /** The owner deletes a topic with all of its messages. The bot gets no update. */
+  deleteTopic(threadId: number, chatId?: number): void;
 }
 
 /** `send` queues an update. @throws {WaError} bad_arguments for an action that a phone does not offer. */
@@ -69,6 +71,13 @@ export function ownerActions(world: World, send: (update: object) => Promise<voi
       const { callback_data: data } = button;
       await send({ callback_query: { id, from: world.owner, message, chat_instance: `-${chatId}`, data } });
       return id;
+    },
+    deleteTopic(threadId, chatId = ownerId) {
+      if (!world.chats.get(chatId)?.topics.delete(threadId)) {
+        throw new WaError('bad_arguments', `no topic ${threadId} in chat ${chatId}`);
+      }
+      const messages = world.messages.get(chatId) ?? new Map<number, StoredMessage>();
+      for (const [id, { message }] of messages) if (message.message_thread_id === threadId) messages.delete(id);
     },
   };
 }

@@ -240,4 +240,18 @@ describe('a relay whose day runs out', () => {
     );
     expect(holds).toEqual([0, 50_000, 50_000, 50_000, 25_000, 25_000]);
   });
+
+  it('is asked without a pause while a turn runs or a terminal waits, which may need a STOP', async () => {
+    const slow = { holdMs: 50_000, pollAfterMs: 80_000 };
+    const busy = (count: number) => ({ ...standing, doing: count < 4 ? ('turn' as const) : ('waiting' as const) });
+    let polls = 0;
+    const at = await pollsOf(
+      (_, count) => {
+        polls = count;
+        return { ...nothing, slow };
+      },
+      { most: 8, standing: () => busy(polls) },
+    );
+    expect(at).toHaveLength(8);
+  });
 });

@@ -46,10 +46,10 @@ export function statusText(core: Core, number: number): string {
 }
 
 function standingLines(core: Core, project: ProjectRow, standing: Standing): string[] {
-  const { folder, machine, agent, session, away, follow, approvals, sprint } = standing;
+  const { folder, machine, agent, session, away, present, follow, approvals, sprint } = standing;
   const named = [`${folder} on ${machine}`, ...(agent === undefined ? [] : [agent])].join(', ');
   const modes = [
-    `away ${away ? 'on' : 'off'}`,
+    `away ${away ? 'on' : 'off'}${present === undefined ? '' : `, ${present ? 'somebody' : 'nobody'} at the terminal`}`,
     ...(follow === undefined ? [] : [`follow ${follow}`]),
     `approvals ${approvals}`,
     ...(sprint === undefined ? [] : [`sprint: ${sprint}`]),

@@ -15,8 +15,9 @@ export const unboundCursor = -1;
 const everyMs = 3_600_000;
 
 /** The command that binds a project to the topic, or to the main chat. */
-export function bindingText(core: Core, project: number): string {
-  return `To bind one, run in its folder: ${bindCommand(core.chatId, project)}`;
+export function bindingText({ platform, chatId }: Core, project: number): string {
+  const chat = platform.chatIds.length > 1 ? chatId : undefined;
+  return `To bind one, run in its folder: ${bindCommand(project, chat)}`;
 }
 
 /** Answers a message in a topic without a project. True = the phone is told now. */

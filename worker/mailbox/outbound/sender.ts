@@ -49,10 +49,10 @@ export function createSender(core: Core, guard: () => void) {
   }
 
   /** The object stays awake until the platform answers. */
-  async function timed<T>(call: Promise<T>): Promise<T> {
+  async function timed<T>(call: () => Promise<T>): Promise<T> {
     const startedAt = clock();
     try {
-      return await call;
+      return await call();
     } finally {
       counters.add('active_ms', clock() - startedAt);
     }
@@ -80,7 +80,9 @@ export function createSender(core: Core, guard: () => void) {
     takeTokens(chatRates(), nowMs);
     counters.add('calls');
     const { row, reaction } = pending;
-    const outcome = await timed(platform.call({ kind: 'react', chatId: targetChat(core), ref: row.ref, reaction }));
+    const outcome = await timed(() =>
+      platform.call({ kind: 'react', chatId: targetChat(core), ref: row.ref, reaction }),
+    );
     sql.transaction(() => {
       switch (outcome.kind) {
         case 'sent':
@@ -143,7 +145,7 @@ export function createSender(core: Core, guard: () => void) {
         });
         calls += 1;
         counters.add('calls');
-        const outcome = await timed(platform.call(call));
+        const outcome = await timed(() => platform.call(call));
         end(row, () => record(core, row, outcome));
       }
     },
