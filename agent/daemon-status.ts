@@ -57,8 +57,6 @@ export interface ProjectStatus {
   held: boolean;
   sprint: string | null;
   away: boolean;
-  /** Whether somebody is at the terminal; null = not known. */
-  present?: boolean | null;
   /** Turns at the terminal that the phone was not told of. */
   withheld?: number;
   inboxTrouble: string | null;

@@ -1,7 +1,7 @@
 // The lines of `wa-sync status`: one screen of 80 columns for daemon, relay and each project. Pure.
 
-import { nearShare } from '../../protocol/free-plan.ts';
 import { WaError } from '../../protocol/errors.ts';
+import { nearShare } from '../../protocol/free-plan.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
@@ -62,7 +62,12 @@ function head({ daemon, version, now }: StatusView): Row[] {
 
 function relayPart({ relay, version, daemon }: StatusView): Row[] {
   if (!relay)
-    return [odd('relay', 'this shell does not know the relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json')];
+    return [
+      odd(
+        'relay',
+        'this shell does not know the relay: set WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config.json',
+      ),
+    ];
   const { url, answer } = relay;
   if (answer instanceof WaError)
     return [bad('relay', `${url}: ${answer.message} (${answer.code})`), ...(answer.hint ? [row('', answer.hint)] : [])];
@@ -79,7 +84,8 @@ function relayPart({ relay, version, daemon }: StatusView): Row[] {
 
 function claimPart({ claim, now }: StatusView): Row[] {
   if (!claim) return [];
-  if (claim.expiresAt <= now) return [odd('account', 'the temporary account of the relay has ended, unless you claimed it')];
+  if (claim.expiresAt <= now)
+    return [odd('account', 'the temporary account of the relay has ended, unless you claimed it')];
   return [odd('account', `temporary, ends in ${span(claim.expiresAt - now)}; keep it: ${claim.url}`)];
 }
 
@@ -112,7 +118,10 @@ function projectPart(project: ProjectStatus, view: StatusView): Row[] {
   ];
 }
 
-function sessionText({ session, turnRuns, held, present, withheld = 0, dialog }: ProjectStatus, usage?: SessionUsage): string {
+function sessionText(
+  { session, turnRuns, held, present, withheld = 0, dialog }: ProjectStatus,
+  usage?: SessionUsage,
+): string {
   if (session === null) return 'none yet, the next turn of the coding agent is the first';
   const doing = turnRuns ? 'a turn runs' : held ? 'it waits for the phone' : 'idle';
   const share = usage?.contextShare;

@@ -60,7 +60,8 @@ async function look(context: CommandContext): Promise<StatusView> {
   const projects = daemon instanceof WaError ? [] : daemon.projects;
   const usage = await Promise.all(
     projects.map(async ({ dir, agent, transcript }) => {
-      const found = agent && transcript ? await readUsage({ agent, path: transcript }).catch(() => undefined) : undefined;
+      const found =
+        agent && transcript ? await readUsage({ agent, path: transcript }).catch(() => undefined) : undefined;
       return found ? [[dir, found] as const] : [];
     }),
   );
@@ -96,7 +97,9 @@ async function readClaim(configDir: string): Promise<Claim | undefined> {
     const file = await readLinked(join(configDir, 'setup.json'), maxSetupBytes);
     const { relay } = JSON.parse(file?.bytes.toString('utf8') ?? '{}');
     const isTemporary = relay?.kind === 'temporary' && typeof relay.claimUrl === 'string';
-    return isTemporary && Number.isFinite(relay.expiresAt) ? { url: relay.claimUrl, expiresAt: relay.expiresAt } : undefined;
+    return isTemporary && Number.isFinite(relay.expiresAt)
+      ? { url: relay.claimUrl, expiresAt: relay.expiresAt }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -444,8 +444,12 @@ describe('the daemon', () => {
     const shown = (await run(['status'])).stdout;
     expect(shown).toMatch(new RegExp(`^wa-sync {5}\\S+, pid ${first.pid}, up \\d+ s\nrelay {7}http://\\S+, \\S+\n`));
     expect(shown).toMatch(new RegExp(`\n\n${project} \\(chat \\d+, project 0\\)\n {2}relay {5}connected\n`));
-    expect(shown).toMatch(/ {2}modes {5}not away, approvals off.*\n {2}waiting {3}0 for the coding agent, 0 for the phone\n/);
-    expect(shown).toMatch(/ {2}receipts {2}none in the last 24 hours\n {2}last {6}message -, answer -, poll \d+ s ago, hook -\n$/);
+    expect(shown).toMatch(
+      / {2}modes {5}not away, approvals off.*\n {2}waiting {3}0 for the coding agent, 0 for the phone\n/,
+    );
+    expect(shown).toMatch(
+      / {2}receipts {2}none in the last 24 hours\n {2}last {6}message -, answer -, poll \d+ s ago, hook -\n$/,
+    );
     // Only the daemon's own shell knows the relay: what is not known is not called nothing.
     const elsewhere = await run(['status'], { WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
     expect(elsewhere.stdout).toMatch(/\nrelay {7}this shell does not know the relay: set WA_RELAY_URL and\n/);
@@ -467,7 +471,10 @@ describe('the daemon', () => {
     await daemon();
     await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
     const { code, stdout } = await run(['doctor', '--json']);
-    const found = JSON.parse(stdout).findings.map(({ check, state }: { check: string; state: string }) => [check, state]);
+    const found = JSON.parse(stdout).findings.map(({ check, state }: { check: string; state: string }) => [
+      check,
+      state,
+    ]);
     expect(found).toContainEqual(['relay', 'ok']);
     expect(found).toContainEqual(['webhook', 'ok']);
     expect(found).toContainEqual(['daemon', 'ok']);

@@ -93,7 +93,10 @@ it('one screen of 80 columns says all of a project', () => {
 });
 
 it('names the claim link and the end of a temporary account, and a daemon of another version', () => {
-  const claim = { url: 'https://dash.example/claim?token=a-link-to-copy-in-one-piece', expiresAt: now + 54 * 60 * second };
+  const claim = {
+    url: 'https://dash.example/claim?token=a-link-to-copy-in-one-piece',
+    expiresAt: now + 54 * 60 * second,
+  };
   const text = textOf({ claim, version: '1.3.0' });
   expect(text).toContain(`            ${claim.url}`);
   expect(text).toContain('account     temporary, ends in 54 min; keep it:');
