@@ -27,7 +27,7 @@ import { dist } from '../../helpers/stack.ts';
 
 export const chat = '1000001';
 export const token = 'k3J9-agent-token-of-the-patient-0001';
-export const relayUrl = 'https://relay.example';
+const relayUrl = 'https://relay.example';
 
 export interface Patient {
   /** Everything but state and runtime directory. */
