@@ -60,9 +60,20 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
 
   program
     .command('status')
-    .description('show what the running daemon and the relay know')
+    .description('show on one screen what the running daemon and the relay know')
+    .option('--watch', 'draw it again every two seconds, until Ctrl+C')
     .option('--json', 'one JSON object')
     .action(async (options) => (await import('./commands/status.ts')).statusCommand(options, context));
+
+  program
+    .command('doctor')
+    .description('look at everything between the phone and the coding agent; exits 1 when something fails')
+    .option('--fix', 'repair what is safe, and say what was done')
+    .option('--json', 'one JSON object')
+    .action(async (options) => {
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      if (await doctorCommand(options, context)) process.exitCode = exitCodes.failed;
+    });
 
   program
     .command('down')
@@ -361,7 +372,7 @@ async function main(): Promise<number> {
     // The unknown name alone: with its arguments, commander shows the whole help instead of the mistake.
     const isUnknown = !hasDefault && !command;
     await program.parseAsync(isUnknown ? [named] : args, { from: 'user' });
-    return exitCodes.ok;
+    return Number(process.exitCode ?? exitCodes.ok);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
     const problem = error instanceof CommanderError ? usageError(error, command?.name()) : error;

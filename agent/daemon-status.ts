@@ -57,6 +57,8 @@ export interface ProjectStatus {
   held: boolean;
   sprint: string | null;
   away: boolean;
+  /** Turns at the terminal that the phone was not told of. */
+  withheld?: number;
   inboxTrouble: string | null;
   outboxTrouble: string | null;
   approvals: { mode: string; asked: number; policies: string[]; problems: string[] };

@@ -220,22 +220,22 @@ export interface StatusAnswer {
 
 /** What a platform says of an account of the relay: its webhook, its rights, its chats. Nothing secret. */
 export type Inspection =
-  | { kind: 'failed'; code: ErrorCode; reason: string }
+  | { kind: 'failed'; code: ErrorCode; reason: string; repair: string }
   | {
       kind: 'report';
       username: string | null;
-      /** Whether the account hears every message of a group where it is an ordinary member. */
-      readsGroups: boolean;
       /** Whether private chats can have topics. */
       topics: boolean;
       webhook: WebhookReport;
-      chats: ChatReport[];
+      /** What keeps the account from hearing or reaching a chat, in words for people. */
+      troubles: { what: string; repair: string }[];
     };
 
 export interface WebhookReport {
   /** Null = the platform sends to no webhook. The whole address may be the secret of another program. */
   host: string | null;
-  /** Whether the path is the route of this relay. */
+  /** The path that the relay listens at, and whether the webhook has it. */
+  route: string;
   isRoute: boolean;
   /** Updates that the platform could not deliver yet. */
   pending: number;
@@ -243,14 +243,6 @@ export interface WebhookReport {
   lastError: { at: number; reason: string } | null;
   /** Kinds of update that the relay needs and the platform does not send. */
   missing: string[];
-}
-
-export interface ChatReport {
-  chatId: string;
-  isGroup: boolean;
-  isAdmin: boolean;
-  /** Why the account cannot reach the chat; null = it can. */
-  problem: string | null;
 }
 
 export interface WebhookAnswer {

@@ -41,6 +41,9 @@ export const ownerSecrets: readonly string[] = [
   'TELEGRAM_WEBHOOK_SECRET_NEXT',
 ];
 
+/** An extended regular expression for the token of a bot. */
+export const botTokenPattern = '[0-9]{8,10}:AA[A-Za-z0-9_-]{33}';
+
 /** The kinds of update that the relay reads; whoever sets the webhook must name them all. */
 export const allowedUpdates = [
   'message',

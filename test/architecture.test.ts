@@ -65,6 +65,18 @@ const rooms: readonly Room[] = [
   },
   { files: 'agent/commands/*', may: ['protocol/*', 'node', 'agent/**'], why: 'puts parts together, without a package' },
   {
+    files: 'agent/doctor/*',
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/{fs,service}/*',
+      'agent/drivers/{driver,footprints,workstations}.ts',
+      'agent/relay/client.ts',
+    ],
+    why: 'looks at every part from outside; what a host makes of its settings is known by its driver',
+  },
+  {
     files: 'agent/daemon/*',
     may: [
       'protocol/*',

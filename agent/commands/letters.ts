@@ -10,7 +10,7 @@ import { askDaemon, type DaemonDirs } from '../local-client.ts';
 import { type Address, createRelayClient } from '../relay/client.ts';
 import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
-import { holder } from './status.ts';
+import { holder } from './status-view.ts';
 
 export interface DeadLettersArgs {
   action: 'retry' | 'drop' | undefined;

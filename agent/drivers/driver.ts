@@ -158,6 +158,10 @@ export interface Workstation {
   readonly installer: Installer;
   /** One sentence for each setting that keeps the host from running its hooks in a project. Must never reject. */
   verify(projectDir: string, home: string): Promise<string[]>;
+  /** Versions of the host with which the driver was tested, oldest first. */
+  readonly testedVersions: readonly string[];
+  /** What the host would run in these projects, and what is wrong with that. Must change nothing and never reject. */
+  inspect(dirs: InstallDirs, projects: readonly string[], env: NodeJS.ProcessEnv): Promise<HookReport>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
   /** The environment variables that `homeOf` reads. */
@@ -166,6 +170,31 @@ export interface Workstation {
   nudge?(pid: number): Promise<boolean>;
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
+}
+
+export interface HookReport {
+  /** Of the installer. */
+  statuses: HookStatus[];
+  faults: HookFault[];
+  /** Undefined = no hook for it is installed. */
+  canary: Canary | undefined;
+}
+
+export interface HookFault {
+  state: 'warn' | 'fail';
+  what: string;
+  repair: string;
+  /** The scope whose installation repairs it, and its project. */
+  reinstall?: { scope: HookScope; projectDir: string };
+}
+
+/** The installed command of an event that changes nothing, as the host starts it. */
+export interface Canary {
+  event: string;
+  program: string;
+  args: readonly string[];
+  /** The stdin of such a call in a folder. */
+  payload(session: string, cwd: string): string;
 }
 
 export interface InstallDirs {

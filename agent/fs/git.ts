@@ -131,6 +131,19 @@ export async function gitTakes(dir: string): Promise<string | undefined> {
 }
 
 /**
+ * Paths of tracked files of the working tree below `dir` with a line that fits one of these extended regular expressions. Why git could
+ * not look; without a reason where git or the repository is missing. The patterns go to git by its input, because others read command lines.
+ */
+export async function trackedWith(
+  dir: string,
+  patterns: readonly string[],
+): Promise<string[] | { reason: string | undefined }> {
+  if ((await gitFolderAround(dir)) === undefined) return { reason: undefined };
+  const found = await git(dir, ['grep', '-I', '-l', '-z', '-E', '--no-color', '-f', '-'], `${patterns.join('\n')}\n`);
+  return Array.isArray(found) ? found.map((name) => join(dir, name)) : found;
+}
+
+/**
  * Changes whenever git has written its index: a file may be tracked since, or another ignore file checked out. git locks the index
  * before it writes any file, so what was read before an unchanged mark without a lock was not written by git.
  */

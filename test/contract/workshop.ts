@@ -148,10 +148,9 @@ export function createWorkshop(): Workshop {
         inspect: async () => ({
           kind: 'report',
           username: null,
-          readsGroups: true,
           topics: false,
-          webhook: { host: 'bench.example', isRoute: true, pending: 0, lastError: null, missing: [] },
-          chats: [],
+          webhook: { host: 'bench.example', route: '/workshop/changes', isRoute: true, pending: 0, lastError: null, missing: [] },
+          troubles: [],
         }),
         botUsername: () => Promise.resolve(null),
         async openFile(id) {

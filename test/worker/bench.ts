@@ -46,9 +46,9 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       ...(chatId?.startsWith('-') ? { group: { capacity: 20, refillMs: 3_000 } } : {}),
       bot: { capacity: 25, refillMs: 40 },
     }),
+    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here', repair: 'Look elsewhere.' }),
     hasTopics: () => Promise.resolve(true),
     createTopic: () => Promise.resolve({ kind: 'made', topic: 77 }),
-    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here' }),
     botUsername: () => Promise.resolve('example_bridge_bot'),
     openFile: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'no files here' }),
     sendDocument: async (document) => {

@@ -31,16 +31,16 @@ it('reads webhook, rights and chats', async () => {
   expect(report).toEqual({
     kind: 'report',
     username: 'wa_sync_bot',
-    readsGroups: true,
     topics: true,
     webhook: {
       host: 'relay.example',
+      route: '/telegram/webhook',
       isRoute: true,
       pending: 0,
       lastError: null,
       missing: ['callback_query', 'my_chat_member', 'stopped_message_generation'],
     },
-    chats: [{ chatId: '1000001', isGroup: false, isAdmin: false, problem: null }],
+    troubles: [],
   });
 });
 
@@ -56,12 +56,13 @@ it('tells what keeps the bot from hearing a group', async () => {
   const chats = `${group},${group - 1},${group - 2}`;
   const groups = [{ id: group }, { id: group - 1, botIsAdmin: true }];
   expect(await inspected({ groups }, () => {}, chats)).toMatchObject({
-    readsGroups: false,
     webhook: { host: null, isRoute: false },
-    chats: [
-      { isGroup: true, isAdmin: false, problem: null },
-      { isGroup: true, isAdmin: true, problem: null },
-      { isGroup: true, isAdmin: false, problem: 'Bad Request: chat not found' },
+    troubles: [
+      {
+        what: expect.stringContaining(`privacy mode: in group ${group} @wa_sync_bot`),
+        repair: expect.stringContaining('/setprivacy'),
+      },
+      { what: expect.stringContaining(`cannot reach chat ${group - 2}: Bad Request: chat not found`) },
     ],
   });
 });

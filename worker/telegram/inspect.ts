@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { ErrorCode } from '../../protocol/errors.ts';
-import type { ChatReport, Inspection, WebhookReport } from '../../protocol/relay-api.ts';
+import type { Inspection, WebhookReport } from '../../protocol/relay-api.ts';
 import { allowedUpdates, webhookRoute } from '../../protocol/telegram-settings.ts';
 import { readAnswer } from './errors.ts';
 import { type BotApi, chatIdOf, post, unreachable } from './send.ts';
@@ -35,22 +35,33 @@ const answerSchema = v.pipe(
 
 type Result = v.InferOutput<typeof answerSchema>['result'];
 
+type Report = Extract<Inspection, { kind: 'report' }>;
+
 export async function inspect(
   api: BotApi,
   { botId, chatIds }: { botId: string; chatIds: readonly string[] },
 ): Promise<Inspection> {
   const [me, webhook] = await Promise.all([ask(api, 'getMe'), ask(api, 'getWebhookInfo')]);
-  const failed = [me, webhook].find((each) => 'code' in each);
-  if (failed && 'code' in failed) return { kind: 'failed', ...failed };
-  const bot = me as Result;
+  if ('code' in me) return failed(me);
+  if ('code' in webhook) return failed(webhook);
+  const { username, can_read_all_group_messages: readsGroups = false, has_topics_enabled: topics = false } = me;
+  const bot = { id: botId, name: username === undefined ? 'the bot' : `@${username}`, readsGroups };
+  const troubles = await Promise.all(chatIds.slice(0, maxChats).map((chatId) => chatTroubles(api, bot, chatId)));
   return {
     kind: 'report',
-    username: bot.username ?? null,
-    readsGroups: bot.can_read_all_group_messages ?? false,
-    topics: bot.has_topics_enabled ?? false,
-    webhook: webhookReport(webhook as Result),
-    chats: await Promise.all(chatIds.slice(0, maxChats).map((chatId) => chatReport(api, botId, chatId))),
+    username: username ?? null,
+    topics,
+    webhook: webhookReport(webhook),
+    troubles: troubles.flat(),
   };
+}
+
+function failed({ code, reason }: Refusal): Inspection {
+  const isToken = code === 'platform_unauthorized';
+  const repair = isToken
+    ? 'Give the relay the token that @BotFather shows now: npx wrangler secret put TELEGRAM_BOT_TOKEN.'
+    : 'Wait: the relay tries again by itself. If it lasts, see whether Telegram works elsewhere.';
+  return { kind: 'failed', code, reason, repair };
 }
 
 function webhookReport(info: Result): WebhookReport {
@@ -58,6 +69,7 @@ function webhookReport(info: Result): WebhookReport {
   const { last_error_date: at, last_error_message: reason = '', allowed_updates: allowed = [] } = info;
   return {
     host: url?.host ?? null,
+    route: webhookRoute,
     isRoute: url?.pathname === webhookRoute,
     pending: info.pending_update_count ?? 0,
     lastError: at === undefined ? null : { at: at * 1000, reason: reason.slice(0, maxReason) },
@@ -66,27 +78,38 @@ function webhookReport(info: Result): WebhookReport {
   };
 }
 
-async function chatReport(api: BotApi, botId: string, chatId: string): Promise<ChatReport> {
+async function chatTroubles(
+  api: BotApi,
+  bot: { id: string; name: string; readsGroups: boolean },
+  chatId: string,
+): Promise<Report['troubles']> {
   const isGroup = chatId.startsWith('-');
   const chat_id = chatIdOf(chatId);
   const answer = isGroup
-    ? await ask(api, 'getChatMember', { chat_id, user_id: Number(botId) })
+    ? await ask(api, 'getChatMember', { chat_id, user_id: Number(bot.id) })
     : await ask(api, 'getChat', { chat_id });
-  const { status } = 'code' in answer ? { status: undefined } : answer;
-  const isOut = status === 'left' || status === 'kicked';
-  return {
-    chatId,
-    isGroup,
-    isAdmin: status === 'administrator' || status === 'creator',
-    problem: 'code' in answer ? answer.reason : isOut ? `the bot has ${status} the group` : null,
-  };
+  const status = 'code' in answer ? '' : (answer.status ?? '');
+  const problem =
+    'code' in answer ? answer.reason : /^(left|kicked)$/.test(status) ? `the bot has ${status}` : undefined;
+  if (problem !== undefined) {
+    const repair = isGroup ? `Add ${bot.name} to the group again.` : `Open ${bot.name} on the phone and tap START.`;
+    return [{ what: `${bot.name} cannot reach chat ${chatId}: ${problem}`, repair }];
+  }
+  if (!isGroup || bot.readsGroups || /^(administrator|creator)$/.test(status)) return [];
+  return [
+    {
+      what: `privacy mode: in group ${chatId} ${bot.name} hears only commands and answers to its own messages`,
+      repair: '@BotFather: /setprivacy, Disable; then remove the bot from the group and add it again.',
+    },
+  ];
 }
 
-async function ask(
-  api: BotApi,
-  method: string,
-  params: Record<string, unknown> = {},
-): Promise<Result | { code: ErrorCode; reason: string }> {
+interface Refusal {
+  code: ErrorCode;
+  reason: string;
+}
+
+async function ask(api: BotApi, method: string, params: Record<string, unknown> = {}): Promise<Result | Refusal> {
   try {
     const answer = await post(api, method, params);
     const parsed = v.safeParse(answerSchema, answer.body);
@@ -97,7 +120,7 @@ async function ask(
   }
 }
 
-function refusal(outcome: ReturnType<typeof readAnswer>): { code: ErrorCode; reason: string } {
+function refusal(outcome: ReturnType<typeof readAnswer>): Refusal {
   if (!('code' in outcome)) return { code: 'platform_error', reason: "the answer is not the Bot API's" };
   return { code: outcome.code as ErrorCode, reason: outcome.reason.slice(0, maxReason) };
 }

@@ -2,6 +2,7 @@
 
 import type { Workstation } from '../driver.ts';
 import { hookSwitches } from './hook-switches.ts';
+import { inspectHooks } from './inspect.ts';
 import { installHooks, listHooks, uninstallHooks } from './install.ts';
 import { nudgeInTmux } from './nudge.ts';
 import { receivedFilesFolder } from './received-files.ts';
@@ -14,6 +15,8 @@ export const geminiWorkstation: Workstation = {
     afterInstall: ['Gemini CLI reads its hooks at start: restart a session that is open.'],
   },
   verify: hookSwitches,
+  testedVersions: ['0.61.0'],
+  inspect: inspectHooks,
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
   variables: ['GEMINI_CLI_HOME'],
   nudge: nudgeInTmux,

@@ -442,16 +442,18 @@ describe('the daemon', () => {
     const first = await daemon();
     await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
     const shown = (await run(['status'])).stdout;
+    expect(shown).toMatch(new RegExp(`^wa-sync {5}\\S+, pid ${first.pid}, up \\d+ s\nrelay {7}http://\\S+, \\S+\n`));
+    expect(shown).toMatch(new RegExp(`\n\n${project} \\(chat \\d+, project 0\\)\n {2}relay {5}connected\n`));
     expect(shown).toMatch(
-      new RegExp(`^wa-sync \\S+, pid ${first.pid}, since \\S+\n${project} \\(chat \\d+, project 0\\)\n`),
+      / {2}modes {5}not away, approvals off.*\n {2}waiting {3}0 for the coding agent, 0 for the phone\n/,
     );
-    expect(shown).toMatch(/ {2}relay {6}connected\n {2}waiting {4}0 for the coding agent, 0 for the phone\n/);
-    expect(shown).toMatch(/\n {2}messages {3}none in the last 24 hours\n$/);
+    expect(shown).toMatch(
+      / {2}receipts {2}none in the last 24 hours\n {2}last {6}message -, answer -, poll \d+ s ago, hook -\n$/,
+    );
     // Only the daemon's own shell knows the relay: what is not known is not called nothing.
     const elsewhere = await run(['status'], { WA_RELAY_URL: '', WA_AGENT_TOKEN: '' });
-    expect(elsewhere.stdout).toMatch(
-      /\n {2}messages {3}unknown, .*WA_RELAY_URL and WA_AGENT_TOKEN, or "relay" in config\.json\n$/,
-    );
+    expect(elsewhere.stdout).toMatch(/\nrelay {7}this shell does not know the relay: set WA_RELAY_URL and\n/);
+    expect(elsewhere.stdout).toMatch(/\n {2}receipts {2}unknown without the relay\n/);
     const second = await run(['start', '-q']);
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(
@@ -463,6 +465,35 @@ describe('the daemon', () => {
     expect((await first.exited).code).toBe(0);
     expect(await readdir(env.WA_RUNTIME_DIR ?? '')).toEqual([]);
     expect((await run(['status'])).code).toBe(1);
+  });
+
+  it('is examined by doctor: through the real relay and its platform, as lines and as JSON, with exit code 1 for a failure', async () => {
+    await daemon();
+    await until('it is connected', async () => (await run(['status'])).stdout.includes('connected'));
+    const { code, stdout } = await run(['doctor', '--json']);
+    const found = JSON.parse(stdout).findings.map(({ check, state }: { check: string; state: string }) => [
+      check,
+      state,
+    ]);
+    expect(found).toContainEqual(['relay', 'ok']);
+    expect(found).toContainEqual(['webhook', 'ok']);
+    expect(found).toContainEqual(['daemon', 'ok']);
+    // The config directory of this file is not private.
+    expect(found).toContainEqual(['folders', 'warn']);
+    expect(code).toBe(found.some(([, state]: string[]) => state === 'fail') ? 1 : 0);
+    const fixed = await run(['doctor', '--fix']);
+    expect(fixed.stdout).toMatch(/^repaired {2}folders: .* has mode 700 now$/m);
+    expect(fixed.stdout).toMatch(/\n\d+ findings: /);
+    expect((await run(['doctor'], { WA_RELAY_URL: 'http://127.0.0.1:9' })).code).toBe(1);
+  });
+
+  it('is watched by status in blocks where there is no terminal, and its screen goes on while no daemon runs', async () => {
+    const watching = runProgram(['status', '--watch'], { ...env }, project);
+    await until('it says that no daemon runs', () => watching.stdout().includes('no daemon answers'));
+    await daemon();
+    await until('it shows the daemon', () => /\n\nwa-sync {5}\S+, pid /.test(watching.stdout()));
+    expect(watching.stdout()).not.toContain('\u001b');
+    await watching.kill9();
   });
 
   it('ends with exit code 0 by Ctrl+C, and can be started again at once', async () => {

@@ -15,7 +15,6 @@ import { type KnownButton, takeReplyAction } from '../tables/buttons.ts';
 import { forgetUpdate, rememberUpdate } from '../tables/dedupe.ts';
 import { appendRow } from '../tables/log.ts';
 import { projectOfRef } from '../tables/outbox.ts';
-import { openProject } from '../tables/projects.ts';
 import { hasGoneTopics, noteTopicThere } from '../topics.ts';
 import { readBotUsername } from './bot-username.ts';
 import { pressButton } from './buttons.ts';
