@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
-interface Pane {
+export interface Pane {
   /** Path of the socket of the tmux server. */
   socket: string;
   /** As tmux names it: `%3`. */
@@ -35,6 +35,13 @@ export async function pressKey(pane: Pane, key: string): Promise<void> {
 export async function pasteText(pane: Pane, text: string): Promise<void> {
   await tmux(pane, ['load-buffer', '-b', 'wa-sync', '-'], text);
   await tmux(pane, ['paste-buffer', '-p', '-d', '-b', 'wa-sync', '-t', pane.id]);
+}
+
+/** The newest key of a person in a client of the pane's session, in epoch milliseconds by whole seconds; undefined = nobody is attached. Rejects when tmux does not answer. */
+export async function lastKeyIn(pane: Pane): Promise<number | undefined> {
+  const lines = (await tmux(pane, ['list-clients', '-t', pane.id, '-F', '#{client_activity}'])).split('\n');
+  const seconds = lines.map(Number).filter((each) => each > 0);
+  return seconds.length === 0 ? undefined : Math.max(...seconds) * 1000;
 }
 
 /** Any command of tmux, on the server of the pane. Resolves with its output; rejects when it fails or takes longer than `tmuxTimeoutMs`. */

@@ -24,6 +24,7 @@ export const phoneCommands = [
   command('abort', '', 'halt at the next tool', 'halt'),
   command('sprint', '[n] [--for 90m] [goal]', 'work through up to n tasks alone', 'daemon'),
   command('away', '[off]', 'wait for your message at the end of each turn, or stop doing so', 'daemon'),
+  command('follow', 'auto|always|never', 'choose whether turns that you begin at the terminal are sent here', 'daemon'),
   command('approvals', 'off|risky|all', 'choose which tools ask you here before they run', 'daemon'),
   command('later', 'TEXT', 'keep a message for the end of the current turn', 'daemon'),
   command('continue', '', 'release the messages that a STOP held back', 'daemon'),

@@ -1,4 +1,11 @@
 // What the turn rules see and say, in words of no particular coding agent. The driver of an agent translates. Pure.
+
+/**
+ * What wa-sync types into an idle terminal, so that a turn begins there: never text from the phone, which the turn carries. Must not begin
+ * with `/` or `!`, which a coding agent would run. A prompt that is this line was typed by no person.
+ */
+export const nudgeLine = 'Something from the phone has come by way of wa-sync.';
+
 /** One run of a hook. Every field was checked by the driver; `undefined` = the host did not say. */
 export interface HookCall {
   /** The coding agent, by the name of its driver. */

@@ -33,6 +33,7 @@ export async function demoCommand(context: CommandContext): Promise<void> {
   let stack: Stack | undefined;
   try {
     stack = await startStack({
+      isTerminal: false,
       projectDir,
       baseDir: base,
       runtimeDir: join(base, 'run'),

@@ -46,6 +46,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   try {
     place = await installAgent(options.agent, context, projectDir, devVariables(baseDir, runtimeDir));
     stack = await startStack({
+      isTerminal: options.agent !== 'echo',
       projectDir,
       baseDir,
       runtimeDir,

@@ -35,6 +35,8 @@ interface ProjectLine {
   held: boolean;
   sprint: string | null;
   away: boolean;
+  present: boolean | null;
+  withheld: number;
   inboxTrouble: string | null;
   outboxTrouble: string | null;
   approvals: { mode: string; asked: number; problems: string[] };
@@ -71,7 +73,9 @@ export async function statusCommand(options: { json: boolean }, context: Command
     if (project.filesNote) context.out(`             ${project.filesNote}`);
     const doing = project.turnRuns ? ', a turn runs' : project.held ? ', it waits for the phone' : '';
     const session = project.session ?? 'none yet, the next turn of the coding agent is the first';
-    context.out(`  session    ${session}${doing}${project.away ? '; away' : ''}`);
+    const desk = project.away ? '; away' : project.present === false ? '; nobody at the terminal' : '';
+    context.out(`  session    ${session}${doing}${desk}`);
+    if (project.withheld > 0) context.out(`  withheld   ${project.withheld} turns at the terminal, until you leave`);
     if (project.sprint) context.out(`  sprint     ${project.sprint}`);
     const { mode, asked, problems } = project.approvals;
     context.out(`  approvals  ${mode}${asked > 0 ? `, ${asked} waiting on the phone` : ''}`);

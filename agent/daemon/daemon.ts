@@ -21,6 +21,7 @@ import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
 import { stateFiles } from '../paths.ts';
+import { type Keys, watchKeys } from '../presence.ts';
 import { isAlive } from '../process.ts';
 import type { RelayClient } from '../relay/client.ts';
 import { keepDocument } from '../relay/documents.ts';
@@ -49,6 +50,8 @@ export interface DaemonOptions {
   inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number, agent: string): Promise<boolean>;
+  /** Keys of a person; a test without a terminal says so itself. */
+  keys?: Keys;
 }
 
 export interface Daemon {
@@ -103,6 +106,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log,
       outages: createOutages({ log, clock }),
       isAlive,
+      keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??
         ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),

@@ -91,7 +91,8 @@ export function createMail(parts: MailParts, deps: MailDeps) {
   });
 
   const notifier = createNotifier({
-    key: project.key,
+    project,
+    journal,
     outbox,
     answersDir: files.answers,
     summaryMaxChars: config.summaryMaxChars,

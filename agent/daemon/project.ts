@@ -14,6 +14,7 @@ import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
+import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
@@ -30,6 +31,7 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
   isAlive(pid: number): boolean;
+  keys: Keys;
 }
 
 export interface RunningProject {
@@ -48,7 +50,7 @@ export interface RunningProject {
 
 /** Errors: `outside_project`. */
 export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
-  const { config, journal, client, clock, random, log } = given;
+  const { config, journal, client, keys, clock, random, log } = given;
   const key = projectKey(binding.mailbox, binding.project);
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
@@ -96,6 +98,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     journal,
     inbox,
     report: notifier.report,
+    tellWithheld: notifier.tellWithheld,
     onReceipts: () => pull?.nudge(),
     activity: progress,
     tell: notifier.tell,
@@ -107,8 +110,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     },
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
-    nudge:
-      config.nudge === 'tmux' ? async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid)) ?? false : undefined,
+    lastKeyAt: keys.lastAt,
+    canWake: async (pid, agent) =>
+      config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
+    nudge: async (pid, agent) =>
+      (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
+    awayAfterMs: config.presence.awayAfterMs,
+    follow: config.follow,
     routes: () => [mcp.route],
     holdPolicy: config.hold,
     sprintText: config.sprintText,

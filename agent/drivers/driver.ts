@@ -148,6 +148,9 @@ export interface WorkflowFolder {
   readonly only?: 'home' | 'project';
 }
 
+/** Runs work that types. */
+export type Typing = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** The part of a driver that acts on the workstation. Only the daemon and the commands load it. */
 export interface Workstation {
   /** Must change nothing on a second `install`, and leave no trace after `uninstall`. */
@@ -156,8 +159,11 @@ export interface Workstation {
   verify(projectDir: string, home: string): Promise<string[]>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
-  /** Types one fixed line into the idle terminal of a process. Must type nothing where the line could approve or send something. */
-  nudge?(pid: number): Promise<boolean>;
+  /**
+   * Types `nudgeLine` into the idle terminal of a process. Must type nothing where the line could approve or send something, and only
+   * within `typing`, which tells those keys from a person's.
+   */
+  nudge?(pid: number, typing: Typing): Promise<boolean>;
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
 }

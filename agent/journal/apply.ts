@@ -118,6 +118,12 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
     case 'setting':
       project.settings.set(record.name, record.value);
       return;
+    case 'follow':
+      project.follow = record.follow;
+      return;
+    case 'withheld':
+      project.withheld = record.withheld ?? undefined;
+      return;
     case 'spent':
       for (const id of record.ids) project.controls.delete(id);
       return;

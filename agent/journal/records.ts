@@ -1,5 +1,6 @@
 // The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
 
+import type { HookNote } from '../../protocol/files.ts';
 import type { KeyEnd, Row } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
@@ -8,7 +9,7 @@ import type { Sprint } from '../../protocol/sprint.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A journal of another version is refused: this daemon would drop records that it does not know. */
-export const journalVersion = 4;
+export const journalVersion = 5;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -41,9 +42,20 @@ export interface LeaseHolder {
 /** `muted`: no typing, no progress message. `away`: the owner left the desk, so that a turn's end waits for the phone. */
 export type SettingName = 'muted' | 'away';
 
+/** Whether turns that a person began at the terminal are sent: `auto` = those of nobody's presence. */
+export type Follow = 'auto' | 'always' | 'never';
+
+/** Ends of turns that were not sent because a person was at the terminal. */
+export interface Withheld {
+  turns: number;
+  last: { id: string; text: string; failed: boolean; via: HookNote; at: number };
+}
+
 /** The state of the bound session and its turn for a restarted daemon; the messages of the turn have their own state. */
 export interface StoredTurn {
   bound?: { id: string; pid?: number | undefined } | undefined;
+  /** The coding agent of that session. */
+  agent?: string | undefined;
   runs: boolean;
   /** Where the running, or the offered, turn begins in the session file. */
   place?: { tool: string; transcript: string | undefined; offset: number } | undefined;
@@ -110,6 +122,9 @@ export type ProjectRecord = InProject &
     | { t: 'sprint'; sprint: Sprint | null }
     /** A switch that the owner set. */
     | { t: 'setting'; name: SettingName; value: boolean }
+    | { t: 'follow'; follow: Follow }
+    /** Null = the phone has what was withheld. */
+    | { t: 'withheld'; withheld: Withheld | null }
     /** These controls had their effect. */
     | { t: 'spent'; ids: string[] }
     | { t: 'turn'; turn: StoredTurn }

@@ -7,7 +7,7 @@ import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import { emptyApprovals } from './approvals.ts';
-import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
+import type { FiledAnswer, Follow, LeaseHolder, SettingName, StoredDocument, StoredTurn, Withheld } from './records.ts';
 
 export interface Hand {
   tool: string;
@@ -90,6 +90,9 @@ export function emptyProject(key: string) {
     /** Keys of `outbox` without an outcome. */
     openKeys: new Set<string>(),
     settings: new Map<SettingName, boolean>(),
+    /** Undefined = as config.json says. */
+    follow: undefined as Follow | undefined,
+    withheld: undefined as Withheld | undefined,
     approvals: emptyApprovals(),
     /** Undefined before the relay's first answer. */
     phone: undefined as Phone | undefined,

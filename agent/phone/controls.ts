@@ -61,6 +61,7 @@ const steered: Record<
 > = {
   sprint: (steering, args, id) => steering.sprint(id, args),
   away: (steering, args) => steering.away(args),
+  follow: (steering, args) => steering.follow(args),
   later: (steering, args, id) => steering.later(id, args),
   continue: (steering) => steering.unpark(),
 };

@@ -9,6 +9,7 @@ import { answerId } from '../mailbox/signing.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { endText, withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
+import type { Desk } from './desk.ts';
 import type { Held, HeldTurn } from './held-turn.ts';
 import { currentStop, type Runtime, type Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
@@ -38,19 +39,27 @@ interface HowItEnded {
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
-export function createEnding(runtime: Runtime, settlement: Settlement, sprints: SprintRecord, held: HeldTurn) {
+export interface EndingParts {
+  settlement: Settlement;
+  sprints: SprintRecord;
+  held: HeldTurn;
+  desk: Pick<Desk, 'look' | 'withholds'>;
+}
+
+export function createEnding(runtime: Runtime, { settlement, sprints, held, desk }: EndingParts) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
   async function endOfTurn({ answer, run }: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+    await desk.look();
     const place = placeIn(runtime.state);
     const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
     const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
-    if (!settled.unsettled) await tellCompressions(place);
+    if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
     const before = project.sprint;
     const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
     const unsettled = await report(settled, at, { id, before, after });
@@ -78,7 +87,7 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
     const at = until === undefined ? place : { ...place, until };
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
-    if (!settled.unsettled) await tellCompressions(place);
+    if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
     const unsettled = await report(settled, at, { why });
     if (unsettled) throw unsettled;
   }
@@ -93,6 +102,10 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
     } catch (cause) {
       log('warn', 'compressions not read', { project: p, error: (cause as Error).message });
     }
+  }
+
+  function isWithheld({ before, replyTo }: SettledTurn): boolean {
+    return isOfDesk(before) && replyTo === undefined && desk.withholds();
   }
 
   /** Settles and tells in one append of the journal. Gives the error of a full disk: the turn is settled later, and told under the same id. */
@@ -121,7 +134,8 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
     const shown = before && !failed ? withoutMarker(text) : text;
     const via = { tool, session: runtime.state.bound?.id ?? '', transcript: transcript ?? null, at };
     const turn = toStoredTurn(runtime.state);
-    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
+    const withheld = isWithheld(settled) && !before && !after?.stopped ? { withheld: true as const } : {};
+    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}), ...withheld };
     const tell = () => options.report({ ...answer, receipts });
     const unsettled = await (settled.unsettled
       ? tell().then(
@@ -161,6 +175,11 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
   }
 
   return { endOfTurn, endOpenTurn, spendStop };
+}
+
+/** A person began it at the terminal. */
+function isOfDesk({ chain, turn }: TurnState): boolean {
+  return !chain.fromPhone && !(turn.phase === 'running' && turn.continued);
 }
 
 function toldOf({ turn }: TurnState): string | undefined {

@@ -3,15 +3,24 @@
 
 import type { Sprint } from '../../protocol/sprint.ts';
 import { type HeldMessage, stopWordId } from '../journal/state.ts';
+import { backNotice } from '../turns/hold.ts';
 import { readOrder } from '../turns/sprint.ts';
 import type { SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
+import type { Desk } from './desk.ts';
 import type { Routes } from './routes.ts';
 import type { Runtime } from './runtime.ts';
 import { isBusy } from './state.ts';
 import type { Steering } from './types.ts';
 
-export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes, sprints: SprintRecord): Steering {
+export interface SteeringParts {
+  held: HeldTurn;
+  routes: Routes;
+  sprints: SprintRecord;
+  desk: Pick<Desk, 'follow'>;
+}
+
+export function createSteering(runtime: Runtime, { held, routes, sprints, desk }: SteeringParts): Steering {
   const { options } = runtime;
   const { project, journal, inbox, clock } = options;
   const p = project.key;
@@ -54,9 +63,7 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
     return routes.reach(({ wakes }) => wakes);
   }
 
-  function wokenText(): string {
-    return options.nudge ? 'could not be woken now' : 'cannot be woken';
-  }
+  const isTerminal = () => runtime.state.bound !== undefined && runtime.state.interactive === true;
 
   return {
     async stop({ seq, type }) {
@@ -86,7 +93,7 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       if (typeof order === 'string') return order;
       const now = clock();
       const { tasks, goal, forMs } = order;
-      const limit = forMs === undefined ? {} : { untilAt: now + forMs };
+      const limit = forMs === undefined ? {} : { forMs };
       const sprint: Sprint = { id, tasks, done: 0, goal, startedAt: now, ...limit, turn: 'none', idleTurns: 0 };
       await journal.append([{ t: 'sprint', p, at: now, sprint }]);
       const time = forMs === undefined ? '' : `, for at most ${wholeTime(forMs)}`;
@@ -97,7 +104,10 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       }
       if (isBusy(runtime.state)) return `${what}: it starts when the running turn ends.`;
       if (await rouse()) return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
-      return `${what}: the agent is idle at the terminal and ${wokenText()}; it starts after the next turn there.`;
+      // The daemon's clock tries again.
+      if (runtime.state.wakeable) return `${what}: it starts as soon as nobody types at the terminal.`;
+      if (!isTerminal()) return `${what}: it starts after the next turn of the coding agent.`;
+      return `${what}: it starts after the next turn at the terminal, which is idle and cannot be woken from here: type a prompt there.`;
     },
     async away(args) {
       const word = args.trim().toLowerCase();
@@ -106,16 +116,24 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
       if (!value) {
         const was = held.current() !== undefined && options.holdPolicy !== 'always';
-        if (was) held.release();
+        if (was) held.release(backNotice);
         return was ? 'Away is off: the keyboard is free again.' : 'Away is off.';
       }
       if (options.holdPolicy === 'never')
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
       if (held.current()) return 'Away is on: the agent waits for your messages now.';
       if (isBusy(runtime.state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
-      if (await rouse())
-        return 'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.';
-      return `Away is on, starting with the next turn at the terminal, which ${wokenText()}. Tip: type /wa:away there before you leave.`;
+      if (runtime.state.wakeable) return 'Away is on: a message of yours wakes the idle terminal.';
+      if (!isTerminal()) return 'Away is on: a turn in a terminal waits for your messages when it ends.';
+      return 'Away is on, but the idle terminal cannot be woken from here: type /wa:away there, so that the agent waits for your messages.';
+    },
+    async follow(args) {
+      const word = args.trim().toLowerCase();
+      if (word === 'auto' || word === 'always' || word === 'never') {
+        await journal.append([{ t: 'follow', p, at: clock(), follow: word }]);
+        return followTexts[word];
+      }
+      return word === '' ? followTexts[desk.follow()] : 'It is /follow auto, /follow always or /follow never.';
     },
     async later(id, text) {
       if (text.trim() === '') return 'Write /later and what the agent is to do after its running turn.';
@@ -153,6 +171,12 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
     },
   };
 }
+
+const followTexts = {
+  auto: 'Follow is auto: while you are at the terminal, the turns that you begin there are not sent; when you leave, one message says what they came to.',
+  always: 'Follow is always: each turn is sent, also while you are at the terminal.',
+  never: 'Follow is never: turns that are begun at the terminal are not sent. Those that you begin here are.',
+} as const;
 
 /** As the owner may have written it: rounded, it would confirm another time. */
 function wholeTime(ms: number): string {

@@ -3,7 +3,7 @@
 import type { HookNote } from '../../protocol/files.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
+import type { Follow, ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
@@ -24,6 +24,8 @@ export interface TurnReport {
   replyTo: string | undefined;
   /** A line above the text, which stays when the text is cut. */
   lead?: string;
+  /** A person at the terminal has read it: kept for `tellWithheld`, in the same append. */
+  withheld?: true;
 }
 
 export interface TurnActivity {
@@ -59,6 +61,8 @@ export interface TurnsOptions {
    * has neither them nor the answer then, which waits in memory.
    */
   report(report: TurnReport): Promise<void>;
+  /** Sends one summary of what was withheld, once. Errors: those of `report`. */
+  tellWithheld(): Promise<void>;
   /** There are receipts to send. */
   onReceipts(): void;
   /** What the phone may show while a turn runs. */
@@ -72,8 +76,16 @@ export interface TurnsOptions {
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
-  /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
-  nudge: ((pid: number, agent: string) => Promise<boolean>) | undefined;
+  /** See `Keys.lastAt`. */
+  lastKeyAt(pid: number): Promise<number | undefined>;
+  /** Whether `nudge` can ever type there: false where the owner has switched it off. Never rejects. */
+  canWake(pid: number, agent: string): Promise<boolean>;
+  /** Wakes the idle terminal of this process by keystrokes; false = not now. */
+  nudge(pid: number, agent: string): Promise<boolean>;
+  /** 0 = a person is there until they say that they are away. */
+  awayAfterMs: number;
+  /** The setting of the file, until the phone has chosen. */
+  follow: Follow;
   /** Routes to agents other than the bound session. */
   routes(): readonly Route[];
   holdPolicy: HoldPolicy;
@@ -108,6 +120,7 @@ export interface Steering {
   /** `args` as typed. */
   sprint(id: string, args: string): Promise<string>;
   away(args: string): Promise<string>;
+  follow(args: string): Promise<string>;
   later(id: string, text: string): Promise<string>;
   /** Releases what a STOP parked. */
   unpark(): Promise<string>;
@@ -115,6 +128,21 @@ export interface Steering {
   arrived(ids: readonly string[]): Promise<void>;
   /** The inbox file was read: a STOP of another program may stand in it. */
   looked(): Promise<void>;
+}
+
+export interface TurnsStatus {
+  session: string | null;
+  turnRuns: boolean;
+  held: boolean;
+  sprint: string | null;
+  away: boolean;
+  /** A person was seen at the terminal lately; null = no terminal of a person is known. */
+  present: boolean | null;
+  /** wa-sync can wake the idle terminal; null = not known. */
+  wakeable: boolean | null;
+  follow: Follow;
+  /** Turns whose answers the phone gets as one summary. */
+  withheld: number;
 }
 
 export interface Turns {
@@ -129,7 +157,7 @@ export interface Turns {
   checkProcess(): Promise<void>;
   /** A hook that worked without the daemon obeyed these STOPs; the journal has it already. */
   stoppedAlone(ids: readonly string[]): void;
-  status(): { session: string | null; turnRuns: boolean; held: boolean; sprint: string | null; away: boolean };
+  status(): TurnsStatus;
   /** Gives a held terminal back and tells the phone. */
   stop(): Promise<void>;
 }

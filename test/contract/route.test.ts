@@ -67,6 +67,11 @@ async function createWorld() {
     told: async () => [],
     isAlive: () => true,
     isInteractive: async () => true,
+    lastKeyAt: async () => undefined,
+    canWake: async () => true,
+    awayAfterMs: 0,
+    follow: 'always',
+    tellWithheld: async () => {},
     async nudge() {
       if (mayNudge) nudged();
       return mayNudge;

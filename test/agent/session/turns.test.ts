@@ -29,6 +29,8 @@ let told: string[];
 let isPolled: boolean;
 let nudge: (pid: number) => Promise<boolean>;
 let isTerminal: boolean;
+let canWake: boolean;
+let keyAt: number | undefined;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
@@ -44,6 +46,8 @@ beforeEach(async () => {
   told = [];
   isPolled = false;
   isTerminal = false;
+  canWake = false;
+  keyAt = undefined;
   nudge = async () => false;
   turns = newTurns();
   const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
@@ -107,7 +111,12 @@ function newTurns(): Turns {
     told: async () => toldAlone,
     isAlive: () => true,
     isInteractive: async () => isTerminal,
+    lastKeyAt: async () => keyAt,
+    canWake: async () => canWake,
     nudge: (pid) => nudge(pid),
+    awayAfterMs: 120_000,
+    follow: 'always',
+    tellWithheld: async () => {},
     routes: () => [{ name: 'lease', wakes: false, gatherMs: 0, isOpen: () => isPolled, deliver: async () => 'nobody' }],
     holdPolicy: 'auto',
     sprintText: undefined,

@@ -8,7 +8,7 @@ const now = 1_000_000;
 const nonce = '7f3a9c01';
 const stop = { id: 'stop_1', type: 'stop', text: '/stop', fromOwner: true } as const;
 const sprint: Sprint = { id: 's', tasks: 3, done: 0, goal: '', startedAt: now, turn: 'task', idleTurns: 0 };
-const away = { policy: 'auto', away: true, fromPhone: false, interactive: true } as const;
+const away = { policy: 'auto', away: true, fromPhone: false, nobody: false, interactive: true } as const;
 
 function waiting(text: string): WaitingMessage {
   const entry = { id: 'msg_a', timestamp: '2026-02-15T14:30:00Z', from: 'user', text, read: false };

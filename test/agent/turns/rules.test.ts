@@ -272,7 +272,7 @@ describe('the custom commands of the extension', () => {
     const prompt = '/wa:away: I leave the terminal now.';
     const away = decide(call({ type: 'turnStart', prompt }), view(), nonce);
     expect(away.effects).toContainEqual({ type: 'setAway', away: true });
-    expect(away.answer.notice).toContain('Esc gives the keyboard back');
+    expect(away.answer.notice).toContain('Any key gives the keyboard back');
     const here = decide(call({ type: 'turnStart', prompt: '/wa:here: to this terminal' }, 's2'), view(), nonce);
     expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
   });

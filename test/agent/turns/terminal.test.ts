@@ -47,14 +47,10 @@ it('the phone hears of a question whatever its shape', () => {
 
 it.each([
   [{ isOpen: false }, /^It waits: no session .* The first turn of the next session gets it\.$/],
-  [
-    {},
-    /^It waits for the next turn in the terminal, which is idle and cannot be woken\. \/away, or .* lets it listen\.$/,
-  ],
-  [{ nudges: true }, /could not be woken now\. \/away/],
-  [{ isAway: true }, /cannot be woken\.$/],
-  [{ policy: 'always' as const }, /cannot be woken\.$/],
-  [{ isAway: true, policy: 'never' as const }, /cannot be woken\. \("hold" is "never" in config\.json\.\)$/],
+  [{ isTerminal: false }, /^It waits for the next turn of the coding agent\.$/],
+  [{}, /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave \/wa:away/],
+  [{ wakeable: true }, /as soon as the prompt is empty\.$/],
+  [{ policy: 'never' as const }, /type anything there\. \("hold" is "never" in config\.json\.\)$/],
 ])('the phone hears how a waiting message will be picked up, with %j', (terminal, text) => {
-  expect(pickUpText({ isOpen: true, isAway: false, policy: 'auto', nudges: false, ...terminal })).toMatch(text);
+  expect(pickUpText({ isOpen: true, isTerminal: true, policy: 'auto', wakeable: false, ...terminal })).toMatch(text);
 });
