@@ -113,8 +113,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     lastKeyAt: keys.lastAt,
     canWake: async (pid, agent) =>
       config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
-    nudge: async (pid, agent) =>
-      (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
+    nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,
     routes: () => [mcp.route],

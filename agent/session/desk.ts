@@ -67,9 +67,7 @@ export function createDesk(runtime: Runtime) {
       for (const { key, text } of due) await options.tell(key, text);
       // An error that nobody has looked at is told before the rest of the time is over.
       const isUnseen =
-        withheld?.last.failed &&
-        runtime.state.seenAt < withheld.last.at &&
-        clock() - withheld.last.at >= answerHereMs;
+        withheld?.last.failed && runtime.state.seenAt <= withheld.last.at && clock() - withheld.last.at >= answerHereMs;
       if (withheld && follow() !== 'never' && (isGone || isUnseen)) {
         log('info', 'withheld turns told', { project: project.key, turns: withheld.turns });
         await options.tellWithheld();

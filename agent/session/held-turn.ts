@@ -11,6 +11,7 @@ import type { HandOver } from './custody.ts';
 import type { Desk } from './desk.ts';
 import { burstMs } from './routes.ts';
 import type { Enqueue, Runtime } from './runtime.ts';
+import { isPresent } from './state.ts';
 import type { HookHost, Route } from './types.ts';
 
 export interface Held {
@@ -18,9 +19,9 @@ export interface Held {
   readonly host: HookHost;
   /** Epoch milliseconds: before the host's own timeout. */
   readonly untilAt: number;
-  readonly since: number;
-  /** The newest sign of a person when the wait began. */
+  /** The newest sign of a person when the wait began, and the time from which on a newer one ends it. */
   readonly seenAt: number;
+  readonly endsFrom: number;
   readonly answer: Promise<TurnAnswer>;
 }
 
@@ -35,20 +36,10 @@ interface HeldTurnParts {
 
 /** A key is answered within this time. */
 const lookEveryMs = 500;
-/** A terminal reports that a person turns to another window as it reports a key: who has just been there may be leaving. */
+/** A terminal reports that a person turns to another window as it reports a key: who was there when the wait began may be leaving. */
 const leavingMs = 10_000;
-const justThereMs = 60_000;
 
-function isBack(held: Pick<Held, 'since' | 'seenAt'>, seenAt: number): boolean {
-  const isLeaving = held.since - held.seenAt < justThereMs && seenAt < held.since + leavingMs;
-  return seenAt > held.seenAt && !isLeaving;
-}
-
-export function createHeldTurn(
-  runtime: Runtime,
-  hand: HandOver,
-  { keepSprint, enqueue, desk, wake }: HeldTurnParts,
-) {
+export function createHeldTurn(runtime: Runtime, hand: HandOver, { keepSprint, enqueue, desk, wake }: HeldTurnParts) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
@@ -83,8 +74,12 @@ export function createHeldTurn(
     });
     // The host counts from the start of the hook, and a turn's end takes its time to settle.
     const marginMs = Math.min(60_000, host.maxMs * 0.2);
-    const untilAt = clock() + Math.max(0, host.maxMs - marginMs - hookLimits.keepAliveMs);
-    const held = { call, host, untilAt, since: clock(), seenAt: runtime.state.seenAt, answer };
+    const now = clock();
+    const untilAt = now + Math.max(0, host.maxMs - marginMs - hookLimits.keepAliveMs);
+    const { seenAt } = runtime.state;
+    // Whatever was said of away.
+    const wasThere = isPresent(runtime.state, { ...options, away: false, now });
+    const held = { call, host, untilAt, seenAt, endsFrom: wasThere ? now + leavingMs : now - 1_000, answer };
     current = { held, resolve };
     looking = setInterval(() => void endIfBack(), lookEveryMs);
     looking.unref();
@@ -100,7 +95,8 @@ export function createHeldTurn(
     const held = current?.held;
     if (!held) return;
     await desk.look();
-    if (current?.held !== held || !isBack(held, runtime.state.seenAt)) return;
+    const { seenAt } = runtime.state;
+    if (current?.held !== held || seenAt <= held.seenAt || seenAt < held.endsFrom) return;
     release(backNotice);
     if (!desk.isAway()) return;
     await journal

@@ -25,7 +25,7 @@ export interface WatchdogParts {
 const silentAfterMs = 5 * 60_000;
 /** A prompt that the host has not started by then is lost. */
 const offeredForMs = 90_000;
-/** Delay before the phone is told how a message at an idle agent will be picked up: where no session is open one may begin. */
+/** Delay before the phone is told how a message at an idle agent will be picked up: where no terminal is idle, a turn may begin. */
 const patienceMs = 5_000;
 /** Where the terminal can be woken, a person may just be typing there. */
 const typistPatienceMs = 20_000;
@@ -72,7 +72,7 @@ export function createWatchdog(
       return;
     }
     waitsSince ??= clock();
-    const patience = wakeable ? typistPatienceMs : bound === undefined ? patienceMs : 0;
+    const patience = wakeable ? typistPatienceMs : interactive ? 0 : patienceMs;
     if (pickUpTold === startedAt || clock() - waitsSince < patience) return;
     pickUpTold = startedAt;
     const text = pickUpText({

@@ -79,7 +79,10 @@ export function nextPrompt(
   const notice = sprint.ending
     ? 'wa-sync: the sprint ends with a status.'
     : `wa-sync: sprint, task ${sprint.done + 1} of ${sprint.tasks}.`;
-  return { continuation: { text: task.text, notice: `${notice}\n${blockedNotice}`, messages: [] }, sprint: task.sprint };
+  return {
+    continuation: { text: task.text, notice: `${notice}\n${blockedNotice}`, messages: [] },
+    sprint: task.sprint,
+  };
 }
 
 /** The hosts show a prompt that a hook gives as if it were an error. */

@@ -32,7 +32,8 @@ export function pickUpText(terminal: {
   if (!isTerminal) return 'It waits for the next turn of the coding agent.';
   if (wakeable)
     return 'It waits: something stands in the prompt of the terminal, or somebody types there. It goes with that prompt, or as soon as the prompt is empty.';
-  const waits = 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there';
+  const waits =
+    'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there';
   if (policy === 'never') return `${waits}. ("hold" is "never" in config.json.)`;
   return `${waits}, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.`;
 }

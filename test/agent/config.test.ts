@@ -30,7 +30,9 @@ describe('the configuration', () => {
       summaryMaxChars,
       redact: { secrets: true, cards: false, iban: false, ssn: false, patterns: [] },
       hold: 'auto',
-      nudge: undefined,
+      nudge: 'auto',
+      presence: { awayAfterMs: 120_000 },
+      follow: 'auto',
       sprintText: undefined,
       mailboxDir: undefined,
     });
@@ -45,7 +47,9 @@ describe('the configuration', () => {
       ],
       summaryMaxChars: 200,
       hold: 'never',
-      nudge: 'tmux',
+      nudge: 'off',
+      presence: { awayAfter: 30 },
+      follow: 'never',
       sprintText: 'Run make test.',
       redact: { cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
       future: true,
@@ -58,7 +62,9 @@ describe('the configuration', () => {
       ],
       summaryMaxChars: 200,
       hold: 'never',
-      nudge: 'tmux',
+      nudge: 'off',
+      presence: { awayAfterMs: 30_000 },
+      follow: 'never',
       sprintText: 'Run make test.',
       redact: { secrets: true, cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
     });
@@ -99,7 +105,9 @@ describe('the configuration', () => {
     ['a summary of no length', { summaryMaxChars: 0 }, /from 50 to 4000, found a number/],
     ['a switch that is a text', { redact: { secrets: 'no' } }, /"redact\.secrets" must be true or false/],
     ['a hold that is a switch', { hold: true }, /"hold" must be "auto", "always" or "never", found a boolean/],
-    ['an unknown nudge', { nudge: 'screen' }, /"nudge" must be "tmux" or absent, found a string/],
+    ['an unknown nudge', { nudge: 'screen' }, /"nudge" must be "auto" or "off", found a string/],
+    ['a follow that is a switch', { follow: true }, /"follow" must be "auto", "always" or "never", found a boolean/],
+    ['a time without a unit', { presence: { awayAfter: '2m' } }, /"presence.awayAfter" must be a whole number from 0/],
     ['a pattern without a source', { redact: { patterns: [{}] } }, /"redact\.patterns\[0\]\.source" must be a text/],
   ];
   it.each(wrong)('refuses %s, naming file and key and never a value', (_, content, message) => {

@@ -14,7 +14,7 @@ import { createRoutes, routeOrder } from '../../agent/session/routes.ts';
 import type { Runtime } from '../../agent/session/runtime.ts';
 import { createTurns } from '../../agent/session/turns.ts';
 import type { Route, TurnsOptions } from '../../agent/session/types.ts';
-import type { TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { nudgeLine, type TurnAnswer, type TurnEvent } from '../../protocol/turn-events.ts';
 import { loneInbox } from '../helpers/inbox.ts';
 import { journalIn, temporaryFolder, testClock } from '../helpers/surroundings.ts';
 
@@ -140,8 +140,8 @@ async function createWorld() {
     'the held end of a turn': {
       asks: false,
       async open() {
-        await turns.steering.away('on');
         await prompts();
+        await turns.steering.away('on');
         answer = happens({ type: 'turnEnd', answer: 'Done.', run: '1' });
         await turns.exclusive(async () => {});
       },
@@ -155,8 +155,10 @@ async function createWorld() {
       asks: false,
       async open() {
         await aTurn();
+        // Nobody types there any more.
+        clock.advance(5_000);
         mayNudge = true;
-        nudged = () => void prompts('wa').then(typed.resolve);
+        nudged = () => void prompts(nudgeLine).then(typed.resolve);
       },
       read: () => typed.text,
       prove: asked,

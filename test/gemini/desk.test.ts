@@ -120,7 +120,7 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   expect(told()).toEqual([
     expect.objectContaining({
       replyTo: id,
-      text: 'It waits for the next turn in the terminal, which is idle and cannot be woken. /away, or /wa:away typed there before you leave, lets it listen.',
+      text: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.',
     }),
   ]);
 });

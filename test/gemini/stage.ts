@@ -10,6 +10,8 @@ export interface Stage {
   model: ModelServer;
   /** Its project's path has a space. */
   home: GeminiHome;
+  /** What config.json holds besides. */
+  config: object;
   /** A running daemon, and the hooks installed as the extension. */
   product: Product;
   /** Opens a terminal with the CLI in it; a test that is over closes it. */
@@ -27,8 +29,11 @@ export const test = base.extend<Stage>({
     await use(home);
     await home.close();
   },
-  product: async ({ home }, use) => {
-    const product = await startProduct(home);
+  config: async ({ task: _ }, use) => {
+    await use({});
+  },
+  product: async ({ home, config }, use) => {
+    const product = await startProduct(home, config);
     try {
       const { code, stderr } = await product.wa('hooks', 'install');
       if (code !== 0) throw new Error(`The hooks could not be installed: ${stderr}`);
@@ -47,6 +52,15 @@ export const test = base.extend<Stage>({
     for (const tui of opened) await tui.close();
   },
 });
+
+/** With these keys in config.json. */
+export function testWith(config: object) {
+  return test.extend({
+    config: async ({ task: _ }, use) => {
+      await use(config);
+    },
+  });
+}
 
 /** Pastes and sends, as a person at the keyboard. */
 export async function type(tui: Tui, text: string): Promise<void> {

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allDrivers, driverOf } from '../../agent/drivers/registry.ts';
 import { createHookApp } from '../../agent/local-server/app.ts';
 import { rememberBound } from '../../agent/mailbox/served.ts';
-import { holdNotice } from '../../agent/turns/hold.ts';
 import { decide } from '../../agent/turns/rules.ts';
 import { abortText } from '../../agent/turns/stop.ts';
 import type { TurnView, WaitingMessage } from '../../agent/turns/view.ts';
@@ -56,7 +55,12 @@ function expectHarmless(event: string, answer: object): void {
   if (Object.keys(answer).length === 0) return;
   const { additionalContext, systemMessage, ...rest } = answer as Record<string, unknown>;
   // A notice for the screen may stand beside anything, and decides nothing.
-  if (systemMessage !== undefined) expect(String(systemMessage).split('\n').filter((line) => !shown.test(line))).toEqual([]);
+  if (systemMessage !== undefined)
+    expect(
+      String(systemMessage)
+        .split('\n')
+        .filter((line) => !shown.test(line)),
+    ).toEqual([]);
   if (event === 'BeforeTool') {
     // The only word that ends a turn: an abort, which also refuses the tool.
     expect([true, false].map((fromOwner) => abortText({ fromOwner }))).toContain(rest.reason);

@@ -45,7 +45,7 @@ describe('after a turn', () => {
   it('messages come first, as they were written, and the screen shows them', () => {
     const after = afterTurn(outcome(), view({ waiting: [waiting('Go on\nwith it')], sprint, hold: away }), nonce);
     expect(after.next?.text).toContain('\nGo on\nwith it\n[7f3a9c01 end msg_a]');
-    expect(after.next?.notice).toBe('From the phone: Go on\n  with it');
+    expect(after.next?.notice).toMatch(/^From the phone: Go on\n {2}with it\n\(The next prompt of this session\./);
     expect(after.sprint).toMatchObject({ done: 1, turn: 'message' });
     expect(after.holds).toBe(false);
   });

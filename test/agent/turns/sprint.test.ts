@@ -133,9 +133,7 @@ describe('what the agent is told', () => {
     const { sprint: last, text } = nextTask(sprint({ done: 3, ending: 'maxTasks' }), undefined, now);
     expect(text).toContain('final status');
     expect(step(last, 'All done.')).toEqual({ sprint: last, end: 'maxTasks', warns: false });
-    expect(endText(last, 'maxTasks', now + 120_000)).toBe(
-      'Sprint over after 2 min: all 3 tasks are done.',
-    );
+    expect(endText(last, 'maxTasks', now + 120_000)).toBe('Sprint over after 2 min: all 3 tasks are done.');
     expect(endText({ ...last, done: 2 }, 'maxTasks', now + 120_000)).toBe(
       'Sprint over after 2 min, 2 of 3 tasks done: the limit of tasks is reached.',
     );

@@ -48,7 +48,10 @@ it('the phone hears of a question whatever its shape', () => {
 it.each([
   [{ isOpen: false }, /^It waits: no session .* The first turn of the next session gets it\.$/],
   [{ isTerminal: false }, /^It waits for the next turn of the coding agent\.$/],
-  [{}, /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave \/wa:away/],
+  [
+    {},
+    /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave \/wa:away/,
+  ],
   [{ wakeable: true }, /as soon as the prompt is empty\.$/],
   [{ policy: 'never' as const }, /type anything there\. \("hold" is "never" in config\.json\.\)$/],
 ])('the phone hears how a waiting message will be picked up, with %j', (terminal, text) => {
