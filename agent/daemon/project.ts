@@ -14,6 +14,7 @@ import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
+import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
@@ -37,6 +38,7 @@ export interface RunningProject {
   readonly pull: Pull;
   readonly turns: Turns;
   readonly guard: Guard;
+  readonly held: HeldTexts;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
@@ -105,6 +107,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       if (isFresh) await outbox.scan();
       return outbox.toldAlone();
     },
+    onDialog: (call, pid, dialog) => guard.dialogs.opened(call, pid, dialog),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     nudge:
@@ -162,12 +165,32 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
+    onCancelled: (why) => turns.cancelled(why),
+  });
+
+  const held = createHeldTexts({
+    project,
+    journal,
+    send: (item) => outbox.send(item),
+    editing: guard.editing,
+    runInstead: guard.runInstead,
+    async onReleased(ids) {
+      await turns.steering.arrived(ids);
+      void catchUp();
+    },
+    onEnded() {
+      pull?.nudge();
+      void catchUp();
+    },
+    clock,
+    log,
   });
 
   const controls = createOwnerControls({
     project,
     journal,
     guard,
+    held,
     steering: turns.steering,
     inbox,
     outbox,
@@ -200,6 +223,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       await answered;
     },
     onEnded: (ends) => void outbox.ended(ends),
+    asksAbout: held.holds,
     onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
@@ -225,6 +249,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       },
     },
     guard,
+    held,
     inbox,
     outbox,
     steer: controls.steer,

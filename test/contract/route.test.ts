@@ -61,10 +61,11 @@ async function createWorld() {
     inbox,
     report: ({ receipts }) => journal.append(receipts),
     onReceipts: () => {},
-    activity: { started: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
     tell: async () => {},
     compressions: async () => [],
     told: async () => [],
+    onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => true,
     async nudge() {
