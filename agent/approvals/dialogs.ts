@@ -66,7 +66,10 @@ export function createDialogs(options: DialogsOptions) {
   const { project, terminal, log } = options;
   /** Rises with everything that may replace the dialog on the screen. */
   let generation = 0;
-  const generationOf = new WeakMap<HookCall['event'], number>();
+  const announcedBy = new WeakMap<HookCall['event'], Announced>();
+  /** How many dialogs each session has announced, and which of them has this id: only the newest may be answered. */
+  const announced = new Map<string, number>();
+  const numberOf = new Map<string, number>();
   let misses = 0;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -104,10 +107,17 @@ export function createDialogs(options: DialogsOptions) {
     await keep(null);
   }
 
-  async function open(call: HookCall, pid: number | undefined, dialog: HostDialog, begun: number): Promise<void> {
+  async function open(
+    call: HookCall,
+    pid: number | undefined,
+    dialog: HostDialog,
+    { begun, number }: Announced,
+  ): Promise<void> {
     const { agent, session } = call;
     if (project.dialog) await close(project.dialog, overText);
     const id = randomBytes(6).toString('hex');
+    numberOf.clear();
+    numberOf.set(id, number);
     const cut = { ...dialog, text: dialog.text.slice(0, maxTextUnits) };
     const part = await partOf(cut);
     let opened: OpenDialog = { id, agent, session, pid, dialog: cut, part, rev: 0, seen: false, pressed: false };
@@ -140,12 +150,14 @@ export function createDialogs(options: DialogsOptions) {
   async function press(dialog: OpenDialog, answer: 'allow' | 'deny' | 'cancel', by: string): Promise<PressResult> {
     const { pid, agent, session } = dialog;
     const begun = generation;
-    if (pid === undefined || dialog.pressed || !(await keysNow(dialog))) return 'unseen';
+    // The host waits for the hook before it shows the next dialog.
+    const isNewest = () => (announced.get(session) ?? 0) === (numberOf.get(dialog.id) ?? 0);
+    if (pid === undefined || dialog.pressed || !isNewest() || !(await keysNow(dialog))) return 'unseen';
     const taken = { ...dialog, pressed: true };
     // Before the key: a tap that comes again after a crash must not answer a later dialog that looks the same.
     await keep(taken);
     const key = (await keysNow(taken))?.[answer];
-    if (key === undefined || generation !== begun) {
+    if (key === undefined || generation !== begun || !isNewest()) {
       await keep(dialog);
       return 'unseen';
     }
@@ -198,15 +210,18 @@ export function createDialogs(options: DialogsOptions) {
   return {
     /** A hook of the bound session: the host is about to show it. */
     opened(call: HookCall, pid: number | undefined, dialog: HostDialog): void {
-      const begun = generationOf.get(call.event) ?? generation;
-      void inOrder(() => open(call, pid, dialog, begun)).catch(() => {});
+      void inOrder(() =>
+        open(call, pid, dialog, announcedBy.get(call.event) ?? { begun: generation, number: 0 }),
+      ).catch(() => {});
     },
     /** Each call, as soon as it comes: an event that cannot come while the dialog waits ends it. */
     sees({ session, event }: HookCall): void {
       const isNext = event.type === 'dialog' || (event.type === 'gate' && event.asks !== undefined);
       if (!isNext && !over.has(event.type)) return;
       generation += 1;
-      generationOf.set(event, generation);
+      if (isNext) announced.set(session, (announced.get(session) ?? 0) + 1);
+      if (event.type === 'sessionEnd') announced.delete(session);
+      announcedBy.set(event, { begun: generation, number: announced.get(session) ?? 0 });
       if (isNext) return;
       void inOrder(async () => {
         const { dialog } = project;
@@ -232,6 +247,12 @@ export function createDialogs(options: DialogsOptions) {
     /** Resolves when nothing is under way. */
     idle: (): Promise<unknown> => last,
   };
+}
+
+interface Announced {
+  /** The generation of its hook. */
+  begun: number;
+  number: number;
 }
 
 type PressResult = 'unseen' | 'stays' | 'pressed';

@@ -6,13 +6,11 @@ import { eachGate } from '../helpers/approvals.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
-import type { FarSide } from '../helpers/stack.ts';
 
-let far: FarSide;
 let ws: Workstation;
 let agent: AgentProcess;
 const { shell, question, shows, tap, switchOn } = eachGate((scene) => {
-  ({ far, ws, agent } = scene);
+  ({ ws, agent } = scene);
 });
 const { ladder } = phoneOf(() => ws.chat);
 
