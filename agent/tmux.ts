@@ -26,6 +26,29 @@ export function screenOf(pane: Pane): Promise<string> {
   return tmux(pane, ['capture-pane', '-p', '-t', pane.id]);
 }
 
+/** The screen of the terminal in which a process runs; undefined = not in tmux, scrolled back, or tmux does not answer. */
+export async function terminalScreen(pid: number): Promise<string | undefined> {
+  try {
+    const pane = await paneOf(pid);
+    if (!pane || (await tmux(pane, ['display-message', '-p', '-t', pane.id, '#{pane_in_mode}'])).trim() !== '0')
+      return undefined;
+    return await screenOf(pane);
+  } catch {
+    return undefined;
+  }
+}
+
+/** False = the key was not pressed, or tmux did not answer. */
+export async function pressInTerminal(pid: number, key: string): Promise<boolean> {
+  try {
+    const pane = await paneOf(pid);
+    if (pane) await pressKey(pane, key);
+    return pane !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** A key by its tmux name: `Enter`, `Escape`, `1`. Rejects when tmux does not answer. */
 export async function pressKey(pane: Pane, key: string): Promise<void> {
   await tmux(pane, ['send-keys', '-t', pane.id, key]);

@@ -34,10 +34,20 @@ export type TurnEvent =
    * among all of the session, from the payload alone.
    */
   | { type: 'turnEnd'; answer: string | undefined; run?: string | undefined }
-  /** The host shows a dialog at the desk, or another notice. */
+  /** The host is about to show a dialog, which a person in the terminal answers. */
+  | { type: 'dialog'; dialog: HostDialog }
+  /** Something that the person in the terminal sees, too. */
   | { type: 'notice'; text: string }
   /** Known, and of no use to the rules. */
   | { type: 'other' };
+
+export interface HostDialog {
+  /** By the host's own name. */
+  kind: string;
+  title: string;
+  /** What the dialog concerns, word for word as far as the host says: a command line, a file with its changes, a tool. */
+  text: string;
+}
 
 /**
  * What a hook may answer. An empty object lets the host go on as if there were no hook. The driver drops what the event at

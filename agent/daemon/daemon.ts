@@ -198,9 +198,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         for (const project of projects) project.pull.wake();
       }
       for (const project of projects) {
-        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
-          log('error', 'periodic check failed', { error: (cause as Error).message }),
-        );
+        Promise.all([
+          project.guard.tick(),
+          project.turns.checkProcess(),
+          project.mcp.check(),
+          project.held.tend(),
+        ]).catch((cause) => log('error', 'periodic check failed', { error: (cause as Error).message }));
       }
     }, tickMs);
     undo.push(async () => clearInterval(ticker));

@@ -12,7 +12,7 @@ import type { OpenMailbox } from '../mailbox/open.ts';
 import type { Signer } from '../mailbox/signing.ts';
 import { stateFiles } from '../paths.ts';
 import { createNotifier } from '../phone/notify.ts';
-import { createProgress } from '../phone/progress.ts';
+import { createProgress, waitsFor } from '../phone/progress.ts';
 import { createAttachments } from '../relay/attachments.ts';
 import type { Address, RelayClient } from '../relay/client.ts';
 import { keepText } from '../relay/documents.ts';
@@ -128,6 +128,8 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     },
     typing: () => client.typing(address),
     muted: () => project.settings.get('muted') ?? false,
+    waitsFor: () => waitsFor(project),
+    redact,
     phone: () => project.phone,
     clock,
     log,

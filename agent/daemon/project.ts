@@ -14,6 +14,7 @@ import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
+import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -39,6 +40,7 @@ export interface RunningProject {
   readonly pull: Pull;
   readonly turns: Turns;
   readonly guard: Guard;
+  readonly held: HeldTexts;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
@@ -108,6 +110,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       if (isFresh) await outbox.scan();
       return outbox.toldAlone();
     },
+    onDialog: (call, pid, dialog) => guard.dialogs.opened(call, pid, dialog),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     lastKeyAt: keys.lastAt,
@@ -169,12 +172,33 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
+    onCancelled: (why) => turns.cancelled(why),
+    isPresent: () => turns.status().present === true,
+  });
+
+  const held = createHeldTexts({
+    project,
+    journal,
+    send: (item) => outbox.send(item),
+    editing: guard.editing,
+    runInstead: guard.runInstead,
+    async onReleased(ids) {
+      await turns.steering.arrived(ids);
+      void catchUp();
+    },
+    onEnded() {
+      pull?.nudge();
+      void catchUp();
+    },
+    clock,
+    log,
   });
 
   const controls = createOwnerControls({
     project,
     journal,
     guard,
+    held,
     steering: turns.steering,
     inbox,
     outbox,
@@ -207,6 +231,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       await answered;
     },
     onEnded: (ends) => void outbox.ended(ends),
+    asksAbout: held.holds,
     onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
@@ -232,6 +257,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       },
     },
     guard,
+    held,
     inbox,
     outbox,
     steer: controls.steer,

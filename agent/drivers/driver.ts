@@ -1,7 +1,7 @@
 // The contract of a coding agent: everything in which coding agents differ. Types only; the hook fallback bundles each `Driver`.
 // test/contract/driver.test.ts checks the sentences with "must" for each registered driver.
 
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
 
 /**
  * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
@@ -40,6 +40,8 @@ export interface Driver {
   readonly tools: Tools;
   /** Must be true when the command line starts a run without a person: a held hook would never let such a run end. */
   isHeadless(argv: readonly string[]): boolean;
+  /** Options with which the host shows no dialog before a tool, so that the gate alone asks. Must be used only while approvals are on. */
+  readonly withoutDialogs: readonly string[];
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
 }
@@ -74,10 +76,15 @@ export interface RanTool {
   at: number;
 }
 
+/** What a tool of the host does, for the words that people read. */
+export type Act = 'run' | 'write' | 'edit' | 'read' | 'list' | 'search' | 'fetch' | 'webSearch' | 'ask';
+
 export type Input = Readonly<Record<string, unknown>>;
 
 /** The host's own tools and their arguments, for the gate and for the question on the phone. */
 export interface Tools {
+  /** The host's own tools by name. Must name at least the shell tool; a tool without an act is told by its name. */
+  readonly acts: Readonly<Record<string, Act>>;
   /** Must hold only tools that change nothing on the machine. */
   readonly readOnly: ReadonlySet<string>;
   /** The tool whose argument is a command line. */
@@ -164,8 +171,25 @@ export interface Workstation {
    * within `typing`, which tells those keys from a person's.
    */
   nudge?(pid: number, typing: Typing): Promise<boolean>;
+  /** The host's dialogs, where a key in the terminal answers them. */
+  readonly dialogs?: Dialogs;
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
+}
+
+export interface Dialogs {
+  /** Must be undefined unless the screen shows exactly this dialog, whole and ready for a key. Pure. */
+  keysOn(screen: string, dialog: HostDialog): DialogKeys | undefined;
+  /** The key that cancels any dialog, and the turn with it. */
+  readonly cancel: string;
+}
+
+/** Keys by the names of tmux. */
+export interface DialogKeys {
+  /** Allows this call alone. */
+  allow: string;
+  /** Refuses the call; the turn ends. */
+  deny: string;
 }
 
 export interface InstallDirs {

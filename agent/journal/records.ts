@@ -4,8 +4,9 @@ import type { HookNote } from '../../protocol/files.ts';
 import type { KeyEnd, Row } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
-import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
+import type { HostDialog } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A journal of another version is refused: this daemon would drop records that it does not know. */
@@ -22,6 +23,25 @@ export interface StoredDocument {
   path: string;
   name: string;
   caption: string;
+}
+
+/** A dialog of the coding agent that waits in the terminal, from its hook until it is known to be gone. */
+export interface OpenDialog {
+  /** Unpredictable; the buttons name the dialog by it. */
+  id: string;
+  agent: string;
+  session: string;
+  pid: number | undefined;
+  /** As the host told it; the kind `question` = the agent asks the person there something, in its own words. */
+  dialog: HostDialog;
+  /** As the phone shows it, without what can be done about it. */
+  part: TextPart;
+  /** Of the message on the phone; 0 = not told yet. */
+  rev: number;
+  /** The screen shows it, so the phone has buttons. */
+  seen: boolean;
+  /** A key was pressed for a tap, or is about to be: no second one is. */
+  pressed: boolean;
 }
 
 /** An agent that polls (MCP) and holds messages until it acknowledges them. */
@@ -115,9 +135,11 @@ export type ProjectRecord = InProject &
     | { t: 'later'; id: string }
     /** In a sprint this message with the word stop in it counts as a STOP as well. */
     | { t: 'stopWord'; id: string }
-    /** Sent before a STOP: not handed over until the owner says so. */
-    | { t: 'parked'; ids: string[] }
+    /** Not handed over until the owner says so: sent before a STOP, or while a question waited for the owner. */
+    | { t: 'parked'; ids: string[]; why?: 'question' }
     | { t: 'unparked'; ids: string[] }
+    /** Null = it is gone. */
+    | { t: 'dialog'; dialog: OpenDialog | null }
     /** The current sprint; null = no sprint. */
     | { t: 'sprint'; sprint: Sprint | null }
     /** A switch that the owner set. */

@@ -14,9 +14,7 @@ export function createDesk(runtime: Runtime) {
   const { options, dispatch } = runtime;
   const { project, clock, log } = options;
   /** News of the terminal that a person there may answer first; lost only with a daemon that is killed, while the terminal shows them. */
-  let pending: { key: string; text: string; tool: string | undefined; at: number }[] = [];
-  /** Of the last gate: the dialog that follows is of that tool. */
-  let gated: string | undefined;
+  let pending: { key: string; text: string; at: number }[] = [];
   let lookedAt = 0;
 
   /** Asks the machine for the newest key. Never rejects. */
@@ -44,14 +42,13 @@ export function createDesk(runtime: Runtime) {
     withholds: () => follow() === 'never' || (follow() === 'auto' && isHere()),
     /** Something that waits at the terminal: told at once, or after a delay in which a person there may answer. Errors: those of `tell`. */
     async tell(key: string, text: string): Promise<void> {
-      if (isHere()) pending.push({ key, text, tool: gated, at: clock() });
+      if (isHere()) pending.push({ key, text, at: clock() });
       else await options.tell(key, text);
     },
-    /** What waited at the terminal has its answer when its tool has run, or when the turn goes on. */
-    sees(event: TurnEvent): void {
-      if (event.type === 'gate') gated = event.tool;
-      else if (event.type === 'toolEnd') pending = pending.filter(({ tool }) => tool !== event.tool);
-      else if (event.type !== 'notice' && event.type !== 'other') pending = [];
+    /** The turn goes on: what waited at the terminal is over. */
+    sees({ type }: TurnEvent): void {
+      const goesOn = type === 'turnStart' || type === 'modelRequest' || type === 'toolEnd' || type === 'turnEnd';
+      if (goesOn || type === 'sessionEnd') pending = [];
     },
     /** Called by the daemon's clock. `isWaiting` = something hangs on whether a person is there. */
     async check(isWaiting: boolean): Promise<void> {

@@ -20,6 +20,8 @@ export type Ending = ReturnType<typeof createEnding>;
 
 interface OpenEnd {
   why?: string;
+  /** Why, where a key in the terminal was pressed for the owner. */
+  cancelled?: string;
   lagMs?: number;
   answer?: string | undefined;
   /** Where in the session file, if that is known. */
@@ -34,6 +36,7 @@ interface HowItEnded {
   before?: Sprint | undefined;
   after?: AfterTurn;
   why?: string | undefined;
+  cancelled?: string | undefined;
 }
 
 /** How long the session file may lag behind the host's own event. */
@@ -81,14 +84,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   }
 
   /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
-  async function endOpenTurn({ why, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
+  async function endOpenTurn({ why, cancelled, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
     const place = placeIn(runtime.state);
     if (!place) return;
     const at = until === undefined ? place : { ...place, until };
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
-    const unsettled = await report(settled, at, { why });
+    const unsettled = await report(settled, at, { why, cancelled });
     if (unsettled) throw unsettled;
   }
 
@@ -112,7 +115,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   async function report(
     settled: SettledTurn,
     { tool, transcript, offset, until }: TurnPlace,
-    { id: ofEvent, before, after, why }: HowItEnded,
+    { id: ofEvent, before, after, why, cancelled }: HowItEnded,
   ): Promise<Error | undefined> {
     const { outcome, error, lastId, replyTo, returned, receipts } = settled;
     // Without an event, the model's last message names the end.
@@ -121,14 +124,15 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     const at = until ?? (await sizeOf(transcript));
     if (transcript !== undefined) dispatch({ type: 'toldUpTo', transcript, at });
     // Cancelled at the terminal, without a message of the phone in the turn: the owner sits there.
-    if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
+    const isCancelled = outcome.cancelled || cancelled !== undefined;
+    if (outcome.lost || (isCancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
       if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
       return unsettled;
     }
     const { failed } = outcome;
     const text = failed
-      ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
+      ? (error ?? cancelled ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;

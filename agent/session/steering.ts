@@ -2,7 +2,7 @@
 // queue of hook events, so that a stuck event cannot delay it.
 
 import type { Sprint } from '../../protocol/sprint.ts';
-import { type HeldMessage, stopWordId } from '../journal/state.ts';
+import { type HeldMessage, isHeldBack, stopWordId } from '../journal/state.ts';
 import { backNotice } from '../turns/hold.ts';
 import { readOrder } from '../turns/sprint.ts';
 import type { Desk } from './desk.ts';
@@ -29,8 +29,9 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
   async function park(beforeSeq: number): Promise<number> {
     const ids: string[] = [];
     let leased = 0;
-    for (const { row, phase, parked } of project.messages.values()) {
-      if (parked === 'parked' || row.seq >= beforeSeq) continue;
+    for (const message of project.messages.values()) {
+      const { row, phase } = message;
+      if (isHeldBack(message) || row.seq >= beforeSeq) continue;
       if (phase === 'leased') leased += 1;
       if (phase === 'waiting' || phase === 'fetching' || phase === 'leased') ids.push(row.id);
     }
@@ -38,9 +39,10 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
     return ids.length - leased;
   }
 
-  /** Gives how many of them no agent holds. */
-  async function release(): Promise<number> {
-    const released = [...project.messages.values()].filter(({ parked }) => parked === 'parked');
+  /** Gives how many of them no agent holds. `asked` = also those of which the owner was asked what they are for. */
+  async function release({ asked = false } = {}): Promise<number> {
+    const isReleased = (message: HeldMessage) => (asked ? isHeldBack(message) : message.parked === 'parked');
+    const released = [...project.messages.values()].filter(isReleased);
     const ids = released.map(({ row }) => row.id);
     if (ids.length > 0) await journal.append([{ t: 'unparked', p, at: clock(), ids }]);
     return released.filter(({ phase }) => phase !== 'leased').length;
@@ -48,7 +50,8 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
 
   /** After a sleep the message that releases them may have come together with the STOP. */
   async function whatOfParked(parked: number, seq: number): Promise<string> {
-    const isNewer = ({ row }: HeldMessage) => row.seq >= seq && !(project.sprint && row.stopWord);
+    const isNewer = ({ row, parked }: HeldMessage) =>
+      row.seq >= seq && parked !== 'asked' && !(project.sprint && row.stopWord);
     const isReleased = [...project.messages.values()].some(isNewer);
     if (isReleased) await release();
     if (parked === 0) return '';
@@ -66,13 +69,20 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
   const isTerminal = () => runtime.state.bound !== undefined && runtime.state.interactive === true;
 
   return {
-    async stop({ seq, type }) {
+    async stop({ seq, type, dialog = 'none' }) {
       const rest = await whatOfParked(await park(seq), seq);
       // Not awaited, here and below: whoever answers the phone must not wait for a file that is locked.
       void inbox.refresh();
       const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.
       if (hadSprint) await sprints.end(type === 'abort' ? 'aborted' : 'stopped');
+      if (dialog === 'cancelled') {
+        return { text: `Stopped: the dialog in the terminal was cancelled, and the turn with it.${rest}`, spent: true };
+      }
+      if (dialog === 'waits') {
+        const what = `A dialog waits in the terminal and can be answered only there. The ${type} takes effect after that.`;
+        return { text: what + rest, spent: !isBusy(runtime.state) };
+      }
       if (isBusy(runtime.state)) {
         const what =
           type === 'abort'
@@ -143,15 +153,18 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
       return isBusy(runtime.state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
     },
     async unpark() {
-      const released = await release();
+      const released = await release({ asked: true });
       void inbox.refresh();
       routes.wake();
       return released === 0
-        ? 'Nothing is parked.'
-        : `${messages(released)} released; the agent is told that a STOP came in between.`;
+        ? 'Nothing is held back.'
+        : `${messages(released)} released. The agent is told of a STOP that came in between.`;
     },
     async arrived(ids) {
-      const rows = ids.flatMap((id) => project.messages.get(id)?.row ?? []);
+      const rows = ids.flatMap((id) => {
+        const message = project.messages.get(id);
+        return message && message.parked !== 'asked' ? message.row : [];
+      });
       const stops = project.sprint ? rows.filter(({ stopWord }) => stopWord) : [];
       for (const { id } of stops) {
         if (!project.known.has(stopWordId(id))) await journal.append([{ t: 'stopWord', p, at: clock(), id }]);

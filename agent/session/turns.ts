@@ -3,6 +3,7 @@
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
+import { runningWords, shortWords } from '../drivers/tool-words.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import { sessionContext, terminalNews, unwakeableNotice } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
@@ -66,7 +67,11 @@ export function createTurns(options: TurnsOptions): Turns {
       for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
       if (again) continue;
       if (isBound()) {
-        const news = terminalNews(call.event);
+        const { event } = call;
+        if (event.type === 'dialog') options.onDialog(call, host.pid, event.dialog);
+        if (event.type === 'gate' && event.asks !== undefined)
+          options.onDialog(call, host.pid, { kind: 'question', title: '', text: event.asks });
+        const news = terminalNews(event);
         if (news !== undefined) await desk.tell(`terminal_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
@@ -99,9 +104,10 @@ export function createTurns(options: TurnsOptions): Turns {
     desk.sees(event);
     if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd')
       dispatch({ type: 'modelSeen' });
+    if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });
-    options.activity.tool(event.tool);
+    options.activity.tool(shortWords({ agent, ...event }));
   }
 
   /** False = the hand-over did not happen, so the answer must not leave. */
@@ -195,6 +201,13 @@ export function createTurns(options: TurnsOptions): Turns {
     },
     exclusive: enqueue,
     checkProcess: () => enqueue(check),
+    cancelled: (why) =>
+      later(async () => {
+        await ending.endOpenTurn({ cancelled: why });
+        await sprints.end('stopped');
+        await keepTurn();
+        routes.wake();
+      }),
     stoppedAlone: (ids) =>
       later(async () => {
         await sprints.end('stopped');

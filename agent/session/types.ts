@@ -1,7 +1,7 @@
 // What the turn runtime of a project needs from its surroundings, and what it offers them.
 
 import type { HookNote } from '../../protocol/files.ts';
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Follow, ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
@@ -31,6 +31,9 @@ export interface TurnReport {
 export interface TurnActivity {
   /** The running turn carries messages of the phone; again, when it gets more. */
   started(): void;
+  /** A tool is about to run, in words for a person that may hold secrets. It may wait for an approval first. */
+  running(words: string): void;
+  /** A tool has run, by its name for a person. */
   tool(name: string): void;
   ended(failed: boolean): void;
 }
@@ -73,6 +76,8 @@ export interface TurnsOptions {
   compressions(at: TurnPlace): Promise<readonly string[]>;
   /** Ends of turns that the outbox file knows of, oldest first; `isFresh` = after another look at it. Never rejects. */
   told(isFresh: boolean): Promise<readonly ToldEnd[]>;
+  /** The bound session is about to show a dialog in its terminal, or asks a question there. */
+  onDialog(call: HookCall, pid: number | undefined, dialog: HostDialog): void;
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
@@ -116,7 +121,13 @@ export interface HookHost {
 /** What the owner asks of the agent's turns, from the phone or at the terminal. Each returns the text of its answer. */
 export interface Steering {
   /** `spent` = there was nothing to stop; otherwise the control stays open until it has had its effect. */
-  stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
+  stop(control: {
+    id: string;
+    seq: number;
+    type: 'stop' | 'abort';
+    /** What became of a dialog in the terminal. `waits` = the STOP has its effect only when a person there answers it. */
+    dialog?: 'none' | 'cancelled' | 'waits';
+  }): Promise<{ text: string; spent: boolean }>;
   /** `args` as typed. */
   sprint(id: string, args: string): Promise<string>;
   away(args: string): Promise<string>;
@@ -155,6 +166,8 @@ export interface Turns {
   exclusive<T>(work: () => Promise<T>): Promise<T>;
   /** Ends what a vanished coding agent left running. Called by the daemon's clock. */
   checkProcess(): Promise<void>;
+  /** A key in the terminal, pressed for the owner, ended the turn: no event tells that. */
+  cancelled(why: string): void;
   /** A hook that worked without the daemon obeyed these STOPs; the journal has it already. */
   stoppedAlone(ids: readonly string[]): void;
   status(): TurnsStatus;

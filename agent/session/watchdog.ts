@@ -1,6 +1,7 @@
 // Notices what no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that the host
 // never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
+import { isHeldBack } from '../journal/state.ts';
 import { pickUpText } from '../turns/terminal.ts';
 import { type Desk, findTerminal } from './desk.ts';
 import type { Ending, SprintRecord } from './ending.ts';
@@ -85,9 +86,9 @@ export function createWatchdog(
     await options.tell(`waits_${id}`, text, id);
   }
 
-  /** Without those whose owner was told already: sent with `/later`, or parked by a STOP. */
+  /** Without those whose owner was told already: sent with `/later`, parked by a STOP, or asked about. */
   function oldest(): string | undefined {
-    for (const { row, parked, later } of project.waiting.values()) if (parked !== 'parked' && !later) return row.id;
+    for (const each of project.waiting.values()) if (!isHeldBack(each) && !each.later) return each.row.id;
     return undefined;
   }
 

@@ -10,12 +10,9 @@ export const sessionContext = [
   'From the phone the owner can stop you, abort a tool and start sprints.',
 ].join('\n');
 
-/** A line for the phone: a dialog that waits in the terminal, or a question of the agent; undefined = the phone hears nothing. */
+/** A line for the phone; undefined = the phone hears nothing. Dialogs are told with what can be done about them. */
 export function terminalNews(event: TurnEvent): string | undefined {
-  if (event.type === 'notice') return event.text === '' ? undefined : event.text;
-  return event.type === 'gate' && event.asks !== undefined
-    ? `The agent asks in the terminal:\n${event.asks}`
-    : undefined;
+  return event.type === 'notice' && event.text !== '' ? event.text : undefined;
 }
 
 /** When the agent will get a message that no route can deliver now, and what brings it there. */

@@ -73,10 +73,11 @@ function createWorld() {
       tolds.push(text);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),
     compressions: async () => [],
     told: async () => [],
+    onDialog: () => {},
     isAlive: () => alive,
     isInteractive: async () => true,
     lastKeyAt: async () => undefined,

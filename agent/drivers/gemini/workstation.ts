@@ -1,6 +1,7 @@
 // Gemini CLI on the workstation: installs, verifies and removes its hooks, and wakes its idle terminal.
 
 import type { Workstation } from '../driver.ts';
+import { dialogKeys } from './dialogs.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { installHooks, listHooks, uninstallHooks } from './install.ts';
 import { nudgeInTmux } from './nudge.ts';
@@ -16,5 +17,7 @@ export const geminiWorkstation: Workstation = {
   verify: hookSwitches,
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
   nudge: nudgeInTmux,
+  // Escape ends the turn whatever the dialog is.
+  dialogs: { keysOn: dialogKeys, cancel: 'Escape' },
   filesFolder: receivedFilesFolder,
 };

@@ -103,12 +103,13 @@ function newTurns(): Turns {
       await journal.append([...receipts, { t: 'turn', p, at: now, turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text, replyTo) => {
       told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },
     compressions: async () => [],
     told: async () => toldAlone,
+    onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => isTerminal,
     lastKeyAt: async () => keyAt,

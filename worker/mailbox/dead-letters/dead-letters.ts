@@ -41,7 +41,7 @@ const reasonOf: Record<string, string> = {
   expired: 'it waited longer than it may',
   failed: 'its turn ended without an answer',
   lost: 'it did not reach the agent',
-  refused: 'the workstation refused it',
+  refused: 'dropped on the phone',
   delivered: 'its workstation is away',
 };
 

@@ -40,7 +40,9 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   }
   const topic = capabilities.topics && !dropped.includes('topic') ? row.project : 0;
   const replyTo = dropped.includes('reply') ? {} : replyTarget(core, stored.replyTo);
-  return { kind: 'send', chatId, topic, ...replyTo, ...text };
+  const { replyAction, replyHint: hint = '' } = stored;
+  const opens = capabilities.replyField && replyAction !== undefined && text.buttons.length === 0;
+  return { kind: 'send', chatId, topic, ...replyTo, ...(opens ? { replyField: { hint } } : {}), ...text };
 }
 
 /** The platform's id of a logged message, while the log still has the row. */

@@ -13,6 +13,7 @@ export type StoredCall =
       buttons: OutboundButton[][];
       replyTo?: string;
       replyAction?: string;
+      replyHint?: string;
     }
   /** For the message that shows the row of the key. */
   | { kind: 'buttons'; key: string; part: number; buttons: OutboundButton[][] }

@@ -159,10 +159,9 @@ describe('the ladder of a message on the phone', () => {
 
 describe('the end of a message without an answer', () => {
   it.each([
-    ['lost', 'This message did not reach the agent, in three attempts.', 1],
-    ['expired', 'This message expired before the agent took it.', 1],
-    ['refused', 'The workstation refused this message.', 0],
-  ] as const)('%s is told in one line below the message', async (state, text, buttons) => {
+    ['lost', 'This message did not reach the agent, in three attempts.'],
+    ['expired', 'This message expired before the agent took it.'],
+  ] as const)('%s is told in one line below the message, with Retry', async (state, text) => {
     const bench = createBench();
     bench.say('work', { ref: '77' });
     bench.poll({ after: 1, receipts: [receipt(1, state)] });
@@ -170,9 +169,15 @@ describe('the end of a message without an answer', () => {
     await bench.runUntil(startAt + 10_000);
     expect(bench.platform.calls).toMatchObject([{ kind: 'send', text, replyToRef: '77' }]);
     const [call] = bench.platform.calls;
-    expect(call?.kind === 'send' && call.buttons.flat().map(({ label }) => label)).toEqual(
-      Array.from({ length: buttons }, () => 'Retry'),
-    );
+    expect(call?.kind === 'send' && call.buttons.flat().map(({ label }) => label)).toEqual(['Retry']);
+  });
+
+  it('refused is left to the daemon, which knows why', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.poll({ after: 1, receipts: [receipt(1, 'refused')] });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toEqual([]);
   });
 
   it('of many at once is one line', async () => {
