@@ -36,6 +36,7 @@ const others: Record<string, string> = {
   'agent/journal/journal.ts': 'state directory',
   'agent/local-client.ts': 'runtime directory',
   'agent/log.ts': 'state directory',
+  'agent/presence.ts': 'when the terminal of a process was read from',
   'agent/process.ts': '/proc',
   'agent/relay/documents.ts': 'state directory, and the file that the user names',
   'agent/mailbox/served.ts': 'config directory, and where folders lie',

@@ -21,7 +21,7 @@ export function wantsHold({ policy, away, fromPhone, nobody, interactive }: Hold
 
 /** On the screen before the wait begins: during it, the host shows only that a hook runs. */
 export const holdNotice =
-  'wa-sync: after this turn the terminal waits for messages from the phone and shows a hook that runs. Any key gives the keyboard back.';
+  'wa-sync: after this turn the terminal waits for your phone. Any key gives the keyboard back.';
 
 /** On the screen when a key or a prompt has ended the wait. */
 export const backNotice = 'wa-sync: the wait for the phone is over; the keyboard is yours.';
