@@ -3,6 +3,7 @@
 import { test as base } from 'vitest';
 import { type ModelServer, startModelServer } from '../helpers/model-server.ts';
 import { type GeminiHome, geminiHome, type RunOptions } from './harness.ts';
+import { until } from './processes.ts';
 import { type Product, startProduct } from './product.ts';
 import { startTui, type Tui } from './tui.ts';
 
@@ -64,6 +65,11 @@ export function testWith(config: object) {
 
 /** Pastes and sends, as a person at the keyboard. */
 export async function type(tui: Tui, text: string): Promise<void> {
+  const last = (text.split('\n').at(-1) ?? '').slice(0, 60);
+  const shown = async () => (await tui.screen()).split(last).length;
+  const before = await shown();
   await tui.paste(text);
+  // On a busy machine the CLI reads a paste late, and an Enter with it as a newline of the prompt. A long text is not shown.
+  await until(async () => (await shown()) > before, 10_000);
   await tui.enter();
 }
