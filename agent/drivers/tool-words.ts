@@ -23,7 +23,7 @@ const wordsOf: Readonly<Record<Act, Words>> = {
   read: { asks: (file) => `Read ${file ?? 'files'}?`, runs: 'Reading' },
   list: { asks: () => 'List files?', runs: 'Listing files' },
   search: { asks: () => 'Search in files?', runs: 'Searching' },
-  fetch: { asks: () => 'Fetch an address?', runs: 'Fetching' },
+  address: { asks: () => 'Fetch an address?', runs: 'Fetching' },
   webSearch: { asks: () => 'Search the web?', runs: 'Searching the web' },
   ask: { asks: () => 'Ask you something?', runs: 'Asking at the terminal' },
 };
@@ -62,7 +62,7 @@ const shortNames: Readonly<Record<Act, string>> = {
   read: 'read',
   list: 'list',
   search: 'search',
-  fetch: 'fetch',
+  address: 'fetch',
   webSearch: 'web search',
   ask: 'question',
 };
