@@ -92,6 +92,6 @@ function targetOf(act: Act, { agent, input }: NamedCall): string | undefined {
 
 /** The end of a long path says more than its beginning. */
 function tail(file: string): string {
-  const line = oneLine(file, 4 * nameChars);
-  return line.length > nameChars ? `…${line.slice(1 - nameChars).replace(/^[\udc00-\udfff]/, '')}` : line;
+  if (file.length <= nameChars) return oneLine(file, nameChars);
+  return `…${oneLine(file.slice(1 - nameChars).replace(/^[\udc00-\udfff]/, ''), nameChars)}`;
 }
