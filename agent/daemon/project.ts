@@ -1,6 +1,7 @@
 // Puts the parts of one bound project together: what carries its messages, the pull loop, the turn runtime, the gates.
 // Decides nothing itself.
 
+import { createHmac } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
@@ -48,6 +49,8 @@ export interface RunningProject {
   stop(): Promise<void>;
 }
 
+const nodeHmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
+
 /** Errors: `outside_project`. */
 export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
   const { config, journal, client, clock, random, log } = given;
@@ -56,7 +59,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const project = journal.project(key);
   const deps = { ...given, typesetter: given.typesetterFor(() => maxTextOf(project)) };
   const files = stateFiles(config.dirs.state);
-  const signer = createSigner(deps.signingKey, key);
+  const signer = createSigner(deps.signingKey, key, nodeHmac);
   /** The session file that a hook named last. */
   let session: { agent: string | undefined; path: string | undefined } = {
     agent: project.turn?.place?.tool,

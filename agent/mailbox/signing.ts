@@ -24,10 +24,13 @@ const sigChars = 32;
 const keyForm = /^[0-9a-f]{64}$/;
 const answerForm = /^resp_[0-9a-f]{32}$/;
 
-/** `project` = `projectKey()`: a signature for one file of one project is invalid in every other file. */
-export function createSigner(key: string, project: string): Signer {
+/**
+ * `project` = `projectKey()`: a signature for one file of one project is invalid in every other file. `hmac` = HMAC-SHA-256 in hex; the
+ * daemon, which signs a whole window at each look, gives that of Node.
+ */
+export function createSigner(key: string, project: string, hmac: typeof hmacHex = hmacHex): Signer {
   const sigOf = (entry: Signed, kind: MailboxKind) =>
-    hmacHex(key, JSON.stringify([kind, project, identityOf(entry)])).slice(0, sigChars);
+    hmac(key, JSON.stringify([kind, project, identityOf(entry)])).slice(0, sigChars);
   return {
     sign(entry, kind) {
       const sig = sigOf(entry, kind);

@@ -94,7 +94,7 @@ describe('an agent that polls', () => {
     expect(await agent.ask('telegram_ack', { message_ids: ids })).toEqual({ success: true, acked: 1 });
   });
 
-  it('that closes without acknowledging gives the message back, and the next one gets it marked as given again', async () => {
+  it('gives the message back when it closes without an acknowledgement, and the next agent reads that the message was given before', async () => {
     await ws.start();
     await say('important');
     const first = await mcp();
@@ -111,7 +111,7 @@ describe('an agent that polls', () => {
     await ladder('answered');
   });
 
-  it('that is killed gives the message back, to a turn as well', async () => {
+  it('gives the message back when it is killed, also to a turn', async () => {
     await ws.start();
     await say('important');
     const agent = await mcp();
@@ -122,7 +122,7 @@ describe('an agent that polls', () => {
     await ladder('answered');
   });
 
-  it('keeps what it holds while the daemon is restarted, and acknowledges it to the next one', async () => {
+  it('keeps its messages while the daemon restarts, and acknowledges them to the new daemon', async () => {
     const daemon = await ws.start();
     await say('across a restart');
     const agent = await mcp();
@@ -135,7 +135,7 @@ describe('an agent that polls', () => {
     await ladder('answered');
   });
 
-  it('goes on waiting when the daemon is killed and started again, and its texts arrive once', async () => {
+  it('goes on waiting when the daemon is killed and started again, and each of its texts arrives once', async () => {
     const serve = async () => {
       const program = ws.run('start');
       await until('the daemon runs', () => program.stdout().includes('is running'));
@@ -157,7 +157,7 @@ describe('an agent that polls', () => {
     expect(phone()).toEqual(['I am listening.']);
   });
 
-  it('that died while no daemon ran gives the message back at the next start', async () => {
+  it('gives the message back at the next start of the daemon when it died while no daemon ran', async () => {
     const daemon = await ws.start();
     await say('orphan');
     const agent = await mcp();
@@ -168,7 +168,7 @@ describe('an agent that polls', () => {
     await arrives('orphan');
   });
 
-  it('that goes away three times with a message has failed it, and the phone is told with a button to retry', async () => {
+  it('fails a message that it left unacknowledged three times, and the phone gets a Retry button', async () => {
     // However long the agents take to start: time stands still, so that the phone is not told that the message waits for one.
     const startedAt = Date.now();
     await ws.start({ clock: () => startedAt });
@@ -187,7 +187,7 @@ describe('an agent that polls', () => {
     expect(await (await mcp()).poll({ timeout: 0 })).toEqual({ messages: [] });
   });
 
-  it('that holds a message for twelve hours has to give it back', async () => {
+  it('loses a message that it has held for twelve hours', async () => {
     let ahead = 0;
     await ws.start({ clock: () => Date.now() + ahead });
     await say('forgotten');
@@ -198,8 +198,8 @@ describe('an agent that polls', () => {
   });
 });
 
-describe('a message', () => {
-  it('that an agent holds is not given to a turn, and one that a turn has is not given to the agent', async () => {
+describe('a message that an agent holds', () => {
+  it('is not given to a turn, and the agent gets no message of a turn', async () => {
     await ws.start();
     await say('for the one who asks');
     const agent = await mcp();
@@ -212,7 +212,7 @@ describe('a message', () => {
     expect(await agent.poll({ timeout: 0 })).toEqual({ messages: [] });
   });
 
-  it('that an agent holds when a STOP comes is parked when it comes back, until the owner sends a new one', async () => {
+  it('is parked when it comes back after a STOP, until the owner sends a new message', async () => {
     await ws.start();
     await say('before the stop');
     const agent = await mcp();
@@ -230,7 +230,7 @@ describe('a message', () => {
     );
   });
 
-  it('that an agent holds is not given by a hook alone, also when another program marks it unread again', async () => {
+  it('is not given by a hook without a daemon, even when another program marks the message unread', async () => {
     const daemon = await ws.start();
     await say('held while nobody serves');
     const agent = await mcp();
@@ -242,7 +242,7 @@ describe('a message', () => {
     expect(await (await newAgent()).turn('alone')).toBeUndefined();
   });
 
-  it('is given once when a poll and a turn ask at the same moment', async () => {
+  it('is given once when a poll and a turn ask for it at the same moment', async () => {
     await ws.start();
     const agent = await mcp();
     const hooks = await newAgent();
@@ -258,7 +258,7 @@ describe('a message', () => {
     }
   });
 
-  it('that an agent holds is shown by status and letters with its owner and the time left', async () => {
+  it('is shown by status and letters with its holder and the time left', async () => {
     const program = ws.run('start');
     await until('the daemon runs', () => program.stdout().includes('is running'));
     await say('held for long');
@@ -275,7 +275,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('that came in while a cancelled poll was answered is not lost', async () => {
+  it('is not lost when it came in while a cancelled poll was answered', async () => {
     await ws.start();
     const agent = await mcp();
     const cancel = new AbortController();
@@ -290,7 +290,7 @@ describe('a message', () => {
 });
 
 describe('a text for the phone', () => {
-  it('is sent in the mode that the agent chose, and as it stands when it breaks that mode’s rules', async () => {
+  it('is sent in the mode that the agent chose, and unchanged when it breaks the rules of that mode', async () => {
     await ws.start();
     const agent = await mcp();
     const send = (text: string, parse_mode: string) => agent.ask('telegram_send', { text, parse_mode });
@@ -343,8 +343,8 @@ describe('a text for the phone', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  it('without a daemon is a result that names the command', async () => {
+describe('a call of a tool that cannot work', () => {
+  it('names the command to run when no daemon runs', async () => {
     const agent = await mcp();
     for (const [tool, args] of [
       ['telegram_poll', {}],
@@ -357,7 +357,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  it('in a folder that is not bound is a result that says so', async () => {
+  it('says that the folder is not bound', async () => {
     await ws.start();
     const agent = await mcp('x', ws.root);
     expect(await agent.call('telegram_poll')).toEqual({
@@ -366,7 +366,7 @@ describe('what goes wrong', () => {
     });
   });
 
-  it('in a folder that is not bound is the same whatever its environment says, which a project may have set', async () => {
+  it('says so whatever the environment names, because a project may have set the environment', async () => {
     await ws.start();
     const agent = await mcp('x', ws.root, { GEMINI_PROJECT_DIR: ws.project, CLAUDE_PROJECT_DIR: ws.project });
     expect(await agent.call('telegram_poll')).toMatchObject({
@@ -375,7 +375,7 @@ describe('what goes wrong', () => {
     });
   });
 
-  it('with another chat is a result that names the bound one, and nothing is sent', async () => {
+  it('names the bound chat when another was asked for, and sends nothing', async () => {
     await ws.start();
     const agent = await mcp();
     const refused = { isError: true, text: expect.stringContaining(`this folder is bound to chat ${ws.chat.mailbox}`) };
@@ -385,7 +385,7 @@ describe('what goes wrong', () => {
     expect(phone()).toEqual(['y']);
   });
 
-  it('with wrong arguments is told by the schema, and with foreign ids by the tool', async () => {
+  it('is refused by the schema for wrong arguments, and by the tool for foreign ids', async () => {
     await ws.start();
     const agent = await mcp();
     const wrong = [
@@ -405,7 +405,7 @@ describe('what goes wrong', () => {
     });
   });
 
-  it('on stdin ends nothing, and stdout carries JSON-RPC alone until stdin closes', async () => {
+  it('leaves the server running after garbage on stdin, and stdout carries JSON-RPC alone until stdin closes', async () => {
     const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
     const lines = ['no JSON', '{}', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })];
     const { code, stdout } = await runProgram(['mcp'], ws.env, ws.project, `${lines.join('\n')}\n`).exited;

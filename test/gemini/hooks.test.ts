@@ -123,11 +123,7 @@ test('a start in a sub-folder with a space in its path is a start in the project
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a start in a folder that is not bound gets nothing and leaves nothing there', async ({
-  model,
-  home,
-  product,
-}) => {
+test('a session in an unbound folder gets no message and leaves no file', async ({ model, home, product }) => {
   const other = join(home.home, 'other project');
   await mkdir(other);
   await product.say('For the project only');
@@ -139,7 +135,7 @@ test('a start in a folder that is not bound gets nothing and leaves nothing ther
   await product.waitForLadder({ delivered: 1 });
 });
 
-test('a CLI that starts itself a second time, as it does for its users, is one session', async ({
+test('a CLI that starts itself again, as it does for its users, is one session', async ({
   model,
   home,
   product,

@@ -14,7 +14,7 @@ async function outboxTexts(product: Product): Promise<[text: string, sent: boole
   return (await product.outbox()).map(({ text, sent }) => [text, sent]);
 }
 
-test('a daemon that is stopped is missed by nobody: the file gives the text and keeps the answers, each is sent once', async ({
+test('while the daemon is stopped, hooks give the text from the file and keep the answers there, and each answer is sent once', async ({
   model,
   home,
   product,

@@ -41,7 +41,7 @@ const idIn = (seen: string) => /msg_\w+/.exec(seen)?.[0] ?? 'none';
 const listening = (model: ModelServer) => model.waitForRequest(({ userTexts }) => userTexts.join().includes(prompt));
 
 describe('the CLI as an agent that polls', () => {
-  test('polls, sends and acknowledges, and its hooks give the message to nobody a second time', async ({
+  test('polls, sends and acknowledges, and its hooks do not give the message again', async ({
     model,
     home,
     product,

@@ -13,7 +13,7 @@ const file = v.looseObject({ file_id: v.string(), file_size: size, file_name: na
 const place = v.looseObject({ latitude: v.number(), longitude: v.number() });
 const named = v.looseObject({ title: name, first_name: name, last_name: name, username: name });
 
-/** The fields of a message that carry content; the rest of it is in inbound.ts. */
+/** The fields of a message that carry content; inbound.ts has the other fields. */
 export const contentEntries = {
   text: name,
   caption: name,
@@ -55,9 +55,9 @@ type ContentMessage = v.InferOutput<typeof contentSchema>;
 
 export interface Content {
   text: string;
-  /** The same with links and code as Markdown, where it says more. */
+  /** The text with links and code as Markdown, where Markdown says more. */
   markdown?: string;
-  /** The author of a forwarded text, which is never an order of the owner. */
+  /** The author of a forwarded text; a forwarded text is never an order of the owner. */
   forwarded?: Forwarded;
   files?: PhoneFile[];
   tooLarge?: { name: string; bytes: number }[];
@@ -113,7 +113,7 @@ function phoneFile(kind: PhoneFile['kind'], { file_id, file_name, file_size }: F
   return { id: file_id, kind, name: file_name || made, ...(file_size === undefined ? {} : { bytes: file_size }) };
 }
 
-/** The largest that can be fetched; sizes come in rising order. */
+/** The largest photo that can be fetched; Telegram lists sizes in rising order. */
 function largestPhoto(sizes: readonly FileFields[]): FileFields | undefined {
   return sizes.findLast(({ file_size }) => (file_size ?? 0) <= relayLimits.fileDownBytes) ?? sizes.at(0);
 }
@@ -146,7 +146,7 @@ function forwardedOf({ forward_origin: origin }: ContentMessage): { forwarded?: 
   return { forwarded: { from: oneLine(from ?? '', maxNameUnits) } };
 }
 
-/** Fields that say nothing about the kind of a message. */
+/** Fields that do not tell the kind of a message. */
 const plainFields =
   /^(message_id|message_thread_id|is_topic_message|date|edit_date|chat|from|sender_.*|forward_.*|is_automatic_forward|is_from_offline|is_paid_post|reply_.*|external_reply|quote|via_bot|has_.*|media_group_id|author_signature|business_connection_id|direct_messages_topic|paid_star_count|entities|caption.*|link_preview_options|effect_id|show_caption_above_media|suggested_post_info|ephemeral_.*)$/;
 /** Fields of service messages, which the platform itself writes into a chat. */
