@@ -39,8 +39,6 @@ export interface Terminal {
   press(pid: number, key: string): Promise<boolean>;
 }
 
-export type Dialogs = ReturnType<typeof createDialogs>;
-
 export const dialogPrefix = 'dialog:';
 
 /** The hook comes before the dialog stands on the screen. */
