@@ -42,8 +42,6 @@ export interface Terminal {
   press(pid: number, key: string): Promise<boolean>;
 }
 
-export type Dialogs = ReturnType<typeof createDialogs>;
-
 export const dialogPrefix = 'dialog:';
 
 /** The hook comes before the dialog stands on the screen. */
@@ -69,8 +67,9 @@ const over: ReadonlySet<HookCall['event']['type']> = new Set([
 
 export function createDialogs(options: DialogsOptions) {
   const { project, terminal, log } = options;
-  /** Rises with everything that may replace the dialog on the screen. */
-  let generation = 0;
+  /** Of each session: rises with every event that may replace the dialog on its screen. */
+  const generations = new Map<string, number>();
+  const generationOf = (session: string) => generations.get(session) ?? 0;
   const announcedBy = new WeakMap<HookCall['event'], Announced>();
   /** How many dialogs each session has announced, and which of them has this id: only the newest may be answered. */
   const announced = new Map<string, number>();
@@ -132,7 +131,7 @@ export function createDialogs(options: DialogsOptions) {
     await keep(opened);
     const isHere = options.keysFor(agent) !== undefined && pid !== undefined && dialog.kind !== 'question';
     const until = performance.now() + appearsWithinMs;
-    while (isHere && generation === begun && (await terminal.screen(pid)) !== undefined) {
+    while (isHere && generationOf(session) === begun && (await terminal.screen(pid)) !== undefined) {
       if (await keysNow(opened)) {
         opened = { ...opened, seen: true };
         break;
@@ -142,8 +141,8 @@ export function createDialogs(options: DialogsOptions) {
     }
     misses = 0;
     tellAt = options.clock() + (options.isPresent() ? answerHereMs : 0);
-    if (generation === begun && isDue()) await show({ ...opened, rev: 1 });
-    else if (generation === begun) await keep(opened);
+    if (generationOf(session) === begun && isDue()) await show({ ...opened, rev: 1 });
+    else if (generationOf(session) === begun) await keep(opened);
     else if (project.dialog?.id === id) await close(opened, overText);
   }
 
@@ -160,7 +159,7 @@ export function createDialogs(options: DialogsOptions) {
   /** Presses one key in exactly this dialog, once. `pressed` = and the dialog is gone. */
   async function press(dialog: OpenDialog, answer: 'allow' | 'deny' | 'cancel', by: string): Promise<PressResult> {
     const { pid, agent, session } = dialog;
-    const begun = generation;
+    const begun = generationOf(session);
     // The host waits for the hook before it shows the next dialog.
     const isNewest = () => (announced.get(session) ?? 0) === (numberOf.get(dialog.id) ?? 0);
     if (pid === undefined || dialog.pressed || !isNewest() || !(await keysNow(dialog))) return 'unseen';
@@ -168,7 +167,7 @@ export function createDialogs(options: DialogsOptions) {
     // Before the key: a tap that comes again after a crash must not answer a later dialog that looks the same.
     await keep(taken);
     const key = (await keysNow(taken))?.[answer];
-    if (key === undefined || generation !== begun || !isNewest()) {
+    if (key === undefined || generationOf(session) !== begun || !isNewest()) {
       await keep(dialog);
       return 'unseen';
     }
@@ -179,7 +178,7 @@ export function createDialogs(options: DialogsOptions) {
     options.audit({ answer, by, session, title: dialog.dialog.title, text: dialog.dialog.text });
     log('info', 'dialog answered', { project: project.key, agent, answer });
     const until = performance.now() + goesWithinMs;
-    while (generation === begun && (await keysNow(taken))) {
+    while (generationOf(session) === begun && (await keysNow(taken))) {
       if (performance.now() > until) return 'stays';
       await delay(lookEveryMs);
     }
@@ -225,17 +224,17 @@ export function createDialogs(options: DialogsOptions) {
     /** A hook of the bound session: the host is about to show it. */
     opened(call: HookCall, pid: number | undefined, dialog: HostDialog): void {
       void inOrder(() =>
-        open(call, pid, dialog, announcedBy.get(call.event) ?? { begun: generation, number: 0 }),
+        open(call, pid, dialog, announcedBy.get(call.event) ?? { begun: generationOf(call.session), number: 0 }),
       ).catch(() => {});
     },
     /** Each call, as soon as it comes: an event that cannot come while the dialog waits ends it. */
     sees({ session, event }: HookCall): void {
       const isNext = event.type === 'dialog' || (event.type === 'gate' && event.asks !== undefined);
       if (!isNext && !over.has(event.type)) return;
-      generation += 1;
+      generations.set(session, generationOf(session) + 1);
       if (isNext) announced.set(session, (announced.get(session) ?? 0) + 1);
       if (event.type === 'sessionEnd') announced.delete(session);
-      announcedBy.set(event, { begun: generation, number: announced.get(session) ?? 0 });
+      announcedBy.set(event, { begun: generationOf(session), number: announced.get(session) ?? 0 });
       if (isNext) return;
       void inOrder(async () => {
         const { dialog } = project;

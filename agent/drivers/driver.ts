@@ -77,7 +77,7 @@ export interface RanTool {
 }
 
 /** What a tool of the host does, for the words that people read. */
-export type Act = 'run' | 'write' | 'edit' | 'read' | 'list' | 'search' | 'fetch' | 'webSearch' | 'ask';
+export type Act = 'run' | 'write' | 'edit' | 'read' | 'list' | 'search' | 'address' | 'webSearch' | 'ask';
 
 export type Input = Readonly<Record<string, unknown>>;
 

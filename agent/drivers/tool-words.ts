@@ -23,7 +23,7 @@ const wordsOf: Readonly<Record<Act, Words>> = {
   read: { asks: (file) => `Read ${file ?? 'files'}?`, runs: 'Reading' },
   list: { asks: () => 'List files?', runs: 'Listing files' },
   search: { asks: () => 'Search in files?', runs: 'Searching' },
-  fetch: { asks: () => 'Fetch an address?', runs: 'Fetching' },
+  address: { asks: () => 'Fetch an address?', runs: 'Fetching' },
   webSearch: { asks: () => 'Search the web?', runs: 'Searching the web' },
   ask: { asks: () => 'Ask you something?', runs: 'Asking at the terminal' },
 };
@@ -62,7 +62,7 @@ const shortNames: Readonly<Record<Act, string>> = {
   read: 'read',
   list: 'list',
   search: 'search',
-  fetch: 'fetch',
+  address: 'fetch',
   webSearch: 'web search',
   ask: 'question',
 };
@@ -92,6 +92,6 @@ function targetOf(act: Act, { agent, input }: NamedCall): string | undefined {
 
 /** The end of a long path says more than its beginning. */
 function tail(file: string): string {
-  const line = oneLine(file, 4 * nameChars);
-  return line.length > nameChars ? `…${line.slice(1 - nameChars).replace(/^[\udc00-\udfff]/, '')}` : line;
+  if (file.length <= nameChars) return oneLine(file, nameChars);
+  return `…${oneLine(file.slice(1 - nameChars).replace(/^[\udc00-\udfff]/, ''), nameChars)}`;
 }

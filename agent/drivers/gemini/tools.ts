@@ -14,7 +14,7 @@ export const tools: Tools = {
     glob: 'list',
     grep_search: 'search',
     search_file_content: 'search',
-    web_fetch: 'fetch',
+    web_fetch: 'address',
     google_web_search: 'webSearch',
     ask_user: 'ask',
   },

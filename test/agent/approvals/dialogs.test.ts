@@ -218,6 +218,17 @@ describe('a dialog that the screen shows', () => {
     expect(project.dialog?.seen).toBe(true);
   });
 
+  it('is told and answered whatever another session does meanwhile', async () => {
+    const hook = call({ type: 'dialog', dialog });
+    dialogs.sees(hook);
+    dialogs.opened(hook, 7, dialog);
+    dialogs.sees({ ...call(over), session: 's2' });
+    dialogs.sees({ ...call({ type: 'dialog', dialog }), session: 's2' });
+    await dialogs.idle();
+    expect(await tap('Allow once')).toBeUndefined();
+    expect(pressed).toEqual(['1']);
+  });
+
   it('is cancelled by a STOP', async () => {
     await open();
     expect(await dialogs.stop()).toBe('cancelled');

@@ -41,7 +41,7 @@ const reasonOf: Record<string, string> = {
   expired: 'it waited longer than it may',
   failed: 'its turn ended without an answer',
   lost: 'it did not reach the agent',
-  refused: 'dropped on the phone',
+  refused: 'you were asked what to do with it',
   delivered: 'its workstation is away',
 };
 
