@@ -95,13 +95,14 @@ function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
   const nudged = !continued && prompt === nudgeLine;
   const { hold } = view;
   const away = awayCommand.test(prompt);
-  // A person who types a prompt is back.
-  const isBack = hold.away && hold.interactive && !continued && !nudged && !away;
+  // A person who types a prompt is back; one who chooses the terminal that listens is about to leave.
+  const isLeaving = away || hereCommand.test(prompt);
+  const isBack = hold.away && hold.interactive && !continued && !nudged && !isLeaving;
   if (away || isBack) effects.push({ type: 'setAway', away });
   effects.push({ type: 'turnStarted', continued, nudged });
   const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
   const byPerson = !continued && !nudged;
-  const holds = byPerson && wantsHold({ ...hold, away, fromPhone: false, nobody: false });
+  const holds = byPerson && wantsHold({ ...hold, away: away || (hold.away && !isBack), fromPhone: false, nobody: false });
   return withNotices(decision, [...(holds ? [holdNotice] : []), ...(isBack ? [awayOverNotice] : [])]);
 }
 
