@@ -20,6 +20,8 @@ const known: Keys = {
   redact: { secrets: true, cards: true, iban: true, ssn: true, patterns: { name: true, source: true, flags: true } },
   hold: true,
   nudge: true,
+  presence: { awayAfter: true },
+  follow: true,
   sprintText: true,
   agents: true,
 };

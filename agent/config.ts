@@ -8,6 +8,7 @@ import { summaryMaxChars } from '../protocol/limits.ts';
 import { type Directories, directories, localRelayFile } from './paths.ts';
 
 type HoldPolicy = 'auto' | 'always' | 'never';
+type Follow = 'auto' | 'always' | 'never';
 
 export interface Binding {
   /** Absolute path of the project. */
@@ -38,8 +39,12 @@ export interface Config {
   readonly redact: RedactConfig;
   /** Whether the end of a turn waits for the phone: `auto` = when the phone started the turn, or the owner is away. */
   readonly hold: HoldPolicy;
-  /** `tmux`: keystrokes wake an idle terminal in tmux. */
-  readonly nudge: 'tmux' | undefined;
+  /** `auto`: keystrokes wake an idle terminal in tmux. */
+  readonly nudge: 'auto' | 'off';
+  /** A person without a key for this time is not at the terminal; 0 = only who says so is away. */
+  readonly presence: { readonly awayAfterMs: number };
+  /** Whether turns that a person begins at the terminal are sent: `auto` = while nobody is there. */
+  readonly follow: Follow;
   /** The owner's instructions for each sprint task. */
   readonly sprintText: string | undefined;
   /** Coding agents by their name: absolute path of the program, for a service, whose PATH is short. */
@@ -70,7 +75,9 @@ export function loadConfig(input: ConfigInput): Config {
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
     hold: check.oneOf(raw.hold, 'hold', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
-    nudge: check.oneOf(raw.nudge, 'nudge', ['tmux'], '"tmux" or absent'),
+    nudge: check.oneOf(raw.nudge, 'nudge', ['auto', 'off'], '"auto" or "off"') ?? 'auto',
+    presence: presence(check.object(raw.presence, 'presence') ?? {}, check),
+    follow: check.oneOf(raw.follow, 'follow', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
     sprintText: check.string(raw.sprintText, 'sprintText'),
     agents: agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
@@ -214,6 +221,13 @@ function agentPrograms(raw: Json, check: Checker): Config['agents'] {
       return [name, isAbsolute(path) ? path : check.wrong(`agents.${name}`, expected, value)];
     }),
   );
+}
+
+const maxAwayAfter = 24 * 3600;
+
+function presence(raw: Json, check: Checker): Config['presence'] {
+  const seconds = check.integer(raw.awayAfter, 'presence.awayAfter', 0, maxAwayAfter) ?? 120;
+  return { awayAfterMs: seconds * 1000 };
 }
 
 function redaction(raw: Json, check: Checker): RedactConfig {

@@ -116,3 +116,8 @@ export function configFiles(config: string) {
     bound: join(config, 'bound'),
   };
 }
+
+/** The command that starts the daemon of a config directory: `wa-sync dev` has its own, below the state directory. */
+export function starterOf(config: string): string {
+  return /[\\/]dev[\\/][0-9a-f]{12}[\\/]config$/.test(config) ? 'wa-sync dev' : 'wa-sync start';
+}

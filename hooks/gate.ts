@@ -3,10 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { driverOf } from '../agent/drivers/registry.ts';
-import { configFiles, directories, type PathsInput } from '../agent/paths.ts';
+import { configFiles, directories, type PathsInput, starterOf } from '../agent/paths.ts';
 import { emptyAnswer, gateFileName, wayOut } from '../protocol/hook.ts';
 
-const closedText = `Approvals are on and the daemon of wa-sync does not run, so nobody could approve this. Start it with \`wa-sync start\`. ${wayOut}`;
+function closedText(config: string): string {
+  return `Approvals are on and the daemon of wa-sync does not run, so nobody could approve this. Start it with \`${starterOf(config)}\`. ${wayOut}`;
+}
 
 /** The line that the daemon left for this gate; undefined = approvals are off everywhere. */
 function gateLine(world: PathsInput, tool: string, event: string): string | undefined {
@@ -37,5 +39,5 @@ export function answerGate(
   } catch (cause) {
     closed = (cause as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(gatePath(world, tool, event));
   }
-  return (closed && driverOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
+  return (closed && driverOf(tool)?.writeAnswer(event, { deny: closedText(config) })) || {};
 }

@@ -57,7 +57,7 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
         sprint: undefined,
         sprintText: undefined,
         // Only the daemon can wait for the phone.
-        hold: { policy: 'never', away: false, fromPhone: false, interactive: false },
+        hold: { policy: 'never', away: false, fromPhone: false, nobody: false, interactive: false },
         answeredAt: 0,
       },
       nonce,

@@ -30,6 +30,9 @@ export const phoneCommands = [
   command('away', '', 'wait for your message at the end of each turn', 'daemon', {
     choices: { on: '', off: 'stop waiting: the keyboard is free' },
   }),
+  command('follow', '', 'whether turns that you begin at the terminal are sent here', 'daemon', {
+    choices: { auto: 'only while you are not there', always: 'all of them', never: 'none of them' },
+  }),
   command('approvals', '', 'which tools ask you here before they run', 'daemon', {
     choices: { risky: 'tools that may do harm ask you', all: 'every tool asks you', off: 'no tool asks you here' },
   }),

@@ -9,6 +9,8 @@ export interface Capabilities {
   reactions: boolean;
   topics: boolean;
   buttons: boolean;
+  /** A message can open the field in which it is answered. */
+  replyField: boolean;
   /** The phone offers a list of commands. */
   menu: boolean;
   /** An accepted message is only on its way: whether it arrived comes later, as an event. */
@@ -31,7 +33,9 @@ const minText = 64;
 export function isPhone(value: unknown): value is Phone {
   if (typeof value !== 'object' || value === null) return false;
   const { platform, owner, messageEveryMs, maxText, ...rest } = value as Record<string, unknown>;
-  const switches = ['edit', 'reactions', 'topics', 'buttons', 'menu', 'confirms'].map((name) => rest[name]);
+  const switches = ['edit', 'reactions', 'topics', 'buttons', 'replyField', 'menu', 'confirms'].map(
+    (name) => rest[name],
+  );
   return (
     isShort(platform) &&
     (owner === null || isShort(owner)) &&

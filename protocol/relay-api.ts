@@ -143,6 +143,8 @@ export const outboxItemSchema = v.object({
   replyTo: v.optional(v.pipe(v.string(), v.maxLength(96))),
   /** The phone's answer to this message comes back as a `reply` control with this action, once. Single part only. */
   replyAction: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
+  /** What the field for that answer shows while it is empty, where the platform opens one. */
+  replyHint: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
   /** Edited in place: one phone message per slot, the highest rev wins. Single part only. */
   slot: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))),
   rev: v.optional(count),

@@ -21,9 +21,12 @@ export interface Sprint {
   done: number;
   /** Empty = the project's own task list. */
   goal: string;
-  /** Epoch milliseconds, local clock. */
+  /** Epoch milliseconds, local clock: when it was ordered, and from its first task on when that began. */
   startedAt: number;
-  untilAt?: number;
+  /** Its first task was given. */
+  begun?: true;
+  /** How long it may take from its first task on, in milliseconds; absent = no limit. */
+  forMs?: number;
   /** The kind of the current turn: a task, a turn that the phone or the terminal started in between, the closing report, or none yet. */
   turn: 'none' | 'task' | 'message' | 'final';
   /** Task turns in a row without a tool call. */

@@ -1,4 +1,11 @@
 // What the turn rules see and say, in words of no particular coding agent. The driver of an agent translates. Pure.
+
+/**
+ * What wa-sync types into an idle terminal, so that a turn begins there: never text from the phone, which the turn carries. Must not begin
+ * with `/` or `!`, which a coding agent would run. A prompt that is this line was typed by no person.
+ */
+export const nudgeLine = 'Something from the phone has come by way of wa-sync.';
+
 /** One run of a hook. Every field was checked by the driver; `undefined` = the host did not say. */
 export interface HookCall {
   /** The coding agent, by the name of its driver. */
@@ -27,10 +34,20 @@ export type TurnEvent =
    * among all of the session, from the payload alone.
    */
   | { type: 'turnEnd'; answer: string | undefined; run?: string | undefined }
-  /** The host shows a dialog at the desk, or another notice. */
+  /** The host is about to show a dialog, which a person in the terminal answers. */
+  | { type: 'dialog'; dialog: HostDialog }
+  /** Something that the person in the terminal sees, too. */
   | { type: 'notice'; text: string }
   /** Known, and of no use to the rules. */
   | { type: 'other' };
+
+export interface HostDialog {
+  /** By the host's own name. */
+  kind: string;
+  title: string;
+  /** What the dialog concerns, word for word as far as the host says: a command line, a file with its changes, a tool. */
+  text: string;
+}
 
 /**
  * What a hook may answer. An empty object lets the host go on as if there were no hook. The driver drops what the event at

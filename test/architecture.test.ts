@@ -143,7 +143,7 @@ const rooms: readonly Room[] = [
       'node',
       'agent/*',
       'agent/{fs,journal,mailbox,relay,turns}/*',
-      'agent/drivers/{driver,registry,session-file}.ts',
+      'agent/drivers/{driver,registry,session-file,tool-words}.ts',
     ],
     why: 'carries out what the rules decide; speaks to no network and no socket',
   },
@@ -194,7 +194,7 @@ const rooms: readonly Room[] = [
     why: 'what the drivers share',
   },
   {
-    files: 'agent/drivers/{driver,fields,footprints,registry,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+    files: 'agent/drivers/{driver,fields,footprints,registry,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },

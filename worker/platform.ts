@@ -79,12 +79,18 @@ export interface OutboundText {
   buttons: OutboundButton[][];
 }
 
+/** Opens the field in which the message is answered; only where `replyField` says so, and below a new message without buttons. */
+export interface ReplyField {
+  /** Shown while the field is empty; '' = nothing. */
+  hint: string;
+}
+
 /** Where a phone message is, as one mark on it. */
 export type Reaction = 'seen' | 'working' | 'done' | 'failed';
 
 /** One call of the platform's API. */
 export type OutboundCall =
-  | ({ kind: 'send'; chatId: string; topic: number; replyToRef?: string } & OutboundText)
+  | ({ kind: 'send'; chatId: string; topic: number; replyToRef?: string; replyField?: ReplyField } & OutboundText)
   | ({ kind: 'edit'; chatId: string; ref: string } & OutboundText)
   /** Replaces the buttons below a message. */
   | { kind: 'buttons'; chatId: string; ref: string; buttons: OutboundButton[][] }

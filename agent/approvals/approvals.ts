@@ -9,7 +9,7 @@ import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
-import { approvalPrefix, readAction, textItem, verdictTexts, withCode } from './question/question.ts';
+import { actionOf, approvalPrefix, readAction, textItem, verdictTexts, withCode } from './question/question.ts';
 import {
   type Asked,
   brokenText,
@@ -126,8 +126,10 @@ export async function createApprovals(options: ApprovalsOptions) {
     await questions.settle(question, 'changed', { deny }, { by, detail: change });
   }
 
-  async function editPrompt({ call, judgement }: Question): Promise<TextPart> {
-    const head = 'Answer this message with the command that runs instead. Now it is:';
+  async function editPrompt(question: Question): Promise<TextPart> {
+    await questions.edit(question);
+    const { call, judgement } = question;
+    const head = 'Reply to this message with the command that runs instead. Now it is:';
     const command = commandOf({ ...call, input: judgement.input ?? call.input }) ?? '';
     const shown = visible((await options.shows.hide(command)).text).slice(0, 2000) || '(empty)';
     return withCode(head, shown);
@@ -202,7 +204,7 @@ export async function createApprovals(options: ApprovalsOptions) {
       const reply = await (control.type === 'reply' ? edited(action, userId, control.text) : tapped(action, userId));
       if (reply === undefined) return [];
       if (typeof reply === 'string') return [textItem(key, 'reply', reply)];
-      return [{ key, class: 'reply', parts: [reply], replyAction: action }];
+      return [{ key, class: 'reply', parts: [reply], replyAction: action, replyHint: 'The command that runs instead' }];
     },
     /** STOP or abort, of the owner or of another program: what is asked is denied. */
     async stopAll(by: 'owner' | 'file'): Promise<void> {
@@ -218,6 +220,15 @@ export async function createApprovals(options: ApprovalsOptions) {
             log('error', 'approval not ended', { project: project.key, error: (cause as Error).message }),
           );
       }
+    },
+    refusalOf,
+    /** The question whose Edit… the owner tapped last, and that still waits. */
+    editing: () => questions.all().findLast(({ editing, settling }) => editing && !settling)?.id,
+    /** A text of the owner runs in place of the call in this question. Undefined = it does; a text = why not. */
+    async runInstead(id: string, userId: string, text: string): Promise<string | undefined> {
+      const question = questions.find(id);
+      if (!question?.editing) return 'That question no longer waits. Your command was not run.';
+      return edited(actionOf(id, question.hash, 'edit'), userId, text);
     },
     mode: () => project.approvals.mode,
     /** How many questions wait. */

@@ -6,10 +6,9 @@ import { WaError } from '../../protocol/errors.ts';
 import { appendBelow, readBelow } from '../fs/below.ts';
 import type { Log } from '../log.ts';
 
-export type AuditLine = { kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' | 'ungated' } & Record<
-  string,
-  unknown
->;
+export type AuditLine = {
+  kind: 'decision' | 'stop' | 'tool' | 'after' | 'turn' | 'mode' | 'ungated' | 'dialog';
+} & Record<string, unknown>;
 
 const auditFileName = 'wa_audit.jsonl';
 

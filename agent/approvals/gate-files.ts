@@ -8,13 +8,16 @@ import { gateFileName, hookJson, wayOut } from '../../protocol/hook.ts';
 import { allDrivers } from '../drivers/registry.ts';
 import { fileUnusable, replaceFile, writeAtomic } from '../fs/atomic.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
-import { configFiles } from '../paths.ts';
+import { configFiles, starterOf } from '../paths.ts';
 
 export type Gates = ReturnType<typeof createGates>;
 
-export const closedText = `Approvals are on and the daemon of wa-sync does not answer, so nobody could approve this. See \`wa-sync status\`, start it with \`wa-sync start\`. ${wayOut}`;
+function closedTextFor(config: string): string {
+  return `Approvals are on and the daemon of wa-sync does not answer, so nobody could approve this. See \`wa-sync status\`, start it with \`${starterOf(config)}\`. ${wayOut}`;
+}
 
 export function createGates(dirs: { runtime: string; config: string }) {
+  const closedText = closedTextFor(dirs.config);
   const modes = new Map<string, ApprovalMode>();
   const closed = () => [...modes.values()].some((mode) => mode !== 'off');
   let last: Promise<void> = Promise.resolve();
@@ -54,6 +57,8 @@ export function createGates(dirs: { runtime: string; config: string }) {
   }
 
   return {
+    /** The reason of a deny while nobody can be asked. */
+    closedText,
     /** Some project has approvals on. */
     closed,
     /** The mode that a project had, or is about to have; `all` when that cannot be read, `off` when it was never set. */

@@ -11,12 +11,15 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding, Config } from '../config.ts';
 import { meterTokens } from '../drivers/session-file.ts';
-import { verifyAll } from '../drivers/workstations.ts';
+import { verifyAll, workstationOf } from '../drivers/workstations.ts';
 import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
 import { type ApprovalRecord, stricterMode } from '../journal/approvals.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../log.ts';
+import type { Keys } from '../presence.ts';
+import { isAlive } from '../process.ts';
+import { pressInTerminal, terminalScreen } from '../tmux.ts';
 import { visible } from '../visible.ts';
 import { createAfterTool, type ToolEnd } from './after-tool.ts';
 import { createApprovals } from './approvals.ts';
@@ -24,6 +27,7 @@ import { createAudit } from './audit.ts';
 import { budgetPrefix, createBudgeting } from './budgets.ts';
 import { toolsOf } from './danger/call.ts';
 import { knownPlaces } from './danger/surroundings.ts';
+import { createDialogs, dialogPrefix } from './dialogs.ts';
 import type { Gates } from './gate-files.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
@@ -42,6 +46,7 @@ import { createUngated, type ToolOfCall } from './ungated.ts';
 export interface GuardDeps {
   config: Config;
   journal: Journal;
+  keys: Pick<Keys, 'typing'>;
   redactor: Redactor;
   judge: JudgeOptions['judge'];
   shows: Shows;
@@ -58,6 +63,10 @@ export interface GuardIo {
   mailboxDir: string;
   prepare(): Promise<void>;
   send(item: OutboxItem): Promise<void>;
+  /** See `Turns.cancelled`. */
+  onCancelled(why: string): void;
+  /** A person sits at the terminal. */
+  isPresent(): boolean;
 }
 
 export type Guard = Awaited<ReturnType<typeof guardProject>>;
@@ -65,8 +74,9 @@ export type Guard = Awaited<ReturnType<typeof guardProject>>;
 /** UTF-16 units of a call in the audit. */
 const shownChars = 2_000;
 
-export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxDir, prepare, send }: GuardIo) {
-  const { config, journal, redactor, gates, shows, isInteractive, clock, log } = deps;
+export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardIo) {
+  const { mailboxDir, prepare, send } = io;
+  const { config, journal, keys, redactor, gates, shows, isInteractive, clock, log } = deps;
   const key = projectKey(binding.mailbox, binding.project);
   const project = journal.project(key);
   const record = (each: ApprovalRecord) => journal.append([{ p: key, at: clock(), ...each }]);
@@ -132,6 +142,23 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     },
     onMode: (next) => gates.set(key, next),
   });
+  const dialogs = createDialogs({
+    project,
+    record: (each) => journal.append([{ p: key, at: clock(), ...each }]),
+    send,
+    shows,
+    refusalOf: approvals.refusalOf,
+    audit: ({ text, ...line }) =>
+      audit.write(auditText(text).then((shown) => ({ kind: 'dialog' as const, ...line, text: shown }))),
+    keysFor: (agent) => workstationOf(agent)?.dialogs,
+    // A key that is pressed for the owner is no sign of a person.
+    terminal: { screen: terminalScreen, press: (pid, key) => keys.typing(pid, () => pressInTerminal(pid, key)) },
+    isAlive,
+    isPresent: io.isPresent,
+    clock,
+    onCancelled: io.onCancelled,
+    log,
+  });
   const after = createAfterTool({
     dir: binding.dir,
     // A policy that was just broken must not switch a filter off.
@@ -191,9 +218,15 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
   }
 
   return {
+    /** See `createApprovals`. */
+    editing: approvals.editing,
+    runInstead: approvals.runInstead,
+    /** The dialogs of the coding agent in its terminal. */
+    dialogs,
     /** Every call, before anything is decided about it. */
     sees(call: HookCall): void {
       try {
+        dialogs.sees(call);
         ungated.sees(call);
       } catch (cause) {
         failed(call, cause);
@@ -240,6 +273,10 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
       if (said.type === 'button' && said.action.startsWith(budgetPrefix)) {
         return [await budgets.answer(`reply_${id}`, said.action)];
       }
+      if (said.type === 'button' && said.action.startsWith(dialogPrefix)) {
+        const text = await dialogs.answer(said.action, said.userId);
+        return text === undefined ? [] : [textItem(`reply_${id}`, 'reply', text)];
+      }
       const before = approvals.mode();
       const items = await approvals.answer(control);
       if (approvals.mode() !== before) audit.write({ kind: 'mode', mode: approvals.mode() });
@@ -254,6 +291,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     },
     async tick(): Promise<void> {
       await approvals.tick();
+      void dialogs.tick();
       await ungated.look();
       if (approvals.mode() !== 'off') await lookAtSwitches();
     },
@@ -270,6 +308,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, { mailboxD
     }),
     async stop(): Promise<void> {
       await after.stop();
+      await dialogs.idle();
       await audit.flush();
     },
   };

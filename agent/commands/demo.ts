@@ -34,6 +34,7 @@ export async function demoCommand(context: CommandContext): Promise<void> {
   try {
     stack = await context.progress.during('the relay starts', () =>
       startStack({
+        isTerminal: false,
         projectDir,
         baseDir: base,
         runtimeDir: join(base, 'run'),

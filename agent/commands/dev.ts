@@ -56,6 +56,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
     if (installed) await closeGates(variables, telegram?.chatId ?? String(simOwnerId));
     stack = await context.progress.during('the relay starts', () =>
       startStack({
+        isTerminal: options.agent !== 'echo',
         projectDir,
         baseDir,
         runtimeDir,

@@ -20,6 +20,7 @@ import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
 import { stateFiles } from '../paths.ts';
+import { type Keys, watchKeys } from '../presence.ts';
 import { isAlive } from '../process.ts';
 import type { RelayClient, RelayPair } from '../relay/client.ts';
 import { keepDocument } from '../relay/documents.ts';
@@ -54,6 +55,8 @@ export interface DaemonOptions {
   inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number, agent: string): Promise<boolean>;
+  /** Keys of a person; a test without a terminal says so itself. */
+  keys?: Keys;
 }
 
 export interface Daemon {
@@ -108,6 +111,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       outages: createOutages({ log, clock }),
       isAlive,
       surroundings: surroundings(options.version),
+      keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??
         ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
@@ -227,9 +231,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       void remind();
       for (const project of projects) {
         project.stands();
-        Promise.all([project.guard.tick(), project.turns.checkProcess(), project.mcp.check()]).catch((cause) =>
-          log('error', 'periodic check failed', { error: (cause as Error).message }),
-        );
+        Promise.all([
+          project.guard.tick(),
+          project.turns.checkProcess(),
+          project.mcp.check(),
+          project.held.tend(),
+        ]).catch((cause) => log('error', 'periodic check failed', { error: (cause as Error).message }));
       }
     }, tickMs);
     undo.push(async () => clearInterval(ticker));

@@ -3,7 +3,7 @@
 
 import { hookLimits } from '../../protocol/limits.ts';
 import type { TurnAnswer } from '../../protocol/turn-events.ts';
-import { closedText, type Gates } from '../approvals/gate-files.ts';
+import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
 import type { HookRun } from '../local-server/app.ts';
@@ -97,7 +97,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
       log('error', 'hook failed', { tool, event, error: (cause as Error).message });
     }
     const closed = isGate(tool, event) && gates.closed();
-    return (closed && driverOf(tool)?.writeAnswer(event, { deny: closedText })) || {};
+    return (closed && driverOf(tool)?.writeAnswer(event, { deny: gates.closedText })) || {};
   };
 }
 

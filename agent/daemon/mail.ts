@@ -12,7 +12,7 @@ import type { OpenMailbox } from '../mailbox/open.ts';
 import type { Signer } from '../mailbox/signing.ts';
 import { stateFiles } from '../paths.ts';
 import { createNotifier } from '../phone/notify.ts';
-import { createProgress } from '../phone/progress.ts';
+import { createProgress, waitsFor } from '../phone/progress.ts';
 import { createWorkflowNames } from '../phone/workflow-names.ts';
 import { createAttachments } from '../relay/attachments.ts';
 import type { Address, RelayClient } from '../relay/client.ts';
@@ -98,7 +98,8 @@ export function createMail(parts: MailParts, deps: MailDeps) {
   });
 
   const notifier = createNotifier({
-    key: project.key,
+    project,
+    journal,
     outbox,
     answersDir: files.answers,
     summaryMaxChars: config.summaryMaxChars,
@@ -134,6 +135,8 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     },
     typing: () => client.typing(address),
     muted: () => project.settings.get('muted') ?? false,
+    waitsFor: () => waitsFor(project),
+    redact,
     phone: () => project.phone,
     clock,
     log,

@@ -12,6 +12,7 @@ import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { answerControl, replyKey } from '../phone/controls.ts';
+import type { HeldTexts } from '../phone/held-texts.ts';
 import { keepText } from '../relay/documents.ts';
 import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -21,7 +22,8 @@ import type { Steering } from '../session/types.ts';
 export interface OwnerControlsOptions {
   project: ProjectState;
   journal: Journal;
-  guard: Pick<Guard, 'answer'>;
+  guard: Pick<Guard, 'answer' | 'dialogs'>;
+  held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
   inbox: Pick<InboxSync, 'refresh'>;
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
@@ -33,11 +35,11 @@ export interface OwnerControlsOptions {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, steering, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, steering, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
-    const guarded = await guard.answer(control);
+    const guarded = (await guard.answer(control)) ?? (await held.answer(control));
     if (guarded) {
       for (const item of guarded) await outbox.send(item);
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
@@ -48,6 +50,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
     if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
       steering,
+      stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,
       keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
@@ -70,6 +73,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
           log('warn', 'control not answered', { project: p, id: control.id, error: (cause as Error).message }),
         );
       }
+      await held.tend();
     }),
     /** What the owner asks at the terminal. Returns the text of the answer. Errors: `sprint_running`. */
     async steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string> {
@@ -86,7 +90,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'row', p, at, row, ahead: true }]);
       // What waits for an answer of the phone is denied.
       await guard.answer(row);
-      const { text, spent } = await steering.stop({ id, seq, type: 'stop' });
+      const { text, spent } = await steering.stop({ id, seq, type: 'stop', dialog: await guard.dialogs.stop() });
       if (spent) {
         await journal.append([{ t: 'spent', p, at: clock(), ids: [id] }]);
         await inbox.refresh();

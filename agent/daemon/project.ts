@@ -17,7 +17,9 @@ import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
+import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
+import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
@@ -37,6 +39,7 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   typesetterFor(maxText: () => number): Typesetter;
   isAlive(pid: number): boolean;
   surroundings: Surroundings;
+  keys: Keys;
 }
 
 export interface RunningProject {
@@ -44,6 +47,7 @@ export interface RunningProject {
   readonly pull: Pull;
   readonly turns: Turns;
   readonly guard: Guard;
+  readonly held: HeldTexts;
   readonly inbox: InboxSync;
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
@@ -63,7 +67,7 @@ const nodeHmac = (key: string, text: string) => createHmac('sha256', key).update
 
 /** Errors: `outside_project`. */
 export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
-  const { config, journal, client, clock, random, log } = given;
+  const { config, journal, client, keys, clock, random, log } = given;
   const key = projectKey(binding.mailbox, binding.project);
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
@@ -115,6 +119,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     journal,
     inbox,
     report: notifier.report,
+    tellWithheld: notifier.tellWithheld,
     onReceipts: () => pull?.nudge(),
     activity: progress,
     tell: notifier.tell,
@@ -124,10 +129,15 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       if (isFresh) await outbox.scan();
       return outbox.toldAlone();
     },
+    onDialog: (call, pid, dialog) => guard.dialogs.opened(call, pid, dialog),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
-    nudge:
-      config.nudge === 'tmux' ? async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid)) ?? false : undefined,
+    lastKeyAt: keys.lastAt,
+    canWake: async (pid, agent) =>
+      config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
+    nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
+    awayAfterMs: config.presence.awayAfterMs,
+    follow: config.follow,
     routes: () => [mcp.route],
     holdPolicy: config.hold,
     sprintText: config.sprintText,
@@ -181,12 +191,33 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
+    onCancelled: (why) => turns.cancelled(why),
+    isPresent: () => turns.status().present === true,
+  });
+
+  const held = createHeldTexts({
+    project,
+    journal,
+    send: (item) => outbox.send(item),
+    editing: guard.editing,
+    runInstead: guard.runInstead,
+    async onReleased(ids) {
+      await turns.steering.arrived(ids);
+      void catchUp();
+    },
+    onEnded() {
+      pull?.nudge();
+      void catchUp();
+    },
+    clock,
+    log,
   });
 
   const controls = createOwnerControls({
     project,
     journal,
     guard,
+    held,
     steering: turns.steering,
     inbox,
     outbox,
@@ -252,6 +283,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       last.sent = clock();
       void outbox.ended(ends);
     },
+    asksAbout: held.holds,
     onEpoch: () => outbox.postOpen(),
     onRelayClock: (offsetMs) => {
       relayOffsetMs = offsetMs;
@@ -281,6 +313,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       },
     },
     guard,
+    held,
     inbox,
     outbox,
     steer: controls.steer,

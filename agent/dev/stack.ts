@@ -32,6 +32,8 @@ export interface StackOptions {
   /** Default: that of the last start, where it is free. */
   phonePort?: number;
   relayPort?: number;
+  /** False = the agent is a script, although it runs in a person's terminal: its turns end without a wait. */
+  isTerminal?: boolean;
   log: Log;
   say: (line: string) => void;
 }
@@ -113,6 +115,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       clock: Date.now,
       random: Math.random,
       log: options.log,
+      ...(options.isTerminal === false ? { isInteractive: async () => false } : {}),
     });
     undo.push(() => daemon.stop());
     return {

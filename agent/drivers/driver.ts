@@ -1,7 +1,7 @@
 // The contract of a coding agent: everything in which coding agents differ. Types only; the hook fallback bundles each `Driver`.
 // test/contract/driver.test.ts checks the sentences with "must" for each registered driver.
 
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
 
 /**
  * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
@@ -78,10 +78,15 @@ export interface RanTool {
   at: number;
 }
 
+/** What a tool of the host does, for the words that people read. */
+export type Act = 'run' | 'write' | 'edit' | 'read' | 'list' | 'search' | 'address' | 'webSearch' | 'ask';
+
 export type Input = Readonly<Record<string, unknown>>;
 
 /** The host's own tools and their arguments, for the gate and for the question on the phone. */
 export interface Tools {
+  /** The host's own tools by name. Must name at least the shell tool; a tool without an act is told by its name. */
+  readonly acts: Readonly<Record<string, Act>>;
   /** Must hold only tools that change nothing on the machine. */
   readonly readOnly: ReadonlySet<string>;
   /** The tool whose argument is a command line. */
@@ -152,6 +157,9 @@ export interface WorkflowFolder {
   readonly only?: 'home' | 'project';
 }
 
+/** Runs work that types. */
+export type Typing = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** The part of a driver that acts on the workstation. Only the daemon and the commands load it. */
 export interface Workstation {
   /** Must change nothing on a second `install`, and leave no trace after `uninstall`. */
@@ -166,8 +174,13 @@ export interface Workstation {
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
   /** The environment variables that `homeOf` reads. */
   readonly variables: readonly string[];
-  /** Types one fixed line into the idle terminal of a process. Must type nothing where the line could approve or send something. */
-  nudge?(pid: number): Promise<boolean>;
+  /**
+   * Types `nudgeLine` into the idle terminal of a process. Must type nothing where the line could approve or send something, and only
+   * within `typing`, which tells those keys from a person's.
+   */
+  nudge?(pid: number, typing: Typing): Promise<boolean>;
+  /** The host's dialogs, where a key in the terminal answers them. */
+  readonly dialogs?: Dialogs;
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
 }
@@ -195,6 +208,21 @@ export interface Canary {
   args: readonly string[];
   /** The stdin of such a call in a folder. */
   payload(session: string, cwd: string): string;
+}
+
+export interface Dialogs {
+  /** Must be undefined unless the screen shows exactly this dialog, whole and ready for a key. Pure. */
+  keysOn(screen: string, dialog: HostDialog): DialogKeys | undefined;
+  /** The key that cancels any dialog, and the turn with it. */
+  readonly cancel: string;
+}
+
+/** Keys by the names of tmux. */
+export interface DialogKeys {
+  /** Allows this call alone. */
+  allow: string;
+  /** Refuses the call; the turn ends. */
+  deny: string;
 }
 
 export interface InstallDirs {

@@ -106,8 +106,13 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       addStopWord(project, record.id, record.at);
       return;
     case 'parked':
+      for (const message of held(project, record.ids)) message.parked = record.why === 'question' ? 'asked' : 'parked';
+      return;
     case 'unparked':
-      for (const message of held(project, record.ids)) message.parked = record.t === 'parked' ? 'parked' : 'released';
+      for (const message of held(project, record.ids)) message.parked = message.parked === 'asked' ? 'no' : 'released';
+      return;
+    case 'dialog':
+      project.dialog = record.dialog ?? undefined;
       return;
     case 'sprint':
       project.sprint = record.sprint ?? undefined;
@@ -117,6 +122,12 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       return;
     case 'setting':
       project.settings.set(record.name, record.value);
+      return;
+    case 'follow':
+      project.follow = record.follow;
+      return;
+    case 'withheld':
+      project.withheld = record.withheld ?? undefined;
       return;
     case 'spent':
       for (const id of record.ids) project.controls.delete(id);

@@ -33,12 +33,15 @@ function forget(project: ProjectState, now: number, endedKeptMs: number): void {
 }
 
 function recordsOf(project: ProjectState, at: number): ProjectRecord[] {
-  const { key: p, epoch, cursor, turn, phone, sprint, approvals } = project;
+  const { key: p, epoch, cursor, turn, phone, sprint, follow, withheld, approvals, dialog } = project;
   const records: ProjectRecord[] = [];
   if (epoch !== null) records.push({ t: 'epoch', p, at, epoch, cursor });
   if (turn) records.push({ t: 'turn', p, at, turn });
   if (phone) records.push({ t: 'phone', p, at, phone });
   if (sprint) records.push({ t: 'sprint', p, at, sprint });
+  if (follow) records.push({ t: 'follow', p, at, follow });
+  if (withheld) records.push({ t: 'withheld', p, at, withheld });
+  if (dialog) records.push({ t: 'dialog', p, at, dialog });
   records.push({ t: 'approvals', p, at, mode: approvals.mode });
   if (approvals.usage) records.push({ t: 'usage', p, at, usage: approvals.usage });
   for (const [of, map] of Object.entries(mapsOf(project))) {

@@ -1,14 +1,16 @@
 // The lines of journal.jsonl. A line that is fsynced is a promise; its meaning must never change, only new kinds be added.
 
+import type { HookNote } from '../../protocol/files.ts';
 import type { KeyEnd, Row } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
-import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
+import type { HostDialog } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A journal of another version is refused: this daemon would drop records that it does not know. */
-export const journalVersion = 4;
+export const journalVersion = 5;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -21,6 +23,25 @@ export interface StoredDocument {
   path: string;
   name: string;
   caption: string;
+}
+
+/** A dialog of the coding agent that waits in the terminal, from its hook until it is known to be gone. */
+export interface OpenDialog {
+  /** Unpredictable; the buttons name the dialog by it. */
+  id: string;
+  agent: string;
+  session: string;
+  pid: number | undefined;
+  /** As the host told it; the kind `question` = the agent asks the person there something, in its own words. */
+  dialog: HostDialog;
+  /** As the phone shows it, without what can be done about it. */
+  part: TextPart;
+  /** Of the message on the phone; 0 = not told yet. */
+  rev: number;
+  /** The screen shows it, so the phone has buttons. */
+  seen: boolean;
+  /** A key was pressed for a tap, or is about to be: no second one is. */
+  pressed: boolean;
 }
 
 /** An agent that polls (MCP) and holds messages until it acknowledges them. */
@@ -41,9 +62,20 @@ export interface LeaseHolder {
 /** `muted`: no typing, no progress message. `away`: the owner left the desk, so that a turn's end waits for the phone. */
 export type SettingName = 'muted' | 'away';
 
+/** Whether turns that a person began at the terminal are sent: `auto` = those of nobody's presence. */
+export type Follow = 'auto' | 'always' | 'never';
+
+/** Ends of turns that were not sent because a person was at the terminal. */
+export interface Withheld {
+  turns: number;
+  last: { id: string; text: string; failed: boolean; via: HookNote; at: number };
+}
+
 /** The state of the bound session and its turn for a restarted daemon; the messages of the turn have their own state. */
 export interface StoredTurn {
   bound?: { id: string; pid?: number | undefined } | undefined;
+  /** The coding agent of that session. */
+  agent?: string | undefined;
   runs: boolean;
   /** Where the running, or the offered, turn begins in the session file. */
   place?: { tool: string; transcript: string | undefined; offset: number } | undefined;
@@ -103,13 +135,18 @@ export type ProjectRecord = InProject &
     | { t: 'later'; id: string }
     /** In a sprint this message with the word stop in it counts as a STOP as well. */
     | { t: 'stopWord'; id: string }
-    /** Sent before a STOP: not handed over until the owner says so. */
-    | { t: 'parked'; ids: string[] }
+    /** Not handed over until the owner says so: sent before a STOP, or while a question waited for the owner. */
+    | { t: 'parked'; ids: string[]; why?: 'question' }
     | { t: 'unparked'; ids: string[] }
+    /** Null = it is gone. */
+    | { t: 'dialog'; dialog: OpenDialog | null }
     /** The current sprint; null = no sprint. */
     | { t: 'sprint'; sprint: Sprint | null }
     /** A switch that the owner set. */
     | { t: 'setting'; name: SettingName; value: boolean }
+    | { t: 'follow'; follow: Follow }
+    /** Null = the phone has what was withheld. */
+    | { t: 'withheld'; withheld: Withheld | null }
     /** These controls had their effect. */
     | { t: 'spent'; ids: string[] }
     | { t: 'turn'; turn: StoredTurn }

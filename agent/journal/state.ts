@@ -7,7 +7,16 @@ import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import { emptyApprovals } from './approvals.ts';
-import type { FiledAnswer, LeaseHolder, SettingName, StoredDocument, StoredTurn } from './records.ts';
+import type {
+  FiledAnswer,
+  Follow,
+  LeaseHolder,
+  OpenDialog,
+  SettingName,
+  StoredDocument,
+  StoredTurn,
+  Withheld,
+} from './records.ts';
 
 export interface Hand {
   tool: string;
@@ -37,8 +46,11 @@ export interface HeldMessage {
   hand?: Hand | undefined;
   /** Not handed into a running turn. */
   later: boolean;
-  /** `parked` = sent before a STOP and held back; `released` = the owner let the message go on. */
-  parked: 'no' | 'parked' | 'released';
+  /**
+   * `parked` = sent before a STOP and held back; `released` = the owner let such a message go on. `asked` = sent while a question waited
+   * for the owner, who is asked what the message is for.
+   */
+  parked: 'no' | 'parked' | 'released' | 'asked';
   /** Set in phase `leased` only. */
   lease?: Lease | undefined;
   ended?: ReportedState;
@@ -90,11 +102,15 @@ export function emptyProject(key: string) {
     /** Keys of `outbox` without an outcome. */
     openKeys: new Set<string>(),
     settings: new Map<SettingName, boolean>(),
+    /** Undefined = as config.json says. */
+    follow: undefined as Follow | undefined,
+    withheld: undefined as Withheld | undefined,
     approvals: emptyApprovals(),
     /** Undefined before the relay's first answer. */
     phone: undefined as Phone | undefined,
     sprint: undefined as Sprint | undefined,
     turn: undefined as StoredTurn | undefined,
+    dialog: undefined as OpenDialog | undefined,
   };
 }
 
@@ -109,6 +125,16 @@ export function projectOf(state: JournalState, key: string): ProjectState {
 
 /** Most phones take this much in one message; a longer text is cut when it is sent. */
 const assumedText = 4_000;
+
+/** Held back until the owner says so: no agent and no other program gets the message. */
+export function isHeldBack({ parked }: Pick<HeldMessage, 'parked'>): boolean {
+  return parked === 'parked' || parked === 'asked';
+}
+
+/** Something on the phone, or in the terminal, waits for the owner: what the owner writes meanwhile may be meant for it. */
+export function asksOwner({ approvals, dialog }: ProjectState): boolean {
+  return approvals.open.size > 0 || dialog !== undefined;
+}
 
 /** UTF-16 units of one message on the phone. */
 export function maxTextOf({ phone }: ProjectState): number {

@@ -4,7 +4,7 @@ import { type HookNote, type InboxEntry, identityOf, isoSeconds, noteOf } from '
 import { messageId, projectNumber } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import { editsIn, type HeldMessage, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
+import { editsIn, type HeldMessage, isHeldBack, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
 import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import type { FileOrder } from './file-order.ts';
@@ -90,7 +90,7 @@ export function showJournal(
     if (merged.read && !noteHanded(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
     // The journal has the hand-over, so the entry may go when the file is full. The mark of a lease keeps hooks away.
     if (message.phase !== 'waiting' && message.phase !== 'leased') return without(merged, 'via');
-    const isParked = message.parked === 'parked';
+    const isParked = isHeldBack(message);
     if (merged.read || Boolean(merged.parked) === isParked) return merged;
     return isParked ? { ...merged, parked: true } : without(merged, 'parked');
   }
@@ -111,7 +111,8 @@ export function showJournal(
     const waiting: InboxEntry[] = [];
     for (const message of project.waiting.values()) {
       const { id, seq } = message.row;
-      if (claiming.has(id)) continue;
+      // The owner is still to say what an `asked` message is for, and another program may overlook a mark.
+      if (claiming.has(id) || message.parked === 'asked') continue;
       const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
       if (!shown.has(id) && isDropped) outcome.taken.push(id);
       else if (!gone.has(id) && (shown.has(id) || seq <= upToSeq)) waiting.push(sign(toEntry(message)));
@@ -233,14 +234,14 @@ export function toEntry(message: HeldMessage): InboxEntry {
     text: textOf(message),
     read: phase !== 'waiting',
     ...(attempt > 0 ? { attempt } : {}),
-    ...(message.parked === 'parked' && phase === 'waiting' ? { parked: true } : {}),
+    ...(isHeldBack(message) && phase === 'waiting' ? { parked: true } : {}),
     ...(row.corrects ? { editOf: row.corrects } : {}),
   };
 }
 
 /** The messages of the owner that may be handed over, oldest first: not parked, and behind no message whose files are missing. */
 export function inOrder(project: ProjectState, { upToSeq }: Pick<FileOrder, 'upToSeq'>): HeldMessage[] {
-  return [...project.waiting.values()].filter(({ parked, row }) => parked !== 'parked' && row.seq <= upToSeq);
+  return [...project.waiting.values()].filter((message) => !isHeldBack(message) && message.row.seq <= upToSeq);
 }
 
 /** False = `unreadOf` returns the same without these entries, so it is irrelevant whether they may be used. */

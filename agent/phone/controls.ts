@@ -14,6 +14,8 @@ export interface ControlOptions {
   steering: Steering;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
+  /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
+  stopDialog(): Promise<'none' | 'cancelled' | 'waits'>;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
 }
 
@@ -38,7 +40,8 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
   switch (control.type) {
     case 'stop':
     case 'abort': {
-      const { text, spent } = await steering.stop({ id, seq, type: control.type });
+      const dialog = await options.stopDialog();
+      const { text, spent } = await steering.stop({ id, seq, type: control.type, dialog });
       return { ...plain(key, text), open: !spent };
     }
     case 'command': {
@@ -63,6 +66,7 @@ const steered: Record<
 > = {
   sprint: (steering, args, id) => steering.sprint(id, args),
   away: (steering, args) => steering.away(args),
+  follow: (steering, args) => steering.follow(args),
   later: (steering, args, id) => steering.later(id, args),
   continue: (steering) => steering.unpark(),
 };

@@ -5,6 +5,8 @@ import { basename } from 'node:path';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { summarize } from '../format/summary.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { keepAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -12,8 +14,8 @@ import type { Redact } from '../relay/render.ts';
 import type { TurnReport } from '../session/types.ts';
 
 export interface NotifierOptions {
-  /** `projectKey()` */
-  key: string;
+  project: ProjectState;
+  journal: Pick<Journal, 'append'>;
   outbox: Pick<OutboxSync, 'send' | 'report'>;
   /** The folder of full answers. */
   answersDir: string;
@@ -29,7 +31,9 @@ const asideEveryMs = 3_600_000;
 /** What the platform takes in one message, less what rendering may add. */
 const noteChars = 4_000;
 
-export function createNotifier({ key, outbox, redact, clock, log, ...options }: NotifierOptions) {
+export function createNotifier({ project, journal, outbox, redact, clock, log, ...options }: NotifierOptions) {
+  const { key } = project;
+
   function note(prefix: string, about: string, text: string, replyTo?: string): Promise<void> {
     const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
     const item: OutboxItem = { key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] };
@@ -40,7 +44,8 @@ export function createNotifier({ key, outbox, redact, clock, log, ...options }: 
 
   return {
     /** Resolves when the update stands in the journal, or in memory while that cannot be written. Errors: see `TurnsOptions`. */
-    async report({ id, turn, receipts, via, text, failed, replyTo, lead }: TurnReport): Promise<void> {
+    async report(given: TurnReport): Promise<void> {
+      const { id, turn, receipts, via, text, failed, replyTo, lead, withheld } = given;
       const short = summarize(text, options.summaryMaxChars);
       const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
       if (short !== text) {
@@ -48,8 +53,31 @@ export function createNotifier({ key, outbox, redact, clock, log, ...options }: 
           log('warn', 'full answer not kept', { error: (cause as Error).message }),
         );
       }
+      if (withheld) {
+        // Told by a hook alone, or before a restart.
+        if (project.outbox.has(id)) return journal.append([...receipts, { t: 'turn', p: key, at: clock(), turn }]);
+        const last = { id, text: summary, failed, via, at: clock() };
+        const before = project.withheld;
+        const turns = (before?.turns ?? 0) + (before?.last.id === id ? 0 : 1);
+        const record = { t: 'withheld', p: key, at: clock(), withheld: { turns, last } } as const;
+        return journal.append([record, { t: 'turn', p: key, at: clock(), turn }, ...receipts]);
+      }
       const entry: OutboxEntry = { id, timestamp: isoSeconds(clock()), from: 'agent', text: summary, sent: false, via };
       await outbox.report(entry, { replyTo, turn, receipts });
+    },
+    /** See `TurnsOptions`. The summary has the id of the last answer: told twice, it is one message. */
+    async tellWithheld(): Promise<void> {
+      if (!project.withheld) return;
+      const { turns, last } = project.withheld;
+      const lead =
+        turns === 1
+          ? 'While you were at the terminal, one turn:'
+          : `While you were at the terminal, ${turns} turns; the last answer:`;
+      const text = `${lead}\n${last.text}`;
+      const { id, via } = last;
+      const entry: OutboxEntry = { id, timestamp: isoSeconds(clock()), from: 'agent', text, sent: false, via };
+      const receipts = [{ t: 'withheld', p: key, at: clock(), withheld: null }] as const;
+      await outbox.report(entry, { replyTo: undefined, turn: project.turn ?? { runs: false }, receipts });
     },
     /** A note; the same `about` is told once. `replyTo` = a message's id. */
     tell: (about: string, text: string, replyTo?: string): Promise<void> =>

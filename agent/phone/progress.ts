@@ -1,8 +1,10 @@
 // What the phone shows while a turn runs: typing, then one message that is edited in place with the tools of the coding agent.
 // Nothing is stored: the next edit replaces a lost one.
 
+import { oneLine } from '../../protocol/lines.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { TurnActivity } from '../session/types.ts';
 
@@ -11,6 +13,9 @@ export interface ProgressOptions {
   send(item: OutboxItem): Promise<void>;
   typing(): Promise<void>;
   muted(): boolean;
+  /** What the turn waits for at the owner: `your answer`; undefined = it works. */
+  waitsFor(): string | undefined;
+  redact(text: string): string;
   phone(): Pick<Phone, 'edit' | 'messageEveryMs'> | undefined;
   clock: () => number;
   log: Log;
@@ -27,6 +32,7 @@ const shareOfChat = 0.6;
 /** Without a new tool, only the time changes. */
 const idleEditEveryMs = 30_000;
 const shownTools = 4;
+const runningChars = 120;
 
 interface Turn {
   slot: string;
@@ -36,7 +42,10 @@ interface Turn {
   shownAt: number;
   /** Tools since the start, in order. */
   tools: string[];
-  shownTools: number;
+  /** What runs now, ready to be shown; '' = no tool. */
+  running: string;
+  /** What the message says apart from the time. */
+  shown: string;
   /** An edit failed, and the log says so. */
   lost: boolean;
   timer: NodeJS.Timeout;
@@ -51,11 +60,17 @@ export function createProgress(options: ProgressOptions): TurnActivity {
     if (!turn || options.muted()) return;
     const now = clock();
     const shown = turn.shownAt > 0;
+    const waits = options.waitsFor();
+    if (waits !== undefined) {
+      // The question itself is on the phone; a message that says otherwise must not stay.
+      if (shown && turn.shown !== waits) show(turn, `Waits for ${waits}.`, waits);
+      return;
+    }
     if (!shown && now - turn.typedAt >= typingEveryMs) {
       turn.typedAt = now;
       options.typing().catch(() => {});
     }
-    const news = turn.tools.length > turn.shownTools;
+    const news = turn.shown !== stateOf(turn);
     const { edit = true, messageEveryMs = 0 } = options.phone() ?? {};
     // Without edits, a second message would say nothing new.
     if (shown && !edit) return;
@@ -63,16 +78,16 @@ export function createProgress(options: ProgressOptions): TurnActivity {
     const due = shown
       ? now - turn.shownAt >= (news ? newsEveryMs : Math.max(newsEveryMs, idleEditEveryMs))
       : now - turn.startedAt >= firstShownAfterMs;
-    if (due) show(turn, describe(turn, now));
+    if (due) show(turn, describe(turn, now), stateOf(turn));
   }
 
   /** One edit at a time; the next edit shows what happens meanwhile. */
-  function show(current: Turn, text: string): void {
+  function show(current: Turn, text: string, state: string): void {
     if (busy) return;
     busy = true;
     current.rev += 1;
     current.shownAt = clock();
-    current.shownTools = current.tools.length;
+    current.shown = state;
     const { slot, rev } = current;
     options
       .send({ key: `${slot}_${rev}`, class: 'progress', slot, rev, parts: [{ text, entities: [] }] })
@@ -93,11 +108,27 @@ export function createProgress(options: ProgressOptions): TurnActivity {
       const timer = setInterval(tick, tickMs);
       timer.unref();
       const slot = `turn_${now.toString(36)}`;
-      turn = { slot, rev: 0, startedAt: now, typedAt: 0, shownAt: 0, tools: [], shownTools: 0, lost: false, timer };
+      turn = {
+        slot,
+        rev: 0,
+        startedAt: now,
+        typedAt: 0,
+        shownAt: 0,
+        tools: [],
+        running: '',
+        shown: '',
+        lost: false,
+        timer,
+      };
       tick();
+    },
+    running(words) {
+      // Hidden before it is cut: no pattern finds half a secret.
+      if (turn) turn.running = oneLine(options.redact(words), runningChars);
     },
     tool(name) {
       turn?.tools.push(name);
+      if (turn) turn.running = '';
     },
     ended(failed) {
       if (!turn) return;
@@ -109,15 +140,20 @@ export function createProgress(options: ProgressOptions): TurnActivity {
       show(
         ended,
         `${failed ? 'Failed' : 'Done'} after ${elapsed(clock() - ended.startedAt)}, ${toolCalls(ended.tools.length)}.`,
+        'ended',
       );
     },
   };
 }
 
-function describe({ tools, startedAt }: Turn, now: number): string {
+function describe(turn: Turn, now: number): string {
+  return `Working, ${elapsed(now - turn.startedAt)}${stateOf(turn)}`;
+}
+
+function stateOf({ tools, running }: Turn): string {
   const last = tools.slice(-shownTools);
   const counted = tools.length > last.length ? `… ${last.join(', ')}` : last.join(', ');
-  return `Working, ${elapsed(now - startedAt)}${last.length > 0 ? `\n${toolCalls(tools.length)}: ${counted}` : ''}`;
+  return `${running === '' ? '' : `\n${running}`}${last.length > 0 ? `\n${toolCalls(tools.length)}: ${counted}` : ''}`;
 }
 
 function toolCalls(count: number): string {
@@ -129,4 +165,10 @@ function elapsed(ms: number): string {
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** What a turn of the project waits for at the owner. */
+export function waitsFor({ approvals, dialog }: Pick<ProjectState, 'approvals' | 'dialog'>): string | undefined {
+  if (approvals.open.size > 0) return 'your answer to the question here';
+  return dialog ? 'the dialog in the terminal' : undefined;
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { ControlRow, KeyEnd, Row } from '../../protocol/log.ts';
+import type { ControlRow, KeyEnd, MessageRow, Row } from '../../protocol/log.ts';
 import type { Receipt } from '../../protocol/receipts.ts';
 import type { PollAnswer, SlowDown } from '../../protocol/relay-api.ts';
 import { essenceOf, type Standing } from '../../protocol/standing.ts';
@@ -37,6 +37,8 @@ export interface PullOptions {
   onEnded(ends: readonly KeyEnd[]): void;
   /** The relay may have lost posted keys, or another daemon may have their outcomes: open keys must be posted again. */
   onEpoch(): void;
+  /** A new message that no agent gets before the owner has said what it is for. */
+  asksAbout?(row: MessageRow): boolean;
   /** The relay's clock minus ours, milliseconds. */
   onRelayClock(offsetMs: number): void;
 }
@@ -179,6 +181,9 @@ export function startPull(options: PullOptions): Pull {
     for (const row of answer.rows) {
       // Known rows too: their line moves the cursor.
       records.push({ t: 'row', p, at, row });
+      // In the append that makes it known: in between, a hook could take it.
+      const isNew = row.kind === 'message' && !row.expired && !isKnown(project, row.id);
+      if (isNew && options.asksAbout?.(row)) records.push({ t: 'parked', p, at, ids: [row.id], why: 'question' });
       if (row.kind !== 'outcome') {
         if (!isKnown(project, row.id)) fresh.push(row);
       } else if (row.seq > cursor && project.outbox.get(row.outcome.key)?.end?.state !== row.outcome.state) {

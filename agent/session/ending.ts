@@ -9,6 +9,7 @@ import { answerId } from '../mailbox/signing.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { endText, withoutMarker } from '../turns/sprint.ts';
 import type { TurnPlace } from '../turns/view.ts';
+import type { Desk } from './desk.ts';
 import type { Held, HeldTurn } from './held-turn.ts';
 import { currentStop, type Runtime, type Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
@@ -19,6 +20,8 @@ export type Ending = ReturnType<typeof createEnding>;
 
 interface OpenEnd {
   why?: string;
+  /** Why, where a key in the terminal was pressed for the owner. */
+  cancelled?: string;
   lagMs?: number;
   answer?: string | undefined;
   /** Where in the session file, if that is known. */
@@ -33,24 +36,33 @@ interface HowItEnded {
   before?: Sprint | undefined;
   after?: AfterTurn;
   why?: string | undefined;
+  cancelled?: string | undefined;
 }
 
 /** How long the session file may lag behind the host's own event. */
 const settleMs = 200;
 
-export function createEnding(runtime: Runtime, settlement: Settlement, sprints: SprintRecord, held: HeldTurn) {
+export interface EndingParts {
+  settlement: Settlement;
+  sprints: SprintRecord;
+  held: HeldTurn;
+  desk: Pick<Desk, 'look' | 'withholds'>;
+}
+
+export function createEnding(runtime: Runtime, { settlement, sprints, held, desk }: EndingParts) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
 
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
   async function endOfTurn({ answer, run }: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+    await desk.look();
     const place = placeIn(runtime.state);
     const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
     const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs);
     options.activity.ended(settled.outcome.failed);
-    if (!settled.unsettled) await tellCompressions(place);
+    if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
     const before = project.sprint;
     const after = afterTurn(settled.outcome, viewOf(without(settled.returned, await inbox.waiting())), nonce());
     const unsettled = await report(settled, at, { id, before, after });
@@ -72,14 +84,14 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
   }
 
   /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
-  async function endOpenTurn({ why, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
+  async function endOpenTurn({ why, cancelled, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
     const place = placeIn(runtime.state);
     if (!place) return;
     const at = until === undefined ? place : { ...place, until };
     const settled = await settlement.settle(answer, at, lagMs);
     options.activity.ended(settled.outcome.failed);
-    if (!settled.unsettled) await tellCompressions(place);
-    const unsettled = await report(settled, at, { why });
+    if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
+    const unsettled = await report(settled, at, { why, cancelled });
     if (unsettled) throw unsettled;
   }
 
@@ -95,11 +107,15 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
     }
   }
 
+  function isWithheld({ before, replyTo }: SettledTurn): boolean {
+    return isOfDesk(before) && replyTo === undefined && desk.withholds();
+  }
+
   /** Settles and tells in one append of the journal. Gives the error of a full disk: the turn is settled later, and told under the same id. */
   async function report(
     settled: SettledTurn,
     { tool, transcript, offset, until }: TurnPlace,
-    { id: ofEvent, before, after, why }: HowItEnded,
+    { id: ofEvent, before, after, why, cancelled }: HowItEnded,
   ): Promise<Error | undefined> {
     const { outcome, error, lastId, replyTo, returned, receipts } = settled;
     // Without an event, the model's last message names the end.
@@ -108,20 +124,22 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
     const at = until ?? (await sizeOf(transcript));
     if (transcript !== undefined) dispatch({ type: 'toldUpTo', transcript, at });
     // Cancelled at the terminal, without a message of the phone in the turn: the owner sits there.
-    if (outcome.lost || (outcome.cancelled && replyTo === undefined)) {
+    const isCancelled = outcome.cancelled || cancelled !== undefined;
+    if (outcome.lost || (isCancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
       if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
       return unsettled;
     }
     const { failed } = outcome;
     const text = failed
-      ? (error ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
+      ? (error ?? cancelled ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
     const via = { tool, session: runtime.state.bound?.id ?? '', transcript: transcript ?? null, at };
     const turn = toStoredTurn(runtime.state);
-    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}) };
+    const withheld = isWithheld(settled) && !before && !after?.stopped ? { withheld: true as const } : {};
+    const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}), ...withheld };
     const tell = () => options.report({ ...answer, receipts });
     const unsettled = await (settled.unsettled
       ? tell().then(
@@ -161,6 +179,11 @@ export function createEnding(runtime: Runtime, settlement: Settlement, sprints: 
   }
 
   return { endOfTurn, endOpenTurn, spendStop };
+}
+
+/** A person began it at the terminal. */
+function isOfDesk({ chain, turn }: TurnState): boolean {
+  return !chain.fromPhone && !(turn.phase === 'running' && turn.continued);
 }
 
 function toldOf({ turn }: TurnState): string | undefined {

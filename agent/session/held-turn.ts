@@ -6,9 +6,12 @@ import type { Sprint } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { type Continuation, nextPrompt } from '../turns/after-turn.ts';
+import { backNotice } from '../turns/hold.ts';
 import type { HandOver } from './custody.ts';
+import type { Desk } from './desk.ts';
 import { burstMs } from './routes.ts';
 import type { Enqueue, Runtime } from './runtime.ts';
+import { isPresent } from './state.ts';
 import type { HookHost, Route } from './types.ts';
 
 export interface Held {
@@ -16,25 +19,36 @@ export interface Held {
   readonly host: HookHost;
   /** Epoch milliseconds: before the host's own timeout. */
   readonly untilAt: number;
+  /** The newest sign of a person when the wait began, and the time from which on a newer one ends it. */
+  readonly seenAt: number;
+  readonly endsFrom: number;
   readonly answer: Promise<TurnAnswer>;
 }
 
 export type HeldTurn = ReturnType<typeof createHeldTurn>;
 
-export function createHeldTurn(
-  runtime: Runtime,
-  hand: HandOver,
-  keepSprint: (sprint: Sprint | undefined) => Promise<void>,
-  enqueue: Enqueue,
-  wake: () => void,
-) {
+interface HeldTurnParts {
+  keepSprint(sprint: Sprint | undefined): Promise<void>;
+  enqueue: Enqueue;
+  desk: Pick<Desk, 'look' | 'isAway'>;
+  wake(): void;
+}
+
+/** A key is answered within this time. */
+const lookEveryMs = 500;
+/** A terminal reports that a person turns to another window as it reports a key: who was there when the wait began may be leaving. */
+const leavingMs = 10_000;
+
+export function createHeldTurn(runtime: Runtime, hand: HandOver, { keepSprint, enqueue, desk, wake }: HeldTurnParts) {
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
-  const { project, inbox, clock, log } = options;
+  const { project, journal, inbox, clock, log } = options;
   const p = project.key;
+  let looking: NodeJS.Timeout | undefined;
   let current: { held: Held; resolve: (answer: TurnAnswer) => void } | undefined;
 
   function end(held: Held, answer: TurnAnswer): void {
     if (current?.held !== held) return;
+    clearInterval(looking);
     current.resolve(answer);
     current = undefined;
   }
@@ -60,9 +74,15 @@ export function createHeldTurn(
     });
     // The host counts from the start of the hook, and a turn's end takes its time to settle.
     const marginMs = Math.min(60_000, host.maxMs * 0.2);
-    const untilAt = clock() + Math.max(0, host.maxMs - marginMs - hookLimits.keepAliveMs);
-    const held = { call, host, untilAt, answer };
+    const now = clock();
+    const untilAt = now + Math.max(0, host.maxMs - marginMs - hookLimits.keepAliveMs);
+    const { seenAt } = runtime.state;
+    // Whatever was said of away.
+    const wasThere = isPresent(runtime.state, { ...options, away: false, now });
+    const held = { call, host, untilAt, seenAt, endsFrom: wasThere ? now + leavingMs : now - 1_000, answer };
     current = { held, resolve };
+    looking = setInterval(() => void endIfBack(), lookEveryMs);
+    looking.unref();
     await keepTurn();
     log('info', 'turn held', { project: p, session: call.session });
     // What came while the turn was settled has woken no hook.
@@ -70,7 +90,22 @@ export function createHeldTurn(
     return held;
   }
 
+  /** A key at the terminal ends the wait, and *away*. Never rejects. */
+  async function endIfBack(): Promise<void> {
+    const held = current?.held;
+    if (!held) return;
+    await desk.look();
+    const { seenAt } = runtime.state;
+    if (current?.held !== held || seenAt <= held.seenAt || seenAt < held.endsFrom) return;
+    release(backNotice);
+    if (!desk.isAway()) return;
+    await journal
+      .append([{ t: 'setting', p, at: clock(), name: 'away', value: false }])
+      .catch((cause) => log('warn', 'away not ended', { project: p, error: (cause as Error).message }));
+  }
+
   async function deliver(): Promise<'given' | 'nobody'> {
+    await endIfBack();
     const held = current?.held;
     if (!held) return 'nobody';
     const next = held.host.isGone() ? undefined : nextPrompt(viewOf(await inbox.waiting()), nonce());
@@ -88,10 +123,10 @@ export function createHeldTurn(
   }
 
   /** The keyboard is free again. */
-  function release(): void {
+  function release(notice?: string): void {
     const held = current?.held;
     if (!held) return;
-    end(held, {});
+    end(held, notice === undefined ? {} : { notice });
     void keepTurn();
     log('info', 'held turn released', { project: p, session: held.call.session });
   }
@@ -104,5 +139,6 @@ export function createHeldTurn(
     give,
     hold,
     release,
+    endIfBack,
   };
 }

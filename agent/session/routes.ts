@@ -54,25 +54,40 @@ export function createRoutes({ options }: Runtime, own: readonly Route[]): Route
   };
 }
 
-/** Begins a turn in the idle terminal by keystrokes, where the owner asked for that; the hook of its prompt takes what waits. */
-export function createNudge(runtime: Runtime, isHeld: () => boolean): Route {
+/** A person who types is not disturbed. */
+const typingMs = 5_000;
+/** The time in which a line that was typed begins a turn. */
+const beginsWithinMs = 10_000;
+
+/** Begins a turn in the idle terminal by keystrokes; the hook of its prompt takes what waits. */
+export function createNudge(runtime: Runtime, isHeld: () => boolean, look: () => Promise<void>): Route {
   const { options } = runtime;
-  const { nudge, project, log } = options;
+  const { project, clock, log } = options;
+  let typing = false;
+  let typedAt = Number.NEGATIVE_INFINITY;
   return {
     name: 'nudge',
     wakes: true,
     gatherMs: burstMs,
     isOpen() {
-      const { bound, interactive } = runtime.state;
-      const isIdle = !isBusy(runtime.state) && !isHeld() && interactive === true;
-      return nudge !== undefined && isIdle && bound?.pid !== undefined;
+      const { bound, wakeable } = runtime.state;
+      const isTried = typing || clock() - typedAt < beginsWithinMs;
+      return wakeable === true && bound?.pid !== undefined && !isTried && !isBusy(runtime.state) && !isHeld();
     },
     async deliver() {
       const { agent, bound } = runtime.state;
-      if (!nudge || bound?.pid === undefined || agent === undefined) return 'nobody';
-      const typed = await nudge(bound.pid, agent).catch(() => false);
-      log('info', 'terminal nudged', { project: project.key, typed });
-      return typed ? 'given' : 'nobody';
+      if (bound?.pid === undefined || agent === undefined || typing) return 'nobody';
+      typing = true;
+      try {
+        await look();
+        if (clock() - runtime.state.seenAt < typingMs) return 'nobody';
+        const typed = await options.nudge(bound.pid, agent).catch(() => false);
+        if (typed) typedAt = clock();
+        log('info', 'terminal nudged', { project: project.key, typed });
+        return typed ? 'given' : 'nobody';
+      } finally {
+        typing = false;
+      }
     },
   };
 }

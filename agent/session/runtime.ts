@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { driverOf } from '../drivers/registry.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { StopView, TurnView, WaitingMessage } from '../turns/view.ts';
-import { next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
+import { isPresent, next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
 import type { TurnsOptions } from './types.ts';
 
 export type Waiting = Pick<TurnView, 'further'> & { messages: readonly WaitingMessage[] };
@@ -43,6 +43,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
 
   function viewOf({ messages, further }: Waiting): TurnView {
     const { bound, turn, chain } = state;
+    const away = project.settings.get('away') ?? false;
     return {
       now: clock(),
       bound,
@@ -59,8 +60,9 @@ export function createRuntime(options: TurnsOptions): Runtime {
       sprintText: options.sprintText,
       hold: {
         policy: options.holdPolicy,
-        away: project.settings.get('away') ?? false,
-        fromPhone: chain.fromPhone,
+        away,
+        fromPhone: chain.fromPhone && state.seenAt <= state.startedAt,
+        nobody: !isPresent(state, { ...options, away, now: clock() }),
         interactive: state.interactive ?? false,
       },
       answeredAt: state.answeredAt,

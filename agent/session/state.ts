@@ -28,7 +28,7 @@ interface Chain {
   readonly length: number;
   /** What the host counts as the answer so far: it joins those of a chain. */
   readonly answer: string;
-  /** A prompt of wa-sync began one of them: nobody typed at the terminal since. */
+  /** A prompt of wa-sync began one of them, or a nudge: nobody typed a prompt at the terminal since. */
   readonly fromPhone: boolean;
 }
 
@@ -38,6 +38,10 @@ export interface TurnState {
   readonly agent: string | undefined;
   /** A person's terminal, as far as the daemon can see; undefined = not looked yet. */
   readonly interactive: boolean | undefined;
+  /** wa-sync can type there; undefined = not looked yet. */
+  readonly wakeable: boolean | undefined;
+  /** The newest sign of a person in that terminal, a key or a prompt; 0 = none seen. */
+  readonly seenAt: number;
   readonly turn: Turn;
   readonly chain: Chain;
   /** The session file of the bound session, and up to where its turns are told, in bytes. */
@@ -54,12 +58,16 @@ export type StateEvent =
   | { type: 'bound'; session: BoundSession; toldTo: TurnState['toldTo'] }
   | { type: 'unbound' }
   /** A hook of the bound session called. */
-  | { type: 'called'; agent: string; interactive: boolean; at: number }
+  | { type: 'called'; agent: string; at: number }
+  /** What the terminal of the bound session is, which stays as it is. */
+  | { type: 'terminalFound'; agent: string; interactive: boolean; wakeable: boolean }
+  /** A person pressed a key there, or typed a prompt. */
+  | { type: 'personSeen'; at: number }
   | { type: 'toolEnded' }
   /** The model was asked, or has answered. */
   | { type: 'modelSeen' }
-  /** A person's prompt began a turn. */
-  | { type: 'turnStarted'; place: TurnPlace; at: number }
+  /** A prompt that was typed began a turn; `nudged` = by wa-sync. */
+  | { type: 'turnStarted'; place: TurnPlace; at: number; nudged: boolean }
   /** The host began the turn of the prompt that was offered. */
   | { type: 'turnContinued'; at: number }
   /** A turn that began without the daemon, or what hooks alone gave to the one that runs. */
@@ -82,20 +90,24 @@ export function next(state: TurnState, event: StateEvent): TurnState {
     case 'bound': {
       // /clear and resume give the same process a new session.
       const isSame = event.session.pid !== undefined && event.session.pid === state.bound?.pid;
-      const interactive = isSame ? state.interactive : undefined;
-      return { ...state, bound: event.session, toldTo: event.toldTo, interactive };
+      const { interactive, wakeable, seenAt } = isSame ? state : unknownTerminal;
+      return { ...state, bound: event.session, toldTo: event.toldTo, interactive, wakeable, seenAt };
     }
     case 'unbound':
       return { ...state, bound: undefined };
     case 'called':
-      return { ...state, agent: event.agent, interactive: event.interactive, lastEventAt: event.at };
+      return { ...state, agent: event.agent, lastEventAt: event.at };
+    case 'terminalFound':
+      return { ...state, agent: event.agent, interactive: event.interactive, wakeable: event.wakeable };
+    case 'personSeen':
+      return { ...state, seenAt: Math.max(state.seenAt, event.at) };
     case 'toolEnded':
       return turn.phase === 'running' ? { ...state, turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : state;
     case 'modelSeen':
       return turn.phase === 'idle' ? state : { ...state, turn: { ...turn, modelSeen: true } };
     case 'turnStarted': {
       const begun = { ...state, isFresh: false, startedAt: event.at };
-      return { ...begun, turn: running(event.place, []), chain: { length: 0, answer: '', fromPhone: false } };
+      return { ...begun, turn: running(event.place, []), chain: { length: 0, answer: '', fromPhone: event.nudged } };
     }
     case 'turnContinued': {
       if (turn.phase !== 'offered') return state;
@@ -133,6 +145,8 @@ export function next(state: TurnState, event: StateEvent): TurnState {
   }
 }
 
+const unknownTerminal = { interactive: undefined, wakeable: undefined, seenAt: 0 };
+
 function running(place: TurnPlace, carried: readonly string[]): Extract<Turn, { phase: 'running' }> {
   return { phase: 'running', place, carried, continued: false, modelSeen: false, toolCalls: 0 };
 }
@@ -158,8 +172,8 @@ export function restoreState(project: ProjectState, now: number): TurnState {
   else if (place && runs) turn = running(place, carried);
   return {
     bound: stored?.bound && { id: stored.bound.id, pid: stored.bound.pid },
-    agent: undefined,
-    interactive: undefined,
+    agent: stored?.agent,
+    ...unknownTerminal,
     turn: turn.phase === 'idle' ? turn : { ...turn, told: stored?.told },
     chain: { length: 0, answer: '', fromPhone: turn.phase === 'offered' },
     toldTo: stored?.toldTo,
@@ -170,11 +184,12 @@ export function restoreState(project: ProjectState, now: number): TurnState {
   };
 }
 
-export function toStoredTurn({ bound, turn, toldTo }: TurnState): StoredTurn {
-  if (turn.phase === 'idle') return { bound, runs: false, toldTo };
+export function toStoredTurn({ bound, agent, turn, toldTo }: TurnState): StoredTurn {
+  if (turn.phase === 'idle') return { bound, agent, runs: false, toldTo };
   const { phase, place, told } = turn;
   return {
     bound,
+    agent,
     runs: phase === 'running',
     place,
     offered: phase === 'offered' ? turn.text : undefined,
@@ -209,6 +224,21 @@ export function carriedBy({ turn }: TurnState): readonly string[] {
 /** Undefined = no turn is open. */
 export function placeIn({ turn }: TurnState): TurnPlace | undefined {
   return turn.phase === 'idle' ? undefined : turn.place;
+}
+
+/** Of `presence.awayAfter`. */
+export interface Presence {
+  /** 0 = a person is there until they say that they are away. */
+  awayAfterMs: number;
+  /** The owner has said so. */
+  away: boolean;
+  now: number;
+}
+
+/** A person sits at the bound terminal, as far as keys and prompts tell. */
+export function isPresent({ bound, interactive, seenAt }: TurnState, { awayAfterMs, away, now }: Presence): boolean {
+  if (!bound || !interactive || away) return false;
+  return awayAfterMs === 0 || now - seenAt < awayAfterMs;
 }
 
 /** A prompt of wa-sync began the open turn, or was to begin it, and never became a model request. */

@@ -2,8 +2,10 @@
 // queue of hook events, so that a stuck event cannot delay it.
 
 import type { Sprint } from '../../protocol/sprint.ts';
-import { type HeldMessage, stopWordId } from '../journal/state.ts';
+import { type HeldMessage, isHeldBack, stopWordId } from '../journal/state.ts';
+import { backNotice } from '../turns/hold.ts';
 import { readOrder } from '../turns/sprint.ts';
+import type { Desk } from './desk.ts';
 import type { SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Routes } from './routes.ts';
@@ -11,7 +13,14 @@ import type { Runtime } from './runtime.ts';
 import { isBusy } from './state.ts';
 import type { Steering } from './types.ts';
 
-export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes, sprints: SprintRecord): Steering {
+export interface SteeringParts {
+  held: HeldTurn;
+  routes: Routes;
+  sprints: SprintRecord;
+  desk: Pick<Desk, 'follow'>;
+}
+
+export function createSteering(runtime: Runtime, { held, routes, sprints, desk }: SteeringParts): Steering {
   const { options } = runtime;
   const { project, journal, inbox, clock } = options;
   const p = project.key;
@@ -20,8 +29,9 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
   async function park(beforeSeq: number): Promise<number> {
     const ids: string[] = [];
     let leased = 0;
-    for (const { row, phase, parked } of project.messages.values()) {
-      if (parked === 'parked' || row.seq >= beforeSeq) continue;
+    for (const message of project.messages.values()) {
+      const { row, phase } = message;
+      if (isHeldBack(message) || row.seq >= beforeSeq) continue;
       if (phase === 'leased') leased += 1;
       if (phase === 'waiting' || phase === 'fetching' || phase === 'leased') ids.push(row.id);
     }
@@ -29,9 +39,10 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
     return ids.length - leased;
   }
 
-  /** Gives how many of them no agent holds. */
-  async function release(): Promise<number> {
-    const released = [...project.messages.values()].filter(({ parked }) => parked === 'parked');
+  /** Gives how many of them no agent holds. `asked` = also those of which the owner was asked what they are for. */
+  async function release({ asked = false } = {}): Promise<number> {
+    const isReleased = (message: HeldMessage) => (asked ? isHeldBack(message) : message.parked === 'parked');
+    const released = [...project.messages.values()].filter(isReleased);
     const ids = released.map(({ row }) => row.id);
     if (ids.length > 0) await journal.append([{ t: 'unparked', p, at: clock(), ids }]);
     return released.filter(({ phase }) => phase !== 'leased').length;
@@ -39,7 +50,8 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
 
   /** After a sleep the message that releases them may have come together with the STOP. */
   async function whatOfParked(parked: number, seq: number): Promise<string> {
-    const isNewer = ({ row }: HeldMessage) => row.seq >= seq && !(project.sprint && row.stopWord);
+    const isNewer = ({ row, parked }: HeldMessage) =>
+      row.seq >= seq && parked !== 'asked' && !(project.sprint && row.stopWord);
     const isReleased = [...project.messages.values()].some(isNewer);
     if (isReleased) await release();
     if (parked === 0) return '';
@@ -54,17 +66,23 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
     return routes.reach(({ wakes }) => wakes);
   }
 
-  function wokenText(): string {
-    return options.nudge ? 'could not be woken now' : 'cannot be woken';
-  }
+  const isTerminal = () => runtime.state.bound !== undefined && runtime.state.interactive === true;
 
   return {
-    async stop({ seq, type }) {
+    async stop({ seq, type, dialog = 'none' }) {
       const rest = await whatOfParked(await park(seq), seq);
       // Not awaited, here and below: whoever answers the phone must not wait for a file that is locked.
       void inbox.refresh();
       // At once: the end of the running turn may never be seen.
       const over = await sprints.endUntold(type === 'abort' ? 'aborted' : 'stopped');
+      if (dialog === 'cancelled') {
+        const what = `Stopped: the dialog in the terminal was cancelled, and the turn with it.${rest}`;
+        return { text: [what, ...over].join(' '), spent: true };
+      }
+      if (dialog === 'waits') {
+        const what = `A dialog waits in the terminal and can be answered only there. The ${type} takes effect after that.`;
+        return { text: [what + rest, ...over].join(' '), spent: !isBusy(runtime.state) };
+      }
       if (isBusy(runtime.state)) {
         const what =
           type === 'abort'
@@ -87,7 +105,7 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       if (typeof order === 'string') return order;
       const now = clock();
       const { tasks, goal, forMs } = order;
-      const limit = forMs === undefined ? {} : { untilAt: now + forMs };
+      const limit = forMs === undefined ? {} : { forMs };
       const sprint: Sprint = { id, tasks, done: 0, goal, startedAt: now, ...limit, turn: 'none', idleTurns: 0 };
       await journal.append([{ t: 'sprint', p, at: now, sprint }]);
       const time = forMs === undefined ? '' : `, for at most ${wholeTime(forMs)}`;
@@ -98,7 +116,10 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       }
       if (isBusy(runtime.state)) return `${what}: it starts when the running turn ends.`;
       if (await rouse()) return `${what}: the idle terminal was woken; it starts after the turn that began there.`;
-      return `${what}: the agent is idle at the terminal and ${wokenText()}; it starts after the next turn there.`;
+      // The daemon's clock tries again.
+      if (runtime.state.wakeable) return `${what}: it starts as soon as nobody types at the terminal.`;
+      if (!isTerminal()) return `${what}: it starts after the next turn of the coding agent.`;
+      return `${what}: it starts after the next turn at the terminal, which is idle and cannot be woken from here: type a prompt there.`;
     },
     async away(args) {
       const word = args.trim().toLowerCase();
@@ -107,16 +128,24 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
       if (!value) {
         const was = held.current() !== undefined && options.holdPolicy !== 'always';
-        if (was) held.release();
+        if (was) held.release(backNotice);
         return was ? 'Away is off: the keyboard is free again.' : 'Away is off.';
       }
       if (options.holdPolicy === 'never')
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
       if (held.current()) return 'Away is on: the agent waits for your messages now.';
       if (isBusy(runtime.state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';
-      if (await rouse())
-        return 'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.';
-      return `Away is on, starting with the next turn at the terminal, which ${wokenText()}. Tip: type /wa:away there before you leave.`;
+      if (runtime.state.wakeable) return 'Away is on: a message of yours wakes the idle terminal.';
+      if (!isTerminal()) return 'Away is on: a turn in a terminal waits for your messages when it ends.';
+      return 'Away is on, but the idle terminal cannot be woken from here: type /wa:away there, so that the agent waits for your messages.';
+    },
+    async follow(args) {
+      const word = args.trim().toLowerCase();
+      if (word === 'auto' || word === 'always' || word === 'never') {
+        await journal.append([{ t: 'follow', p, at: clock(), follow: word }]);
+        return followTexts[word];
+      }
+      return word === '' ? followTexts[desk.follow()] : 'It is /follow auto, /follow always or /follow never.';
     },
     async later(id, text) {
       if (text.trim() === '') return 'Write /later and what the agent is to do after its running turn.';
@@ -126,15 +155,18 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       return isBusy(runtime.state) ? 'Kept for after the running turn.' : 'Kept for the next turn.';
     },
     async unpark() {
-      const released = await release();
+      const released = await release({ asked: true });
       void inbox.refresh();
       routes.wake();
       return released === 0
-        ? 'Nothing is parked.'
-        : `${messages(released)} released; the agent is told that a STOP came in between.`;
+        ? 'Nothing is held back.'
+        : `${messages(released)} released. The agent is told of a STOP that came in between.`;
     },
     async arrived(ids) {
-      const rows = ids.flatMap((id) => project.messages.get(id)?.row ?? []);
+      const rows = ids.flatMap((id) => {
+        const message = project.messages.get(id);
+        return message && message.parked !== 'asked' ? message.row : [];
+      });
       const stops = project.sprint ? rows.filter(({ stopWord }) => stopWord) : [];
       for (const { id } of stops) {
         if (!project.known.has(stopWordId(id))) await journal.append([{ t: 'stopWord', p, at: clock(), id }]);
@@ -154,6 +186,12 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
     },
   };
 }
+
+const followTexts = {
+  auto: 'Follow is auto: while you are at the terminal, the turns that you begin there are not sent; when you leave, one message says what they came to.',
+  always: 'Follow is always: each turn is sent, also while you are at the terminal.',
+  never: 'Follow is never: turns that are begun at the terminal are not sent. Those that you begin here are.',
+} as const;
 
 /** As the owner may have written it: rounded, it would confirm another time. */
 function wholeTime(ms: number): string {

@@ -3,11 +3,13 @@
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
+import { runningWords, shortWords } from '../drivers/tool-words.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
-import { sessionContext, terminalNews } from '../turns/terminal.ts';
+import { sessionContext, terminalNews, unwakeableNotice } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import { createAdoption } from './adoption.ts';
 import { createHandOver } from './custody.ts';
+import { createDesk, findTerminal } from './desk.ts';
 import { createEnding, createSprintRecord } from './ending.ts';
 import { createHeldTurn, type Held } from './held-turn.ts';
 import { createNudge, createRoutes, type Routes } from './routes.ts';
@@ -18,6 +20,8 @@ import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
 
+type TurnStarted = Extract<TurnEffect, { type: 'turnStarted' }>;
+
 export function createTurns(options: TurnsOptions): Turns {
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
@@ -27,13 +31,14 @@ export function createTurns(options: TurnsOptions): Turns {
   const settlement = createSettlement(runtime);
   const sprints = createSprintRecord(options);
   const hand = createHandOver(runtime);
-  const held = createHeldTurn(runtime, hand, sprints.keep, enqueue, () => routes.wake());
-  const nudge = createNudge(runtime, () => held.current() !== undefined);
+  const desk = createDesk(runtime);
+  const held = createHeldTurn(runtime, hand, { keepSprint: sprints.keep, enqueue, desk, wake: () => routes.wake() });
+  const nudge = createNudge(runtime, () => held.current() !== undefined, desk.look);
   const routes: Routes = createRoutes(runtime, [held.route, nudge]);
-  const ending = createEnding(runtime, settlement, sprints, held);
-  const steering = createSteering(runtime, held, routes, sprints);
+  const ending = createEnding(runtime, { settlement, sprints, held, desk });
+  const steering = createSteering(runtime, { held, routes, sprints, desk });
   const { adopt, findUntold } = createAdoption(runtime, ending);
-  const check = createWatchdog(runtime, { routes, held, settlement, ending, sprints, adopt });
+  const check = createWatchdog(runtime, { routes, held, desk, settlement, ending, sprints, adopt });
 
   /** `answered`: the host has its answer already, so nothing may be handed over. */
   async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
@@ -62,13 +67,23 @@ export function createTurns(options: TurnsOptions): Turns {
       for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
       if (again) continue;
       if (isBound()) {
-        const news = terminalNews(call.event);
-        if (news !== undefined) await options.tell(`terminal_${call.session}_${clock()}`, news);
+        const { event } = call;
+        if (event.type === 'dialog') options.onDialog(call, host.pid, event.dialog);
+        if (event.type === 'gate' && event.asks !== undefined)
+          options.onDialog(call, host.pid, { kind: 'question', title: '', text: event.asks });
+        const news = terminalNews(event);
+        if (news !== undefined) await desk.tell(`terminal_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
       if ((moved || effects.length > 0) && !handsOver) void keepTurn();
-      return type === 'sessionStart' && isBound() ? { context: sessionContext } : decision.answer;
+      return type === 'sessionStart' && isBound() ? greeting() : decision.answer;
     }
+  }
+
+  function greeting(): TurnAnswer {
+    const { interactive, wakeable } = runtime.state;
+    const needsWord = interactive && !wakeable && options.holdPolicy !== 'always';
+    return { context: sessionContext, ...(needsWord ? { notice: unwakeableNotice } : {}) };
   }
 
   /** /clear and resume give the same process a new session id: the binding moves with the process. */
@@ -84,14 +99,15 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
-    const isKnown = runtime.state.interactive;
-    const interactive = isKnown ?? (pid !== undefined && (await options.isInteractive(pid, agent)));
-    dispatch({ type: 'called', agent, interactive, at: clock() });
+    await findTerminal(runtime, agent, pid);
+    dispatch({ type: 'called', agent, at: clock() });
+    desk.sees(event);
     if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd')
       dispatch({ type: 'modelSeen' });
+    if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });
-    options.activity.tool(event.tool);
+    options.activity.tool(shortWords({ agent, ...event }));
   }
 
   /** False = the hand-over did not happen, so the answer must not leave. */
@@ -108,7 +124,7 @@ export function createTurns(options: TurnsOptions): Turns {
         dispatch({ type: 'unbound' });
         return true;
       case 'turnStarted':
-        await startTurn(effect.continued, call, host);
+        await startTurn(effect, call, host);
         return true;
       case 'hand':
         return hand(effect.messages, call.session, placeIn(runtime.state) ?? (await placeNow(call, host)), host);
@@ -140,14 +156,16 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function startTurn(continued: boolean, call: HookCall, host: HookHost): Promise<void> {
+  async function startTurn({ continued, nudged }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
       // A task of a sprint carries no message, and its progress is shown all the same.
       if (project.sprint?.turn === 'task') options.activity.started();
       return;
     }
-    dispatch({ type: 'turnStarted', place: await placeNow(call, host), at: clock() });
+    const place = await placeNow(call, host);
+    dispatch({ type: 'turnStarted', place, at: clock(), nudged });
+    if (!nudged) dispatch({ type: 'personSeen', at: clock() });
     const { sprint } = project;
     if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
   }
@@ -183,6 +201,13 @@ export function createTurns(options: TurnsOptions): Turns {
     },
     exclusive: enqueue,
     checkProcess: () => enqueue(check),
+    cancelled: (why) =>
+      later(async () => {
+        await ending.endOpenTurn({ cancelled: why });
+        await sprints.end('stopped');
+        await keepTurn();
+        routes.wake();
+      }),
     stoppedAlone: (ids) =>
       later(async () => {
         await sprints.end('stopped');
@@ -193,7 +218,11 @@ export function createTurns(options: TurnsOptions): Turns {
       turnRuns: runtime.state.turn.phase === 'running',
       held: held.current() !== undefined,
       sprint: project.sprint ? `${project.sprint.done} of ${project.sprint.tasks} tasks done` : null,
-      away: project.settings.get('away') ?? false,
+      away: desk.isAway(),
+      present: runtime.state.interactive ? desk.isPresent() : null,
+      wakeable: runtime.state.wakeable ?? null,
+      follow: desk.follow(),
+      withheld: project.withheld?.turns ?? 0,
     }),
     async stop() {
       routes.stop();
@@ -201,6 +230,7 @@ export function createTurns(options: TurnsOptions): Turns {
         held.release();
         await options.tell(`released_${clock()}`, releasedText).catch(() => {});
       }
+      await desk.flush();
       // What was begun is finished.
       await enqueue(async () => {});
     },

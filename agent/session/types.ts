@@ -1,9 +1,9 @@
 // What the turn runtime of a project needs from its surroundings, and what it offers them.
 
 import type { HookNote } from '../../protocol/files.ts';
-import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
+import type { Follow, ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
@@ -24,11 +24,16 @@ export interface TurnReport {
   replyTo: string | undefined;
   /** A line above the text, which stays when the text is cut. */
   lead?: string;
+  /** A person at the terminal has read it: kept for `tellWithheld`, in the same append. */
+  withheld?: true;
 }
 
 export interface TurnActivity {
   /** The running turn carries messages of the phone; again, when it gets more. */
   started(): void;
+  /** A tool is about to run, in words for a person that may hold secrets. It may wait for an approval first. */
+  running(words: string): void;
+  /** A tool has run, by its name for a person. */
   tool(name: string): void;
   ended(failed: boolean): void;
 }
@@ -59,6 +64,8 @@ export interface TurnsOptions {
    * has neither them nor the answer then, which waits in memory.
    */
   report(report: TurnReport): Promise<void>;
+  /** Sends one summary of what was withheld, once. Errors: those of `report`. */
+  tellWithheld(): Promise<void>;
   /** There are receipts to send. */
   onReceipts(): void;
   /** What the phone may show while a turn runs. */
@@ -69,11 +76,21 @@ export interface TurnsOptions {
   compressions(at: TurnPlace): Promise<readonly string[]>;
   /** Ends of turns that the outbox file knows of, oldest first; `isFresh` = after another look at it. Never rejects. */
   told(isFresh: boolean): Promise<readonly ToldEnd[]>;
+  /** The bound session is about to show a dialog in its terminal, or asks a question there. */
+  onDialog(call: HookCall, pid: number | undefined, dialog: HostDialog): void;
   isAlive(pid: number): boolean;
   /** True = a person's terminal; a headless run must never be held. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
-  /** Wakes the idle terminal of this process by keystrokes; undefined = the owner did not ask for that. */
-  nudge: ((pid: number, agent: string) => Promise<boolean>) | undefined;
+  /** See `Keys.lastAt`. */
+  lastKeyAt(pid: number): Promise<number | undefined>;
+  /** Whether `nudge` can ever type there: false where the owner has switched it off. Never rejects. */
+  canWake(pid: number, agent: string): Promise<boolean>;
+  /** Wakes the idle terminal of this process by keystrokes; false = not now. */
+  nudge(pid: number, agent: string): Promise<boolean>;
+  /** 0 = a person is there until they say that they are away. */
+  awayAfterMs: number;
+  /** The setting of the file, until the phone has chosen. */
+  follow: Follow;
   /** Routes to agents other than the bound session. */
   routes(): readonly Route[];
   holdPolicy: HoldPolicy;
@@ -104,10 +121,17 @@ export interface HookHost {
 /** What the owner asks of the agent's turns, from the phone or at the terminal. Each returns the text of its answer. */
 export interface Steering {
   /** `spent` = there was nothing to stop; otherwise the control stays open until it has had its effect. */
-  stop(control: { id: string; seq: number; type: 'stop' | 'abort' }): Promise<{ text: string; spent: boolean }>;
+  stop(control: {
+    id: string;
+    seq: number;
+    type: 'stop' | 'abort';
+    /** What became of a dialog in the terminal. `waits` = the STOP has its effect only when a person there answers it. */
+    dialog?: 'none' | 'cancelled' | 'waits';
+  }): Promise<{ text: string; spent: boolean }>;
   /** `args` as typed. */
   sprint(id: string, args: string): Promise<string>;
   away(args: string): Promise<string>;
+  follow(args: string): Promise<string>;
   later(id: string, text: string): Promise<string>;
   /** Releases what a STOP parked. */
   unpark(): Promise<string>;
@@ -115,6 +139,21 @@ export interface Steering {
   arrived(ids: readonly string[]): Promise<void>;
   /** The inbox file was read: a STOP of another program may stand in it. */
   looked(): Promise<void>;
+}
+
+export interface TurnsStatus {
+  session: string | null;
+  turnRuns: boolean;
+  held: boolean;
+  sprint: string | null;
+  away: boolean;
+  /** A person was seen at the terminal lately; null = no terminal of a person is known. */
+  present: boolean | null;
+  /** wa-sync can wake the idle terminal; null = not known. */
+  wakeable: boolean | null;
+  follow: Follow;
+  /** Turns whose answers the phone gets as one summary. */
+  withheld: number;
 }
 
 export interface Turns {
@@ -127,9 +166,11 @@ export interface Turns {
   exclusive<T>(work: () => Promise<T>): Promise<T>;
   /** Ends what a vanished coding agent left running. Called by the daemon's clock. */
   checkProcess(): Promise<void>;
+  /** A key in the terminal, pressed for the owner, ended the turn: no event tells that. */
+  cancelled(why: string): void;
   /** A hook that worked without the daemon obeyed these STOPs; the journal has it already. */
   stoppedAlone(ids: readonly string[]): void;
-  status(): { session: string | null; turnRuns: boolean; held: boolean; sprint: string | null; away: boolean };
+  status(): TurnsStatus;
   /** Gives a held terminal back and tells the phone. */
   stop(): Promise<void>;
 }

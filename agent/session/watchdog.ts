@@ -1,7 +1,9 @@
 // Notices what no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that the host
 // never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
+import { isHeldBack } from '../journal/state.ts';
 import { pickUpText } from '../turns/terminal.ts';
+import { type Desk, findTerminal } from './desk.ts';
 import type { Ending, SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Routes } from './routes.ts';
@@ -12,6 +14,7 @@ import { isBusy } from './state.ts';
 export interface WatchdogParts {
   routes: Routes;
   held: HeldTurn;
+  desk: Desk;
   settlement: Settlement;
   ending: Ending;
   sprints: SprintRecord;
@@ -23,12 +26,14 @@ export interface WatchdogParts {
 const silentAfterMs = 5 * 60_000;
 /** A prompt that the host has not started by then is lost. */
 const offeredForMs = 90_000;
-/** Delay before the phone is told how a message at an idle agent will be picked up. */
+/** Delay before the phone is told how a message at an idle agent will be picked up: where no terminal is idle, a turn may begin. */
 const patienceMs = 5_000;
+/** Where the terminal can be woken, a person may just be typing there. */
+const typistPatienceMs = 20_000;
 
 export function createWatchdog(
   runtime: Runtime,
-  { routes, held, settlement, ending, sprints, adopt }: WatchdogParts,
+  { routes, held, desk, settlement, ending, sprints, adopt }: WatchdogParts,
 ): () => Promise<void> {
   const { options, dispatch, keepTurn } = runtime;
   const { project, clock, log } = options;
@@ -51,30 +56,39 @@ export function createWatchdog(
     log('warn', 'not proved', { project: p, error: cause.message });
   }
 
+  /** Wakes an idle terminal for what waits: a person typed there, or something stood in the prompt, when it came. */
+  function wake(): void {
+    if (isBusy(runtime.state) || routes.isAttended()) return;
+    const hasWork = oldest() !== undefined || project.sprint !== undefined;
+    // Not awaited: the turn that begins there waits in the queue of the events.
+    if (hasWork) void routes.reach(({ wakes }) => wakes);
+  }
+
   /** Tells once per turn how a waiting message will be picked up, unless a route or a new turn takes it soon. */
   async function tellPickUp(): Promise<void> {
-    const { bound, startedAt } = runtime.state;
+    const { bound, startedAt, wakeable, interactive } = runtime.state;
     const id = oldest();
     if (id === undefined || isBusy(runtime.state) || routes.isAttended()) {
       waitsSince = undefined;
       return;
     }
     waitsSince ??= clock();
-    if (pickUpTold === startedAt || clock() - waitsSince < patienceMs) return;
+    const patience = wakeable ? typistPatienceMs : interactive ? 0 : patienceMs;
+    if (pickUpTold === startedAt || clock() - waitsSince < patience) return;
     pickUpTold = startedAt;
     const text = pickUpText({
       isOpen: bound !== undefined,
-      isAway: project.settings.get('away') ?? false,
+      isTerminal: interactive ?? false,
+      wakeable: wakeable ?? false,
       policy: options.holdPolicy,
-      nudges: options.nudge !== undefined,
     });
     // Made of the message, so that a restart does not tell it again.
     await options.tell(`waits_${id}`, text, id);
   }
 
-  /** Without those whose owner was told already: sent with `/later`, or parked by a STOP. */
+  /** Without those whose owner was told already: sent with `/later`, parked by a STOP, or asked about. */
   function oldest(): string | undefined {
-    for (const { row, parked, later } of project.waiting.values()) if (parked !== 'parked' && !later) return row.id;
+    for (const each of project.waiting.values()) if (!isHeldBack(each) && !each.later) return each.row.id;
     return undefined;
   }
 
@@ -83,12 +97,15 @@ export function createWatchdog(
     // The event that would have proved it may have gone to the daemon before this one.
     if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
     await tellSilence();
+    await held.endIfBack();
     const current = held.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
       held.release();
       if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, heldOutText);
     }
-    const { bound, turn } = runtime.state;
+    const { bound, turn, agent } = runtime.state;
+    // After a restart no event has said what the terminal is.
+    if (bound?.pid !== undefined && agent !== undefined) await findTerminal(runtime, agent, bound.pid);
     if (turn.phase === 'offered' && clock() - turn.at > offeredForMs) await ending.endOpenTurn({ lagMs: 0 });
     if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
       log('info', 'coding agent gone', { project: p, pid: bound.pid, turn: turn.phase });
@@ -100,6 +117,8 @@ export function createWatchdog(
       await keepTurn();
     }
     if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop('late');
+    wake();
+    await desk.check(oldest() !== undefined);
     await tellPickUp();
   }
 

@@ -1,9 +1,8 @@
 // What follows the end of a turn: messages from the phone, the next task of a sprint, the wait for the phone, or the keyboard.
 // Pure. Only the daemon uses this file.
 
-import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
-import { handOver } from './framing.ts';
+import { handOver, screenText } from './framing.ts';
 import { wantsHold } from './hold.ts';
 import { afterTask, nextTask, type SprintStep } from './sprint.ts';
 import type { TurnOutcome, TurnView, WaitingMessage } from './view.ts';
@@ -71,26 +70,20 @@ export function nextPrompt(
   const given = handOver(view.waiting, view, nonce);
   if (given) {
     return {
-      continuation: { ...given, notice: screenText(given.messages) },
+      continuation: { ...given, notice: `${screenText(given.messages)}\n${blockedNotice}` },
       sprint: sprint && { ...sprint, turn: 'message' },
     };
   }
   if (!sprint) return undefined;
-  const task = nextTask(sprint, view.sprintText);
+  const task = nextTask(sprint, view.sprintText, view.now);
   const notice = sprint.ending
     ? 'wa-sync: the sprint ends with a status.'
     : `wa-sync: sprint, task ${sprint.done + 1} of ${sprint.tasks}.`;
-  return { continuation: { text: task.text, notice, messages: [] }, sprint: task.sprint };
+  return {
+    continuation: { text: task.text, notice: `${notice}\n${blockedNotice}`, messages: [] },
+    sprint: task.sprint,
+  };
 }
 
-const shownChars = 400;
-
-/** Each entry begins with a line that names its writer. Its other lines are indented, so that none can imitate such a line. */
-function screenText(messages: readonly WaitingMessage[]): string {
-  const lines = messages.map(({ entry, fromOwner }) => {
-    const text = entry.text.length > shownChars ? `${entry.text.slice(0, shownChars)}…` : entry.text;
-    const shown = splitLines(text).map((line) => oneLine(line, 2 * shownChars));
-    return `${fromOwner ? 'From the phone' : 'From another program'}: ${shown.join('\n  ')}`;
-  });
-  return lines.join('\n');
-}
+/** The hosts show a prompt that a hook gives as if it were an error. */
+const blockedNotice = '(The next prompt of this session. "Blocked" and "failed" around these lines mean only that.)';

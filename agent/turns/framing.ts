@@ -4,7 +4,7 @@
 
 import { isoSeconds } from '../../protocol/files.ts';
 import { hookLimits } from '../../protocol/limits.ts';
-import { splitLines } from '../../protocol/lines.ts';
+import { oneLine, splitLines } from '../../protocol/lines.ts';
 import { stopText } from './stop.ts';
 import type { TurnView, WaitingMessage } from './view.ts';
 
@@ -136,4 +136,16 @@ function age(at: number, now: number): string {
   if (minutes < 120) return `, ${minutes} minutes ago`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `, ${hours} hours ago` : `, ${Math.floor(hours / 24)} days ago`;
+}
+
+const shownChars = 400;
+
+/** For the person at the terminal. Each entry begins with a line that names its writer. Its other lines are indented, so that none can imitate such a line. */
+export function screenText(messages: readonly WaitingMessage[]): string {
+  const lines = messages.map(({ entry, fromOwner }) => {
+    const text = entry.text.length > shownChars ? `${entry.text.slice(0, shownChars)}…` : entry.text;
+    const shown = splitLines(text).map((line) => oneLine(line, 2 * shownChars));
+    return `${fromOwner ? 'From the phone' : 'From another program'}: ${shown.join('\n  ')}`;
+  });
+  return lines.join('\n');
 }

@@ -1,9 +1,9 @@
 // The rules for a hook event as one pure function of (call, view). The hook server and the fallback both obey it. The caller carries
 // out the effects, in order, before it gives the answer. after-turn.ts has the rules after a settled turn.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import { handOver } from './framing.ts';
-import { holdNotice, wantsHold } from './hold.ts';
+import { type HookCall, nudgeLine, type TurnAnswer, type TurnEvent } from '../../protocol/turn-events.ts';
+import { handOver, screenText } from './framing.ts';
+import { awayOverNotice, holdNotice, wantsHold } from './hold.ts';
 import { abortText, stopText } from './stop.ts';
 import type { TurnView, WaitingMessage } from './view.ts';
 
@@ -16,8 +16,8 @@ export type TurnEffect =
   | { type: 'hand'; messages: readonly WaitingMessage[] }
   /** Look for the proof of the messages that the running turn carries; `texts` = the model request, if the host gives it. */
   | { type: 'prove'; texts: readonly string[] | undefined }
-  /** `continued`: with the prompt of wa-sync; the turn carries the messages of that prompt. */
-  | { type: 'turnStarted'; continued: boolean }
+  /** `continued`: with the prompt of wa-sync; the turn carries the messages of that prompt. `nudged`: with the line that wa-sync typed. */
+  | { type: 'turnStarted'; continued: boolean; nudged: boolean }
   /** Settle the messages of the turn and tell the phone. `undefined` = the host gave no answer. At a turnStart: then decide again. */
   | { type: 'turnEnded'; answer: string | undefined }
   /** The open STOP has had its effect: `late` = the turn had already ended by itself. */
@@ -92,12 +92,25 @@ function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
   // The STOP was not meant for a new prompt of a person.
   const stop = continued ? view.stop : undefined;
   if (view.stop && !continued) effects.push({ type: 'stopSpent', how: 'late' });
+  const nudged = !continued && prompt === nudgeLine;
+  const { hold } = view;
   const away = awayCommand.test(prompt);
-  if (away) effects.push({ type: 'setAway', away: true });
-  effects.push({ type: 'turnStarted', continued });
+  // A person who types a prompt is back; one who chooses the terminal that listens is about to leave.
+  const isLeaving = away || hereCommand.test(prompt);
+  const isBack = hold.away && hold.interactive && !continued && !nudged && !isLeaving;
+  if (away || isBack) effects.push({ type: 'setAway', away });
+  effects.push({ type: 'turnStarted', continued, nudged });
   const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
-  const holds = !continued && wantsHold({ ...view.hold, away: view.hold.away || away, fromPhone: false });
-  return holds ? { ...decision, answer: { ...decision.answer, notice: holdNotice } } : decision;
+  const byPerson = !continued && !nudged;
+  const holds = byPerson && wantsHold({ ...hold, away: away || (hold.away && !isBack), fromPhone: false, nobody: false });
+  return withNotices(decision, [...(holds ? [holdNotice] : []), ...(isBack ? [awayOverNotice] : [])]);
+}
+
+/** Ahead of what the decision itself shows. */
+function withNotices(decision: Decision, notices: readonly string[]): Decision {
+  const { notice } = decision.answer;
+  const shown = [...notices, ...(notice === undefined ? [] : [notice])];
+  return shown.length === 0 ? decision : { ...decision, answer: { ...decision.answer, notice: shown.join('\n') } };
 }
 
 function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
@@ -121,5 +134,5 @@ function given(
   const handed = handOver(waiting, view, nonce, midTurn);
   if (!handed) return { answer: view.stop ? { context: stopText(view.stop) } : {}, effects };
   const { messages, text } = handed;
-  return { answer: { context: text }, effects: [...effects, { type: 'hand', messages }] };
+  return { answer: { context: text, notice: screenText(messages) }, effects: [...effects, { type: 'hand', messages }] };
 }

@@ -86,13 +86,16 @@ export function afterTask(
     const digest = digestOf(withoutMarker(outcome.answer ?? ''));
     next.idleTurns = outcome.toolCalls === 0 ? sprint.idleTurns + 1 : 0;
     next.lastAnswer = digest;
-    if (sprint.lastAnswer === digest) return over('repeating');
-    if (next.idleTurns >= 2) return over('noProgress');
+    // With the last task done, the sprint has its end.
+    if (next.done < next.tasks) {
+      if (sprint.lastAnswer === digest) return over('repeating');
+      if (next.idleTurns >= 2) return over('noProgress');
+    }
   }
   const ending: SprintEnd | undefined =
     next.done >= next.tasks || continuations >= Math.floor(maxContinuations * sprintLimits.continuations)
       ? 'maxTasks'
-      : next.untilAt !== undefined && now >= next.untilAt
+      : next.begun && next.forMs !== undefined && now >= next.startedAt + next.forMs
         ? 'timeout'
         : share >= sprintLimits.endAt
           ? 'context'
@@ -101,7 +104,11 @@ export function afterTask(
 }
 
 /** The sprint with its next turn, and the prompt for the agent. `instructions` replaces the default instructions for a task. */
-export function nextTask(sprint: Sprint, instructions: string | undefined): { sprint: Sprint; text: string } {
+export function nextTask(
+  sprint: Sprint,
+  instructions: string | undefined,
+  now: number,
+): { sprint: Sprint; text: string } {
   if (sprint.ending) return { sprint: { ...sprint, turn: 'final' }, text: finalText(sprint) };
   const goal =
     sprint.goal === ''
@@ -113,7 +120,9 @@ export function nextTask(sprint: Sprint, instructions: string | undefined): { sp
     instructions ?? 'Do this one task completely, check it, and answer with a short status.',
     'End your answer with one last line: "wa: done" when the task is done, "wa: more" when the same task needs another turn, "wa: question" when you need an answer of the owner, "wa: finished" when no task is left.',
   ].join('\n');
-  return { sprint: { ...sprint, turn: 'task' }, text };
+  // Its time counts from its first task on, not from the order to an idle agent.
+  const startedAt = sprint.begun ? sprint.startedAt : now;
+  return { sprint: { ...sprint, begun: true, startedAt, turn: 'task' }, text };
 }
 
 function finalText({ ending, done }: Sprint): string {
@@ -142,8 +151,13 @@ const endWords: Record<SprintEnd, string> = {
 /** The last line of a sprint on the phone. */
 export function endText({ done, tasks, startedAt }: Sprint, end: SprintEnd, now: number): string {
   const took = durationText(Math.max(1_000, now - startedAt));
+  if (end === 'maxTasks' && done >= tasks) return `Sprint over after ${took}: ${allDone(tasks)}.`;
   const why = endWords[end];
   return `Sprint over after ${took}, ${done} of ${tasks} tasks done: ${why}${why.endsWith('?') ? '' : '.'}`;
+}
+
+function allDone(tasks: number): string {
+  return tasks === 1 ? 'its task is done' : `all ${tasks} tasks are done`;
 }
 
 /** For comparison only: FNV-1a over the text without white space. */

@@ -10,27 +10,31 @@ export const sessionContext = [
   'From the phone the owner can stop you, abort a tool and start sprints.',
 ].join('\n');
 
-/** A line for the phone: a dialog that waits in the terminal, or a question of the agent; undefined = the phone hears nothing. */
+/** A line for the phone; undefined = the phone hears nothing. Dialogs are told with what can be done about them. */
 export function terminalNews(event: TurnEvent): string | undefined {
-  if (event.type === 'notice') return event.text === '' ? undefined : event.text;
-  return event.type === 'gate' && event.asks !== undefined
-    ? `The agent asks in the terminal:\n${event.asks}`
-    : undefined;
+  return event.type === 'notice' && event.text !== '' ? event.text : undefined;
 }
 
-/** When the agent will get a message that no route can deliver now. */
+/** When the agent will get a message that no route can deliver now, and what brings it there. */
 export function pickUpText(terminal: {
   isOpen: boolean;
-  isAway: boolean;
+  /** A person's, and no headless run. */
+  isTerminal: boolean;
+  wakeable: boolean;
   policy: HoldPolicy;
-  nudges: boolean;
 }): string {
-  const { isOpen, isAway, policy, nudges } = terminal;
+  const { isOpen, isTerminal, wakeable, policy } = terminal;
   if (!isOpen)
     return 'It waits: no session of the coding agent is open in this project. The first turn of the next session gets it.';
-  const waits = `It waits for the next turn in the terminal, which is idle and ${nudges ? 'could not be woken now' : 'cannot be woken'}.`;
-  if (policy === 'never') return `${waits} ("hold" is "never" in config.json.)`;
-  // The end of that turn will wait for the phone, so the message will arrive.
-  if (policy === 'always' || isAway) return waits;
-  return `${waits} /away, or /wa:away typed there before you leave, lets it listen.`;
+  if (!isTerminal) return 'It waits for the next turn of the coding agent.';
+  if (wakeable)
+    return 'It waits: something stands in the prompt of the terminal, or somebody types there. It goes with that prompt, or as soon as the prompt is empty.';
+  const waits =
+    'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there';
+  if (policy === 'never') return `${waits}. ("hold" is "never" in config.json.)`;
+  return `${waits}, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.`;
 }
+
+/** On the screen when a session begins in a terminal that cannot be woken. */
+export const unwakeableNotice =
+  'wa-sync: while this terminal is idle, no message of the phone can wake it. Type /wa:away before you leave; or start the agent in tmux, where it is woken by itself.';

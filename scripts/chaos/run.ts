@@ -7,6 +7,7 @@ import { type Actors, createActors, entriesOf } from './actors.ts';
 import { createApprover } from './approvals/approver.ts';
 import { type ApprovalVerdict, createCallLedger } from './approvals/calls.ts';
 import { faults } from './faults.ts';
+import { sendHeldTexts } from './held.ts';
 import { createLadder, judgePhone, ladderLines, type PhoneVerdict, type Watched } from './ladder.ts';
 import { createLedger, type Ledger, tokensIn } from './ledger.ts';
 import { createRandom } from './random.ts';
@@ -60,6 +61,7 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
   const ledger = createLedger(Date.now);
   const witness = createWitness(Date.now, (token, what) => ledger.note(token, what));
   const stage = await openStage(lab, (what) => ledger.mark(what), witness);
+  const stopSending = sendHeldTexts(stage.sim);
   try {
     const random = createRandom(options.seed);
     const ladder = createLadder(() => performance.now());
@@ -121,6 +123,7 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
       skipped: stage.disk.small ? [] : ['full disk (needs root and mount)'],
     };
   } finally {
+    stopSending();
     await stage.close();
   }
 }

@@ -45,9 +45,9 @@ describe('a message of the phone is injected, with proof', () => {
 
   it('into a held agent: as its next prompt', async ({ annotate }) => {
     await scene.ws.start({ interactive: true });
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
     await scene.ws.chat.say('/away');
     await told(/^Away is on/);
-    await agent.hook('BeforeAgent', { prompt: 'go on' });
     await agent.record('user', [{ text: 'go on' }]);
     await agent.record('gemini', 'Ready.');
     const held = agent.held('AfterAgent', { prompt: 'go on', prompt_response: 'Ready.' });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { directories } from '../../agent/paths.ts';
+import { devPlace, devVariables } from '../../agent/dev/variables.ts';
+import { directories, starterOf } from '../../agent/paths.ts';
 import { launcherFile } from '../hooks/launcher-run.ts';
 
 const home = '/home/dev';
@@ -54,4 +55,10 @@ describe.skipIf(process.platform === 'win32')('the directories', () => {
 it('the launcher knows the same rule for the runtime directory', () => {
   const script = readFileSync(launcherFile, 'utf8');
   for (const variable of ['WA_RUNTIME_DIR', 'XDG_RUNTIME_DIR', 'TMPDIR']) expect(script).toContain(variable);
+});
+
+it('the daemon of wa-sync dev is started by wa-sync dev, every other one by wa-sync start', () => {
+  const { baseDir, runtimeDir } = devPlace({ state: '/s', runtime: '/r' }, '/home/dev/shop');
+  expect(starterOf(devVariables(baseDir, runtimeDir).WA_CONFIG_DIR)).toBe('wa-sync dev');
+  expect(starterOf('/home/dev/.config/wa-sync')).toBe('wa-sync start');
 });

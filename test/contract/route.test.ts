@@ -14,7 +14,7 @@ import { createRoutes, routeOrder } from '../../agent/session/routes.ts';
 import type { Runtime } from '../../agent/session/runtime.ts';
 import { createTurns } from '../../agent/session/turns.ts';
 import type { Route, TurnsOptions } from '../../agent/session/types.ts';
-import type { TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { nudgeLine, type TurnAnswer, type TurnEvent } from '../../protocol/turn-events.ts';
 import { loneInbox } from '../helpers/inbox.ts';
 import { journalIn, temporaryFolder, testClock } from '../helpers/surroundings.ts';
 
@@ -61,12 +61,18 @@ async function createWorld() {
     inbox,
     report: ({ receipts }) => journal.append(receipts),
     onReceipts: () => {},
-    activity: { started: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
     tell: async () => {},
     compressions: async () => [],
     told: async () => [],
+    onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => true,
+    lastKeyAt: async () => undefined,
+    canWake: async () => true,
+    awayAfterMs: 0,
+    follow: 'always',
+    tellWithheld: async () => {},
     async nudge() {
       if (mayNudge) nudged();
       return mayNudge;
@@ -135,8 +141,8 @@ async function createWorld() {
     'the held end of a turn': {
       asks: false,
       async open() {
-        await turns.steering.away('on');
         await prompts();
+        await turns.steering.away('on');
         answer = happens({ type: 'turnEnd', answer: 'Done.', run: '1' });
         await turns.exclusive(async () => {});
       },
@@ -150,8 +156,10 @@ async function createWorld() {
       asks: false,
       async open() {
         await aTurn();
+        // Nobody types there any more.
+        clock.advance(5_000);
         mayNudge = true;
-        nudged = () => void prompts('wa').then(typed.resolve);
+        nudged = () => void prompts(nudgeLine).then(typed.resolve);
       },
       read: () => typed.text,
       prove: asked,

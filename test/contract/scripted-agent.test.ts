@@ -66,7 +66,7 @@ it('gets messages, asks at its gate, obeys a STOP, and waits at the end of its t
   await ws.chat.say('/approvals all');
   await shows('Approvals: all.');
   const asked = wants('npm test');
-  const question = await shows('Run run?');
+  const question = await shows('Run a command?');
   expect(question.text).toContain('npm test');
   await far.sim.press(question.messageId, 'Approve', ws.chat.id);
   expect(await asked).toEqual({});
@@ -86,9 +86,9 @@ it('gets messages, asks at its gate, obeys a STOP, and waits at the end of its t
   await hook('rests', { said: 'I have stopped.' });
   await shows('I have stopped.');
 
+  await hook('begins', { ask: 'and now?' });
   await ws.chat.say('/away');
   await shows('Away is on');
-  await hook('begins', { ask: 'and now?' });
   await writes({ person: 'and now?' });
   await writes({ agent: 'Nothing to do.', id: 'm2', used: 5 });
   const held = hook('rests', { said: 'Nothing to do.' });

@@ -52,6 +52,7 @@ export const scripted: Driver = {
   },
   readSession,
   tools: {
+    acts: { run: 'run', peek: 'read', wonder: 'ask' },
     readOnly: new Set(['peek']),
     shell: 'run',
     question: { tool: 'wonder', textOf: () => 'Which?' },
@@ -71,7 +72,7 @@ export const scripted: Driver = {
     serverOf: () => undefined,
   },
   isHeadless: (argv) => argv.includes('--alone'),
-  withoutDialogs: [],
+  withoutDialogs: ['--unasked'],
   maxContinuations: undefined,
 };
 

@@ -128,7 +128,7 @@ export function createWorkshop(): Workshop {
       if (typeof rooms !== 'string') {
         throw new WaError('misconfigured', 'WORKSHOP_ROOMS is not set', { hint: 'set WORKSHOP_ROOMS' });
       }
-      const capabilities = { edit: true, reactions: false, topics: false, buttons: true, menu: false, confirms: true };
+      const capabilities = { edit: true, reactions: false, topics: false, buttons: true, replyField: false, menu: false, confirms: true };
       return {
         name: 'workshop',
         account: 'bench-2',

@@ -34,7 +34,7 @@ describe('a tool call', () => {
     await switchOn();
     const answer = shell('npm run deploy -- --prod');
     const asked = await question('npm run deploy');
-    expect(asked.text).toBe('Run run_shell_command?\nnpm run deploy -- --prod\nWaits 30 s, then it is denied.');
+    expect(asked.text).toBe('Run a command?\nnpm run deploy -- --prod\nWaits 30 s, then it is denied.');
     expect(asked.entities).toMatchObject([{ type: 'pre', language: 'bash', length: 24 }]);
     expect(asked.buttons.flat()).toMatchObject(['Approve', 'Deny', 'Always', 'Edit…'].map((label) => ({ label })));
     await tap(asked, 'Approve');
@@ -99,7 +99,7 @@ describe('a tool call', () => {
     await switchOn();
     const answer = gate('run_shell_command', { command: 'rm -rf build', description: 'clean' });
     await tap(await question('rm -rf build'), 'Edit…');
-    const prompt = await shows('Answer this message');
+    const prompt = await shows('Reply to this message');
     expect(prompt.text).toContain('rm -rf build');
     // A person is slower than the relay, which must have heard of Telegram which message this became.
     await until('the relay knows it', () => JSON.stringify(daemon.status()).includes('"unsent":0'));
@@ -222,7 +222,7 @@ describe('a change between question and tap', () => {
     expect(await answer).toEqual(refused('logs/out.txt led to'));
     const second = gate('run_shell_command', { command: 'npm run build', dir_path: 'logs' });
     await tap(await question('npm run build'), 'Edit…');
-    const prompt = await shows('Answer this message');
+    const prompt = await shows('Reply to this message');
     await until(
       'the relay knows it',
       async () => JSON.parse((await ws.run('status', '--json').exited).stdout).daemon.projects[0].unsent === 0,

@@ -18,13 +18,14 @@ type Daemon = Awaited<ReturnType<Workstation['start']>>;
 const { phone, told, ladder } = phoneOf(() => ws.chat);
 const project = (daemon: Daemon) => (daemon.status() as { projects: Record<string, unknown>[] }).projects[0] ?? {};
 
-/** A turn whose end is held; `prompt` as the host gives it. */
+/** A turn whose end is held, because its owner leaves meanwhile; `prompt` as the host gives it. */
 async function beginHold(
   daemon: Daemon,
   prompt = 'go on',
   answer = 'At your service.',
 ): Promise<Promise<HookAnswer>[]> {
   await agent.hook('BeforeAgent', { prompt });
+  await away();
   await agent.record('user', [{ text: prompt }]);
   await agent.record('gemini', answer);
   const held = agent.held('AfterAgent', { prompt, prompt_response: answer });
@@ -40,12 +41,14 @@ async function away(): Promise<void> {
 describe('a held turn', () => {
   it('has its answer on the phone while it waits, and takes the next text as its next prompt, with proof', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [held] = await beginHold(daemon);
     await told(/^At your service\.$/);
     await ws.chat.say('Run the tests');
     const { decision, reason = '', systemMessage } = (await held) as HookAnswer;
-    expect({ decision, systemMessage }).toEqual({ decision: 'block', systemMessage: 'From the phone: Run the tests' });
+    expect({ decision, systemMessage }).toEqual({
+      decision: 'block',
+      systemMessage: expect.stringMatching(/^From the phone: Run the tests\n\(The next prompt of this session\./),
+    });
     expect(reason).toMatch(/\nRun the tests\n/);
     expect(await ws.inbox()).toMatchObject([{ text: 'Run the tests', read: true }]);
 
@@ -59,13 +62,12 @@ describe('a held turn', () => {
     await ladder('answered');
     await until('it is held again', () => project(daemon).held === true);
     await ws.chat.say('/away off');
-    expect(await again).toEqual({});
+    expect(await again).toEqual({ systemMessage: expect.stringContaining('the keyboard is yours') });
     await told(/the keyboard is free again/);
   });
 
   it('gives a text back that Esc has lost, and says so', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [held] = await beginHold(daemon);
     await ws.chat.say('Run the tests');
     const { reason } = (await held) as HookAnswer;
@@ -86,15 +88,16 @@ describe('a held turn', () => {
 
   it('ends with nothing when a prompt is typed at the terminal: Esc was pressed', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [held] = await beginHold(daemon);
-    await agent.hook('BeforeAgent', { prompt: 'I am back' });
+    expect(await agent.hook('BeforeAgent', { prompt: 'I am back' })).toEqual({
+      systemMessage: 'wa-sync: welcome back, away is off.',
+    });
     expect(await held).toEqual({});
+    expect(project(daemon)).toMatchObject({ held: false, away: false });
   });
 
   it('is one per session: a later one frees the earlier', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [first] = await beginHold(daemon);
     const second = agent.held('AfterAgent', { prompt: 'go on', prompt_response: 'Once more.' });
     expect(await first).toEqual({});
@@ -104,7 +107,6 @@ describe('a held turn', () => {
 
   it('is released when the daemon stops, and the phone is told after the next start', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [held] = await beginHold(daemon);
     await daemon.stop();
     expect(await held).toEqual({});
@@ -115,7 +117,6 @@ describe('a held turn', () => {
 
   it('takes a burst as one prompt', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [held] = await beginHold(daemon);
     for (const text of ['One', 'Two', 'Three']) await ws.chat.say(text);
     expect((await held)?.reason).toMatch(/\nOne\n[\s\S]*\nTwo\n[\s\S]*\nThree\n/);
@@ -123,7 +124,6 @@ describe('a held turn', () => {
 
   it('starts a sprint at once', async () => {
     const daemon = await ws.start({ interactive: true });
-    await away();
     const [held] = await beginHold(daemon);
     await ws.chat.say('/sprint 2 docs');
     expect((await held)?.reason).toMatch(/^wa-sync sprint, task 1 of at most 2\.[\s\S]*owner: docs\n/);

@@ -147,7 +147,7 @@ describe('a turn', () => {
     const tool = await agent.hook('AfterTool', { tool_name: 'read_file' });
     expect(timesIn(tool.hookSpecificOutput?.additionalContext, 'second')).toBe(1);
     passedMs = 50_000;
-    await told(/^Working, [56]\d s\n1 tool call: read_file$/);
+    await told(/^Working, [56]\d s\n1 tool call: read$/);
     await agent.record('gemini', 'Done with both.');
     await agent.hook('AfterAgent', { prompt: 'x', prompt_response: 'Done with both.' });
     await told(/^Done after [56]\d s, 1 tool call\.$/);

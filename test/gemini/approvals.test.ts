@@ -79,7 +79,7 @@ describe('a shell command in yolo mode', () => {
     await switchOn(product);
     const ended = run(home);
     await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Edit…');
-    const prompt = await shows(product, 'Answer this message');
+    const prompt = await shows(product, 'Reply to this message');
     await until(
       async () => JSON.parse((await product.wa('status', '--json')).stdout).daemon.projects[0].unsent === 0,
       10_000,

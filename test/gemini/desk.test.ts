@@ -1,4 +1,4 @@
-// What the phone hears of the desk: dialogs and questions that wait there, a compression, and a terminal that nothing wakes.
+// What the phone hears of the desk: questions that wait there, a compression, and a terminal that nothing wakes.
 
 import { expect } from 'vitest';
 import type { ModelRule } from '../helpers/model-server.ts';
@@ -6,18 +6,6 @@ import { runHeadless } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
 import { until } from './processes.ts';
 import { test, type } from './stage.ts';
-
-test('a dialog that waits at the desk is told on the phone, with what it asks', async ({ home, product, open }) => {
-  const tui = await open();
-  const file = `${home.home}/made`;
-  await type(tui, `work [[shell: touch ${file}]] [[say: Made.]]`);
-  await tui.waitForScreen('Allow once');
-  expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
-    `A dialog waits at the desk: Confirm Shell Command\ntouch ${file}`,
-  ]);
-  await tui.key('1');
-  await tui.waitForScreen('✦ Made.');
-});
 
 test('a question of the agent at the desk is shown on the phone with its options, once', async ({
   model,
@@ -38,7 +26,7 @@ test('a question of the agent at the desk is shown on the phone with its options
   await type(tui, 'ask me [[say: Kept.]]');
   await tui.waitForScreen('Keep the old column?');
   expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
-    'The agent asks in the terminal:\nKeep the old column?\n- Keep it\n- Drop it',
+    'The agent asks in the terminal:\nKeep the old column?\n- Keep it\n- Drop it\nOnly the terminal can answer it.',
   ]);
   await tui.key('1');
   await tui.waitForScreen('✦ Kept.');
@@ -120,7 +108,7 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   expect(told()).toEqual([
     expect.objectContaining({
       replyTo: id,
-      text: 'It waits for the next turn in the terminal, which is idle and cannot be woken. /away, or /wa:away typed there before you leave, lets it listen.',
+      text: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.',
     }),
   ]);
 });

@@ -17,9 +17,8 @@ async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: st
 
 /** A terminal that the owner has left: it had one turn, and waits for the phone. */
 async function openHeld({ product, open }: Pick<Stage, 'product' | 'open'>): Promise<Tui> {
-  await product.wa('away', 'on');
   const tui = await open();
-  await type(tui, 'first turn [[say: At your service.]]');
+  await type(tui, 'first turn [[say: At your service.]]\n/wa:away');
   await expectHeld(product);
   return tui;
 }
@@ -37,10 +36,9 @@ describe('with the owner away', () => {
     product,
     open,
   }) => {
-    expect(await product.wa('away', 'on')).toMatchObject({ code: 0 });
     const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]');
-    await tui.waitForScreen('Esc gives the keyboard back');
+    await type(tui, 'first turn [[say: At your service.]]\n/wa:away');
+    await tui.waitForScreen('Any key gives the keyboard back');
     await tui.waitForScreen('✦ At your service.');
     await expectHeld(product);
     const text = 'Mehrere Zeilen,\n"Anführung" & <b>emoji</b> 🙏 [[say: Read it.]]';
@@ -144,8 +142,7 @@ test('a turn that the phone started waits for the phone by itself, a turn of the
   await tui.waitForScreen('✦ For both.');
   expect((await product.wa('status')).stdout).not.toContain('it waits for the phone');
 
-  await product.wa('away', 'on');
-  await type(tui, 'one more [[say: Waiting.]]');
+  await type(tui, 'one more [[say: Waiting.]]\n/wa:away');
   await expectHeld(product);
   const answer = holdModel(model, { text: 'I am here.' });
   await product.sim.say('Are you there?');

@@ -1,23 +1,14 @@
-// The opt-in wake-up by keystrokes: an idle terminal in tmux, and the states in which nothing may be typed.
+// The wake-up by keystrokes: an idle terminal in tmux, and the states in which nothing may be typed.
 
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { handedOver, turnRequests } from './hand-over.ts';
-import type { GeminiHome } from './harness.ts';
-import type { Product } from './product.ts';
-import { test, type } from './stage.ts';
+import { testWith, type } from './stage.ts';
 
-async function allowNudges(home: GeminiHome, product: Product): Promise<void> {
-  const dir = join(home.home, '.config', 'wa-sync');
-  await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, 'config.json'), '{"nudge":"tmux"}', { mode: 0o600 });
-  await product.stopDaemon();
-  await product.startDaemon();
-}
+const test = testWith({ nudge: 'auto' });
 
-test('a text of the phone wakes the idle terminal and comes with the turn', async ({ model, home, product, open }) => {
-  await allowNudges(home, product);
+test('a text of the phone wakes the idle terminal and comes with the turn', async ({ model, product, open }) => {
   const tui = await open();
   await type(tui, 'first turn [[say: At your service.]]');
   await product.waitForAnswers(1);
@@ -29,8 +20,7 @@ test('a text of the phone wakes the idle terminal and comes with the turn', asyn
   await product.waitForLadder({ answered: 1 });
 });
 
-test('nothing is typed into a draft of the desk', async ({ model, home, product, open }) => {
-  await allowNudges(home, product);
+test('nothing is typed into a draft of the desk', async ({ model, product, open }) => {
   const tui = await open();
   await type(tui, 'first turn [[say: At your service.]]');
   await product.waitForAnswers(1);
@@ -43,7 +33,6 @@ test('nothing is typed into a draft of the desk', async ({ model, home, product,
 });
 
 test('nothing is typed into a dialog', async ({ home, product, open }) => {
-  await allowNudges(home, product);
   const tui = await open();
   const file = join(home.home, 'made');
   await type(tui, `work [[shell: touch ${file}]] [[say: Made.]]`);

@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
@@ -28,6 +28,8 @@ export interface Product {
   distDir: string;
   /** `wa-sync …` in the project. */
   wa(...args: string[]): Promise<CommandResult>;
+  /** Writes config.json for the next start of the daemon. */
+  configure(changes: object): Promise<void>;
   startDaemon(): Promise<void>;
   /** SIGTERM lets it finish, SIGKILL does not. */
   stopDaemon(name?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
@@ -50,8 +52,11 @@ const progress = /^(Working|Done after|Failed after)\b/;
 /** What is told of a message that no turn has picked up in some seconds; how fast a turn begins is not ours to say either. */
 const pickUp = /^It waits\b/;
 
-/** With a running daemon that serves the project; no hooks are installed yet. */
-export async function startProduct(home: GeminiHome): Promise<Product> {
+/** Whoever types in these tests sits at the terminal: the phone hears of it all the same, and no nudge comes between. */
+const plain = { follow: 'always', nudge: 'off' };
+
+/** With a running daemon that serves the project; no hooks are installed yet. `config` is added to config.json. */
+export async function startProduct(home: GeminiHome, config: object = {}): Promise<Product> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const step of undo.splice(0).reverse()) await step();
@@ -131,6 +136,11 @@ export async function startProduct(home: GeminiHome): Promise<Product> {
         if (!running()) throw new Error(`The daemon did not start: ${JSON.stringify(output())}`);
       },
       stopDaemon,
+      async configure(changes) {
+        const dir = join(home.home, '.config', 'wa-sync');
+        await mkdir(dir, { recursive: true });
+        await writeFile(join(dir, 'config.json'), JSON.stringify({ ...plain, ...changes }), { mode: 0o600 });
+      },
       async say(text) {
         const id = await sim.say(text);
         const filed = async () => (await inbox()).some((entry) => entry.text === text && !entry.read);
@@ -157,6 +167,7 @@ export async function startProduct(home: GeminiHome): Promise<Product> {
       },
       close,
     };
+    await product.configure(config);
     await product.startDaemon();
     return product;
   } catch (error) {

@@ -36,9 +36,8 @@ const yolo = { args: ['--approval-mode', 'yolo'] };
 
 /** The owner has left a terminal after its first turn, and orders a sprint from the phone. */
 async function sprintFromAway({ product, open }: Pick<Stage, 'product' | 'open'>, order: string): Promise<Tui> {
-  await product.wa('away', 'on');
   const tui = await open(yolo);
-  await type(tui, 'first turn [[say: Ready.]]');
+  await type(tui, 'first turn [[say: Ready.]]\n/wa:away');
   await product.waitForAnswers(1);
   await product.sim.say(order);
   return tui;
@@ -59,7 +58,7 @@ test('a sprint of three tasks runs by itself, rings for each, and ends with its 
     'Task 3 of 3 done:\nTask number 3 works now.',
     'Final status of the sprint:\nEverything is done.',
   ]);
-  expect(texts.at(-1)).toMatch(/^Sprint over after \d+ (?:s|min), 3 of 3 tasks done: the limit of tasks is reached\.$/);
+  expect(texts.at(-1)).toMatch(/^Sprint over after \d+ (?:s|min): all 3 tasks are done\.$/);
   expect(JSON.stringify(turnRequests(model).map(({ userTexts }) => userTexts))).toContain('make it green');
 });
 
@@ -152,7 +151,9 @@ test('/abort refuses the next tool and ends the turn', async ({ model, home, pro
 test('a headless run sprints as well, and ends', async ({ model, home, product }) => {
   workOnTasks(model);
   await product.sim.say('/sprint 2');
-  expect((await product.waitForAnswers(1))[0]?.text).toMatch(/^Sprint of at most 2 tasks: the agent is idle/);
+  expect((await product.waitForAnswers(1))[0]?.text).toMatch(
+    /^Sprint of at most 2 tasks: it starts after the next turn of the coding agent/,
+  );
   const run = await runHeadless(home, { prompt: 'first turn [[say: Ready.]]', ...yolo });
   expect(run.code).toBe(0);
   const texts = (await product.waitForAnswers(6)).map(({ text }) => text);
@@ -162,5 +163,5 @@ test('a headless run sprints as well, and ends', async ({ model, home, product }
     'Task 2 of 2 done:\nTask number 2 works now.',
     'Final status of the sprint:\nEverything is done.',
   ]);
-  expect(texts.at(-1)).toMatch(/^Sprint over after \d+ (?:s|min), 2 of 2 tasks done/);
+  expect(texts.at(-1)).toMatch(/^Sprint over after \d+ (?:s|min): all 2 tasks are done/);
 });

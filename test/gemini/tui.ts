@@ -34,6 +34,8 @@ export interface Tui {
   enter(): Promise<void>;
   /** A key by its tmux name: `Escape`, `C-c`, `Up`, `1`. */
   key(name: string): Promise<void>;
+  /** Scrolls back, as a person does who reads what has scrolled away. */
+  copyMode(): Promise<void>;
   /** Resolves with the exit code. */
   waitForExit(timeoutMs?: number): Promise<number>;
   close(): Promise<void>;
@@ -96,6 +98,9 @@ export async function startTui(home: GeminiHome, options: RunOptions = {}): Prom
     async key(name) {
       await new Promise((resolve) => setTimeout(resolve, keySettleMs));
       await call(['send-keys', '-t', 'main', name]);
+    },
+    async copyMode() {
+      await call(['copy-mode', '-t', 'main']);
     },
     async waitForExit(timeoutMs = 30_000) {
       if (await until(exited, timeoutMs)) return numberIn('code');

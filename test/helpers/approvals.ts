@@ -34,7 +34,12 @@ export function eachGate(take: (scene: GateScene) => void) {
   const gate = (tool_name: string, tool_input: object, from: AgentProcess = agent) =>
     from.hook('BeforeTool', { tool_name, tool_input }) as Promise<GateAnswer>;
   const shell = (command: string) => gate('run_shell_command', { command });
-  const questions = () => ws.chat.fromBot().filter(({ text }) => text.startsWith('Run '));
+  const questions = () =>
+    ws.chat
+      .fromBot()
+      .filter(
+        ({ text }) => text.startsWith('Run a command?') || text.startsWith('Use ') || /^(Write|Edit) /.test(text),
+      );
   const question = (part: string) =>
     until(`a question about ${part}`, () => questions().find((each) => each.text.includes(part)));
   const shows = (text: string) =>

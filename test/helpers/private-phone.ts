@@ -11,6 +11,7 @@ export const privatePhone: Phone = {
   topics: true,
   buttons: true,
   menu: true,
+  replyField: true,
   confirms: false,
   maxText: 4096,
 };

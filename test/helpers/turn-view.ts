@@ -16,7 +16,7 @@ export function turnView(changes: Partial<TurnView> & Pick<TurnView, 'now'>): Tu
     stop: undefined,
     sprint: undefined,
     sprintText: undefined,
-    hold: { policy: 'auto', away: false, fromPhone: false, interactive: true },
+    hold: { policy: 'auto', away: false, fromPhone: false, nobody: false, interactive: true },
     answeredAt: 0,
     ...changes,
   };

@@ -35,7 +35,16 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
     userIds: new Set([mailbox]),
     chatSetting: 'SCRIPTED_CHATS',
     capabilities: {
-      ...{ edit: true, reactions: false, topics: true, buttons: true, menu: false, confirms: false, maxText: 4096 },
+      ...{
+        edit: true,
+        reactions: false,
+        topics: true,
+        buttons: true,
+        replyField: true,
+        menu: false,
+        confirms: false,
+        maxText: 4096,
+      },
       ...capabilities,
     },
     calls,

@@ -36,6 +36,7 @@ export const telegram: PlatformKind = {
         reactions: true,
         topics: true,
         buttons: true,
+        replyField: true,
         menu: true,
         confirms: false,
         maxText: 4096,

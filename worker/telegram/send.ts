@@ -1,7 +1,7 @@
 // Neutral outbound calls as Bot API requests. The only place that holds the bot token; it never retries and never throws.
 
-import type { InlineKeyboardMarkup } from 'grammy/types';
-import type { OutboundButton, OutboundCall, OutboundText, Reaction, SendOutcome } from '../platform.ts';
+import type { ForceReply, InlineKeyboardMarkup } from 'grammy/types';
+import type { OutboundButton, OutboundCall, OutboundText, Reaction, ReplyField, SendOutcome } from '../platform.ts';
 import { type ApiAnswer, parseBody, readAnswer } from './errors.ts';
 
 export interface BotApi {
@@ -83,7 +83,10 @@ function requestOf(call: OutboundCall): [method: string, params: Record<string, 
   const chat_id = chatIdOf(call.chatId);
   switch (call.kind) {
     case 'send':
-      return ['sendMessage', { chat_id, ...textOf(call), ...placementOf(call.topic, call.replyToRef) }];
+      return [
+        'sendMessage',
+        { chat_id, ...textOf(call), ...replyFieldOf(call.replyField), ...placementOf(call.topic, call.replyToRef) },
+      ];
     case 'edit':
       return ['editMessageText', { chat_id, message_id: Number(call.ref), ...textOf(call) }];
     case 'buttons': {
@@ -110,6 +113,12 @@ export function placementOf(topic: number, replyToRef: string | undefined): Reco
       ? {}
       : { reply_parameters: { message_id: Number(replyToRef), allow_sending_without_reply: true } }),
   };
+}
+
+function replyFieldOf(field: ReplyField | undefined): { reply_markup?: ForceReply } {
+  if (!field) return {};
+  const hint = field.hint === '' ? {} : { input_field_placeholder: field.hint };
+  return { reply_markup: { force_reply: true, ...hint } };
 }
 
 function textOf(call: OutboundText): Record<string, unknown> {

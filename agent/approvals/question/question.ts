@@ -1,6 +1,7 @@
 // How an approval looks on the phone: what would run, word for word, and the buttons. Pure.
 
 import type { OutboxItem, TextEntity, TextPart } from '../../../protocol/relay-api.ts';
+import { askWords } from '../../drivers/tool-words.ts';
 import type { Redactor } from '../../format/redact.ts';
 import type { Verdict } from '../../journal/approvals.ts';
 import { visible } from '../../visible.ts';
@@ -69,8 +70,7 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
     places += hidden.places;
     return visible(hidden.text);
   };
-  const tool = call.server === undefined ? call.tool : `${call.tool} (MCP server ${call.server})`;
-  const head = within(clean([`Run ${tool}?`, ...options.why.map((why) => `⚠ ${why}`)].join('\n')), headUnits, maxText);
+  const head = within(clean([askWords(call), ...options.why.map((why) => `⚠ ${why}`)].join('\n')), headUnits, maxText);
   const body = within(bodyOf(options, clean), bodyUnits, maxText) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
   const tail = [`Waits ${options.waits}, ${end}.`];
@@ -172,10 +172,17 @@ export function readAction(action: string): { id: string; hash: string; answer: 
   return match ? { id: match[1] ?? '', hash: match[2] ?? '', answer: match[3] as Answer } : undefined;
 }
 
+export interface Offers {
+  always: boolean;
+  edit: boolean;
+}
+
+/** `isEdited` = Edit… was tapped, and the phone has a message to reply to. */
 export function questionItem(
   approval: { id: string; hash: string },
   part: TextPart,
-  offers: { always: boolean; edit: boolean },
+  offers: Offers,
+  isEdited = false,
 ): OutboxItem {
   const { id, hash } = approval;
   const second = [
@@ -183,9 +190,9 @@ export function questionItem(
     ...(offers.edit ? [{ label: 'Edit…', action: actionOf(id, hash, 'edit') }] : []),
   ];
   return {
-    key: questionKey(id),
+    key: isEdited ? `${questionKey(id)}_edit` : questionKey(id),
     class: 'approval',
-    parts: [part],
+    parts: [isEdited ? { ...part, text: `${part.text}\n${editingText}` } : part],
     buttons: [
       [
         { label: 'Approve', action: actionOf(id, hash, 'approve'), style: 'success' },
@@ -194,9 +201,11 @@ export function questionItem(
       ...(second.length > 0 ? [second] : []),
     ],
     slot: questionKey(id),
-    rev: 1,
+    rev: isEdited ? 2 : 1,
   };
 }
+
+const editingText = '✏️ Waits for your reply to the message below. Approve and Deny still answer it as it is.';
 
 export function questionKey(id: string): string {
   return `approval_${id}`;
@@ -230,6 +239,6 @@ export function verdictItem(id: string, question: TextPart, verdict: Verdict, de
     class: 'approval',
     parts: [{ ...part, entities: [...question.entities, ...part.entities] }],
     slot: questionKey(id),
-    rev: 2,
+    rev: 3,
   };
 }

@@ -75,6 +75,8 @@ export interface Question extends Asked {
   part: TextPart;
   /** It may be approved for the whole session. */
   always: boolean;
+  /** Edit… was tapped: the phone has a message whose reply runs instead. */
+  editing: boolean;
   /** Set with the first verdict; a second one comes too late. */
   settling: boolean;
   resolve(answer: TurnAnswer): void;
@@ -211,7 +213,7 @@ export function createQuestions(options: QuestionsOptions) {
     // Journal, wait, question: an answer may be here before `send` returns.
     await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
     const verdict = new Promise<TurnAnswer>((resolve) => {
-      waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, settling: false, resolve });
+      waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, editing: false, settling: false, resolve });
     });
     log('info', 'approval asked', { project: project.key, id, tool: call.tool });
     try {
@@ -247,6 +249,12 @@ export function createQuestions(options: QuestionsOptions) {
     find(id: string): Question | undefined {
       const question = waiting.get(id);
       return question?.settling ? undefined : question;
+    },
+    /** Marks a question as one that waits for the owner's own command, on the phone as well. */
+    async edit(question: Question): Promise<void> {
+      const { id, hash, part, always } = question;
+      question.editing = true;
+      await options.show(questionItem({ id, hash }, part, { always, edit: true }, true));
     },
     settle,
     expireIfLate,

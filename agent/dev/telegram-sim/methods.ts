@@ -2,7 +2,7 @@
 
 import { readCaption, readPlacement, readText } from './content.ts';
 import type { FloodGate } from './flood.ts';
-import { readKeyboard } from './keyboard.ts';
+import { readForceReply, readKeyboard } from './keyboard.ts';
 import { arrayParam, flagParam, isUpload, numberParam, textParam } from './params.ts';
 import { readReactions } from './reactions.ts';
 import { badRequest, Refusal } from './refusal.ts';
@@ -45,7 +45,8 @@ export function messageMethods(world: World, flood: FloodGate): Record<string, M
   const botMessage = (params: Params, missing: string): StoredMessage => {
     const stored = findMessage(world, chatOf(params).id, numberParam(params, 'message_id'));
     if (!stored) throw badRequest(missing);
-    if (stored.from !== 'bot') throw badRequest("message can't be edited");
+    // Nor can one that was sent with a markup other than an inline keyboard.
+    if (stored.from !== 'bot' || stored.forceReply) throw badRequest("message can't be edited");
     return stored;
   };
 
@@ -81,15 +82,16 @@ export function messageMethods(world: World, flood: FloodGate): Record<string, M
       const text = readText(params);
       const placement = readPlacement(world, chat, params);
       const keyboard = readKeyboard(params);
+      const forceReply = readForceReply(params);
       flood(chat);
-      return addMessage(world, chat, 'bot', { ...text, ...placement, keyboard }).message;
+      return addMessage(world, chat, 'bot', { ...text, ...placement, keyboard, forceReply }).message;
     },
     sendDocument: (params) => sendFile(params, 'document', limits.uploadBytes),
     sendPhoto: (params) => sendFile(params, 'photo', limits.photoBytes),
 
     editMessageText(params) {
       const text = readText(params);
-      const keyboard = readKeyboard(params);
+      const keyboard = readKeyboard(params, true);
       const stored = botMessage(params, 'message to edit not found');
       if (stored.file) throw badRequest('there is no text in the message to edit');
       const { text: oldText, entities = [], reply_markup } = stored.message;
@@ -103,7 +105,7 @@ export function messageMethods(world: World, flood: FloodGate): Record<string, M
       return stored.message;
     },
     editMessageReplyMarkup(params) {
-      const keyboard = readKeyboard(params) ?? [];
+      const keyboard = readKeyboard(params, true) ?? [];
       const stored = botMessage(params, 'message to edit not found');
       if (sameJson(keyboard, stored.message.reply_markup?.inline_keyboard ?? [])) throw notModified();
       flood(stored.chat);

@@ -1,6 +1,6 @@
 // The types of the simulated Telegram that a test or the phone page sees. Types only.
 
-import type { InlineKeyboardButton, Message, MessageEntity } from 'grammy/types';
+import type { ForceReply, InlineKeyboardButton, Message, MessageEntity } from 'grammy/types';
 
 /** One request that reached the Bot API. `status` 0 = the caller never got an answer (hang, reset). */
 export interface ApiCall {
@@ -60,6 +60,8 @@ export interface SimMessage {
   text: string;
   entities: MessageEntity[];
   buttons: SimButton[][];
+  /** The phone opens the field for an answer to it, with this text in the empty field. */
+  forceReply?: string;
   /** Emoji that the bot put on it. */
   reactions: string[];
   replyTo?: number;
@@ -94,6 +96,7 @@ export interface StoredMessage {
   editedAtMs?: number;
   reactions: string[];
   file?: SimFile;
+  forceReply?: ForceReply;
 }
 
 /** A message as it is kept over a restart: without its chat, and without the bytes of its file. */
@@ -107,5 +110,7 @@ export interface UploadedFile {
 
 /** Decoded parameters: strings as they came in a form, anything JSON knows, or an uploaded file. */
 export type Params = Record<string, unknown>;
+
+export type { ForceReply };
 
 export type Keyboard = InlineKeyboardButton[][];

@@ -6,6 +6,7 @@ import { createEventLog, type EventLog } from './events.ts';
 import { shownButtons } from './keyboard.ts';
 import { badRequest } from './refusal.ts';
 import type {
+  ForceReply,
   Keyboard,
   PhoneReaction,
   SavedMessage,
@@ -41,6 +42,7 @@ export interface Content {
   text: string;
   entities: MessageEntity[];
   keyboard?: Keyboard | undefined;
+  forceReply?: ForceReply | undefined;
   file?: SimFile | undefined;
   photo?: boolean;
   /** Messages with the same one are an album. */
@@ -134,6 +136,7 @@ export function addMessage(world: World, chat: SimChat, from: 'bot' | 'owner', c
     atMs,
     reactions: [],
     ...(content.file && { file: content.file }),
+    ...(content.forceReply && { forceReply: content.forceReply }),
   };
   const ofChat = world.messages.get(chat.id) ?? new Map<number, StoredMessage>();
   world.messages.set(chat.id, ofChat.set(message.message_id, stored));
@@ -203,7 +206,7 @@ export function addFile(world: World, upload: UploadedFile): SimFile {
 
 /** A message as the phone shows it. */
 export function shown(stored: StoredMessage): SimMessage {
-  const { message, chat, from, atMs, editedAtMs, reactions, file } = stored;
+  const { message, chat, from, atMs, editedAtMs, reactions, file, forceReply } = stored;
   return {
     messageId: message.message_id,
     chatId: chat.id,
@@ -214,6 +217,7 @@ export function shown(stored: StoredMessage): SimMessage {
     text: message.text ?? message.caption ?? '',
     entities: message.entities ?? message.caption_entities ?? [],
     buttons: shownButtons(message.reply_markup?.inline_keyboard),
+    ...(forceReply && { forceReply: forceReply.input_field_placeholder ?? '' }),
     reactions: [...reactions],
     ...(message.reply_to_message && { replyTo: message.reply_to_message.message_id }),
     ...(message.media_group_id !== undefined && { album: message.media_group_id }),

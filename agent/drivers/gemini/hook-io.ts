@@ -37,7 +37,7 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'turnEnd', answer: said, run: text(fields.timestamp) || undefined };
     }
     case 'Notification':
-      return { type: 'notice', text: dialogText(fields) };
+      return dialog(fields);
     case 'PreCompress':
       // With `auto` the event comes before every request, whether anything is compressed or not.
       return fields.trigger === 'manual'
@@ -60,15 +60,26 @@ function readTool(fields: Record<string, unknown>) {
   return { tool: text(fields.tool_name) ?? '', input: object(fields.tool_input), server };
 }
 
-/** The question of the dialog at the desk; '' for ask_user, whose questions come with its gate. */
-function dialogText(fields: Record<string, unknown>): string {
+/** The questions of ask_user come with its gate. */
+function dialog(fields: Record<string, unknown>): TurnEvent {
   const details = object(fields.details);
-  if (details.type === 'ask_user') return '';
-  const { command, fileName, serverName, toolName } = details;
+  const kind = text(details.type) ?? '';
+  if (kind === 'ask_user') return { type: 'other' };
+  const { command, fileName, fileDiff, serverName, toolName } = details;
   const ofServer = text(serverName) && `${serverName}: ${text(toolName) ?? ''}`;
-  const what = text(command) || text(fileName) || ofServer || text(fields.message);
-  const title = text(details.title) || text(fields.notification_type) || '';
-  return `A dialog waits at the desk: ${title}${what ? `\n${what}` : ''}`;
+  const changes = text(fileName) && [fileName, ...changedLines(text(fileDiff) ?? '')].join('\n');
+  const what = text(command) || changes || ofServer || text(fields.message) || '';
+  return {
+    type: 'dialog',
+    dialog: { kind, title: text(details.title) || text(fields.notification_type) || '', text: what },
+  };
+}
+
+/** Of a unified diff, without its head. */
+function changedLines(diff: string): string[] {
+  const lines = diff.split('\n');
+  const from = lines.findIndex((line) => line.startsWith('@@'));
+  return from === -1 ? [] : lines.slice(from).filter((line) => !line.startsWith('\\') && line !== '');
 }
 
 function requestTexts(request: unknown): string[] {

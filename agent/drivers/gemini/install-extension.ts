@@ -22,6 +22,12 @@ const customCommands = [
       '/wa:away: I leave the desk now and write from my phone. Do nothing else and answer with this one line: Away, waiting for the phone.',
   },
   {
+    name: 'back',
+    description: 'I am back at the desk: away is off (wa-sync)',
+    prompt:
+      '/wa:back: I am back at the desk and write here from now on. Do nothing else and answer with this one line: Welcome back.',
+  },
+  {
     name: 'here',
     description: 'Messages from the phone come to this terminal from now on (wa-sync)',
     prompt:

@@ -38,10 +38,16 @@ export function hookGroup(event: string, dirs: InstallDirs): HookGroup {
   const seconds = gemini.maxSeconds(event) ?? 0;
   const command = hookCommand(`gemini ${event} ${seconds}`, modeOf('gemini', event), dirs);
   const group: HookGroup = {
-    hooks: [{ type: 'command', name: `${ownNamePrefix}${event}`, command, timeout: seconds * 1000 }],
+    hooks: [{ type: 'command', name: nameOf(event), command, timeout: seconds * 1000 }],
   };
   // With `auto` the event comes before every request, whether anything is compressed or not.
   return event === 'PreCompress' ? { matcher: 'manual', ...group } : group;
+}
+
+/** The CLI shows the name while the hook runs, which is all that a person sees of the wait for the phone. */
+function nameOf(event: string): string {
+  const says = gemini.events[event] === 'turnEnd' ? ' (waits for your phone; any key ends the wait)' : '';
+  return `${ownNamePrefix}${event}${says}`;
 }
 
 // A missing program exits 127, which Gemini CLI takes as a deny: hence the guard. `exec`, so that a signal reaches the launcher.

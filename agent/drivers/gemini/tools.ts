@@ -4,6 +4,20 @@ import type { Input, Tools } from '../driver.ts';
 import { list, object, text } from '../fields.ts';
 
 export const tools: Tools = {
+  acts: {
+    run_shell_command: 'run',
+    write_file: 'write',
+    replace: 'edit',
+    read_file: 'read',
+    read_many_files: 'read',
+    list_directory: 'list',
+    glob: 'list',
+    grep_search: 'search',
+    search_file_content: 'search',
+    web_fetch: 'address',
+    google_web_search: 'webSearch',
+    ask_user: 'ask',
+  },
   readOnly: new Set([
     ...['read_file', 'read_many_files', 'list_directory', 'glob', 'search_file_content', 'grep_search'],
     ...['google_web_search', 'web_fetch', 'save_memory', 'ask_user', 'get_internal_docs', 'activate_skill'],

@@ -1,6 +1,7 @@
 // Gemini CLI on the workstation: installs, verifies and removes its hooks, and wakes its idle terminal.
 
 import type { Workstation } from '../driver.ts';
+import { dialogKeys } from './dialogs.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';
 import { installHooks, listHooks, uninstallHooks } from './install.ts';
@@ -20,5 +21,7 @@ export const geminiWorkstation: Workstation = {
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
   variables: ['GEMINI_CLI_HOME'],
   nudge: nudgeInTmux,
+  // Escape ends the turn whatever the dialog is.
+  dialogs: { keysOn: dialogKeys, cancel: 'Escape' },
   filesFolder: receivedFilesFolder,
 };

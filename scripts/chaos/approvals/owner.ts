@@ -98,7 +98,8 @@ export function createOwner({ stage, ledger, waitMs }: OwnerParts): Owner {
     async edit(asked, command, isOver) {
       ledger.note(asked.call.name, 'the owner taps Edit…');
       await sim.press(asked.messageId, 'Edit…', chatId).catch(() => {});
-      const asksForText = (text: string) => text.startsWith('Answer this message') && callIn(text) === asked.call.name;
+      const asksForText = (text: string) =>
+        text.startsWith('Reply to this message') && callIn(text) === asked.call.name;
       const prompt = await seen(() => fromBot().find(({ text }) => asksForText(text)), isOver);
       if (!prompt) return;
       sayYes(asked, command);

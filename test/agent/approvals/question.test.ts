@@ -48,7 +48,7 @@ const shell = (command: string, more = {}) =>
 describe('a question', () => {
   it('shows the command as it is, marked as code, in UTF-16 units', () => {
     const { text, entities } = shell('echo "😀" && ls');
-    expect(text).toBe('Run run_shell_command?\necho "😀" && ls\nWaits 60 min, then it is denied.');
+    expect(text).toBe('Run a command?\necho "😀" && ls\nWaits 60 min, then it is denied.');
     const [{ offset, length, type } = { offset: 0, length: 0, type: '' }] = entities;
     expect([type, text.slice(offset, offset + length)]).toEqual(['pre', 'echo "😀" && ls']);
   });
@@ -86,7 +86,7 @@ describe('a question', () => {
       why: ['holds a secret'],
       checkpoint: 'refs/wa-sync/1',
     });
-    expect(text).toContain('Run mcp_x_y (MCP server x)?\n⚠ holds a secret\n');
+    expect(text).toContain('Use y of the MCP server x?\n⚠ holds a secret\n');
     expect(text).toContain('"q": "[redacted:own-token, 8 characters]⟨U+200B⟩[redacted:own-token, 7 characters]"');
     expect(text).toContain('\n🔒 Secrets are hidden in 2 places; all else is shown.\n');
     expect(text).toContain('Checkpoint: refs/wa-sync/1\n');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { emptyProject } from '../../../agent/journal/state.ts';
 import { createNotifier } from '../../../agent/phone/notify.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 
@@ -10,7 +11,8 @@ describe('malformed files', () => {
     const sent: string[] = [];
     const logged: string[] = [];
     const { quarantined } = createNotifier({
-      key: '1000001.0',
+      project: emptyProject('1000001.0'),
+      journal: { append: async () => {} },
       outbox: {
         send: async (...items: OutboxItem[]) => {
           for (const { parts } of items) sent.push(parts[0]?.text ?? '');

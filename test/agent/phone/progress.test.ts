@@ -9,6 +9,7 @@ let sent: OutboxItem[];
 let typed: number;
 let muted: boolean;
 let phone: Phone;
+let waits: string | undefined;
 let progress: TurnActivity;
 
 beforeEach(() => {
@@ -17,6 +18,7 @@ beforeEach(() => {
   typed = 0;
   muted = false;
   phone = privatePhone;
+  waits = undefined;
   progress = createProgress({
     async send(item) {
       sent.push(item);
@@ -25,6 +27,8 @@ beforeEach(() => {
       typed += 1;
     },
     muted: () => muted,
+    waitsFor: () => waits,
+    redact: (text) => text.replaceAll('hunter2', '[redacted]'),
     phone: () => phone,
     clock: Date.now,
     log: () => {},
@@ -74,6 +78,32 @@ describe('while a turn runs, the phone', () => {
     progress.ended(false);
     expect(new Set(sent.map((item) => item.slot)).size).toBe(1);
     expect(texts()).toEqual(['Working, 8 s', 'Working, 13 s\n1 tool call: read_file', 'Done after 13 s, 1 tool call.']);
+  });
+
+  it('sees what runs while it runs, without secrets and on one line, and that it has run', async () => {
+    progress.started();
+    progress.running(`Running: login hunter2 && ${'x'.repeat(200)}`);
+    await pass(8_000);
+    progress.tool('command');
+    await pass(5_000);
+    expect(texts()).toEqual([
+      `Working, 8 s\nRunning: login [redacted] && ${'x'.repeat(91)}…`,
+      'Working, 13 s\n1 tool call: command',
+    ]);
+  });
+
+  it('is not told that the agent works while the turn waits for the owner', async () => {
+    progress.started();
+    waits = 'your answer';
+    await pass(60_000);
+    expect({ typed, sent }).toEqual({ typed: 1, sent: [] });
+    waits = undefined;
+    await pass(1_000);
+    waits = 'your answer';
+    await pass(60_000);
+    waits = undefined;
+    await pass(5_000);
+    expect(texts()).toEqual(['Working, 1 min 1 s', 'Waits for your answer.', 'Working, 2 min 2 s']);
   });
 
   it('never gets more edits than a group allows, however many tools run', async () => {

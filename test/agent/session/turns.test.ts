@@ -29,6 +29,8 @@ let told: string[];
 let isPolled: boolean;
 let nudge: (pid: number) => Promise<boolean>;
 let isTerminal: boolean;
+let canWake: boolean;
+let keyAt: number | undefined;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'wa-turns-'));
@@ -44,6 +46,8 @@ beforeEach(async () => {
   told = [];
   isPolled = false;
   isTerminal = false;
+  canWake = false;
+  keyAt = undefined;
   nudge = async () => false;
   turns = newTurns();
   const row = { seq: 1, id, at: now, kind: 'message', text: 'go', expiresAt: now + 1e9 } as const;
@@ -99,15 +103,21 @@ function newTurns(): Turns {
       await journal.append([...receipts, { t: 'turn', p, at: now, turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text, replyTo) => {
       told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },
     compressions: async () => [],
     told: async () => toldAlone,
+    onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => isTerminal,
+    lastKeyAt: async () => keyAt,
+    canWake: async () => canWake,
     nudge: (pid) => nudge(pid),
+    awayAfterMs: 120_000,
+    follow: 'always',
+    tellWithheld: async () => {},
     routes: () => [{ name: 'lease', wakes: false, gatherMs: 0, isOpen: () => isPolled, deliver: async () => 'nobody' }],
     holdPolicy: 'auto',
     sprintText: undefined,
@@ -320,7 +330,9 @@ describe('a message that no agent picks up', () => {
     await comes(3, 'one more');
     await checks(2_000);
     await checks(5_000);
-    expect(told.slice(1)).toEqual([expect.stringMatching(/^to msg_e_0_3: It waits for the next turn in the terminal/)]);
+    expect(told.slice(1)).toEqual([
+      expect.stringMatching(/^to msg_e_0_3: It waits for the next turn of the coding agent/),
+    ]);
   });
 
   it('is not told while a turn runs or an agent polls, and not what the owner knows to wait', async () => {
@@ -350,42 +362,66 @@ describe('a message that no agent picks up', () => {
   });
 });
 
-describe('an order of the owner to an idle terminal that may be nudged', () => {
+describe('an order of the owner to an idle terminal', () => {
   const asks = async () => [await turns.steering.away(''), await turns.steering.sprint('s', '2')];
   const endATurn = async () => {
     await happens({ type: 'turnStart', prompt: 'go on' });
     await happens({ type: 'turnEnd', answer: 'Done.' });
   };
 
-  it('begins a turn there, and the phone reads that', async () => {
+  it('that can be woken begins a turn there for a sprint, and away needs none', async () => {
     isTerminal = true;
+    canWake = true;
     await endATurn();
+    time += 5_000;
     const nudged: number[] = [];
     nudge = async (pid) => nudged.push(pid) > 0;
     expect(await asks()).toEqual([
-      'Away is on. The idle terminal was woken: after the turn that began there the agent waits for your messages.',
+      'Away is on: a message of yours wakes the idle terminal.',
       'Sprint of at most 2 tasks: the idle terminal was woken; it starts after the turn that began there.',
     ]);
-    expect(nudged).toEqual([42, 42]);
+    expect(nudged).toEqual([42]);
   });
 
-  it('waits for the next turn where nothing can be typed now, and the phone reads that', async () => {
+  it('where somebody types is tried again until the terminal can be woken', async () => {
+    isTerminal = true;
+    canWake = true;
+    await endATurn();
+    const nudged: number[] = [];
+    nudge = async (pid) => nudged.push(pid) > 0;
+    keyAt = time + 1_000;
+    expect((await asks())[1]).toBe('Sprint of at most 2 tasks: it starts as soon as nobody types at the terminal.');
+    time += 5_000;
+    await turns.checkProcess();
+    expect(nudged).toEqual([]);
+    time += 1_000;
+    await turns.checkProcess();
+    await turns.exclusive(async () => {});
+    expect(nudged).toEqual([42]);
+  });
+
+  it('that nothing can wake is answered with what to do at the desk', async () => {
     isTerminal = true;
     await endATurn();
     expect(await asks()).toEqual([
-      'Away is on, starting with the next turn at the terminal, which could not be woken now. Tip: type /wa:away there before you leave.',
-      'Sprint of at most 2 tasks: the agent is idle at the terminal and could not be woken now; it starts after the next turn there.',
+      'Away is on, but the idle terminal cannot be woken from here: type /wa:away there, so that the agent waits for your messages.',
+      'Sprint of at most 2 tasks: it starts after the next turn at the terminal, which is idle and cannot be woken from here: type a prompt there.',
     ]);
   });
 
   it('types nothing where no person sits', async () => {
+    canWake = true;
     let isNudged = false;
     nudge = async () => {
       isNudged = true;
       return true;
     };
     await endATurn();
-    for (const text of await asks()) expect(text).toContain('could not be woken now');
+    time += 5_000;
+    expect(await asks()).toEqual([
+      'Away is on: a turn in a terminal waits for your messages when it ends.',
+      'Sprint of at most 2 tasks: it starts after the next turn of the coding agent.',
+    ]);
     expect(isNudged).toBe(false);
   });
 });

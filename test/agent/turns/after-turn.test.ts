@@ -8,7 +8,7 @@ const now = 1_000_000;
 const nonce = '7f3a9c01';
 const stop = { id: 'stop_1', type: 'stop', text: '/stop', fromOwner: true } as const;
 const sprint: Sprint = { id: 's', tasks: 3, done: 0, goal: '', startedAt: now, turn: 'task', idleTurns: 0 };
-const away = { policy: 'auto', away: true, fromPhone: false, interactive: true } as const;
+const away = { policy: 'auto', away: true, fromPhone: false, nobody: false, interactive: true } as const;
 
 function waiting(text: string): WaitingMessage {
   const entry = { id: 'msg_a', timestamp: '2026-02-15T14:30:00Z', from: 'user', text, read: false };
@@ -45,7 +45,7 @@ describe('after a turn', () => {
   it('messages come first, as they were written, and the screen shows them', () => {
     const after = afterTurn(outcome(), view({ waiting: [waiting('Go on\nwith it')], sprint, hold: away }), nonce);
     expect(after.next?.text).toContain('\nGo on\nwith it\n[7f3a9c01 end msg_a]');
-    expect(after.next?.notice).toBe('From the phone: Go on\n  with it');
+    expect(after.next?.notice).toMatch(/^From the phone: Go on\n {2}with it\n\(The next prompt of this session\./);
     expect(after.sprint).toMatchObject({ done: 1, turn: 'message' });
     expect(after.holds).toBe(false);
   });

@@ -29,7 +29,7 @@ describe('a turn that starts', () => {
     const messages = [waiting('msg_a'), waiting('msg_b', 'and\nlint')];
     const decision = decide(call(turnStart), view({ waiting: messages }), nonce);
     expect(decision.effects).toEqual([
-      { type: 'turnStarted', continued: false },
+      { type: 'turnStarted', continued: false, nudged: false },
       { type: 'hand', messages },
     ]);
     expect(decision.answer.context?.split('\n').slice(1)).toEqual([
@@ -46,14 +46,14 @@ describe('a turn that starts', () => {
   it('gets no context and hands nothing over when nothing waits', () => {
     expect(decide(call(turnStart), view(), nonce)).toEqual({
       answer: {},
-      effects: [{ type: 'turnStarted', continued: false }],
+      effects: [{ type: 'turnStarted', continued: false, nudged: false }],
     });
   });
 
   it('ends a turn whose own end was never seen', () => {
     expect(decide(call(turnStart), view({ turnRuns: true }), nonce).effects).toEqual([
       { type: 'turnEnded', answer: undefined },
-      { type: 'turnStarted', continued: false },
+      { type: 'turnStarted', continued: false, nudged: false },
     ]);
   });
 
@@ -140,7 +140,7 @@ describe('which session is served', () => {
     const messages = [waiting('msg_a')];
     expect(decide(call(turnStart, 's2'), view({ waiting: messages, boundAlive: false }), nonce).effects).toEqual([
       { type: 'bind', session: 's2' },
-      { type: 'turnStarted', continued: false },
+      { type: 'turnStarted', continued: false, nudged: false },
       { type: 'hand', messages },
     ]);
   });
@@ -176,7 +176,7 @@ describe('a prompt of ours', () => {
   const ours = view({ offered: 'Next task.' });
 
   it('goes on with the turn that we offered, also when another hook added to it', () => {
-    const started = [{ type: 'turnStarted', continued: true }];
+    const started = [{ type: 'turnStarted', continued: true, nudged: false }];
     const of = (prompt: string) => decide(call({ type: 'turnStart', prompt }), ours, nonce);
     expect(of('Next task.')).toEqual({ answer: {}, effects: started });
     expect(of('Next task.\n\nHouse rule: be brief.')).toEqual({ answer: {}, effects: started });
@@ -185,7 +185,7 @@ describe('a prompt of ours', () => {
   it('that another one overtook is over, and what it carried belongs to the next turn', () => {
     expect(decide(call(turnStart), ours, nonce).effects).toEqual([
       { type: 'turnEnded', answer: undefined },
-      { type: 'turnStarted', continued: false },
+      { type: 'turnStarted', continued: false, nudged: false },
     ]);
   });
 });
@@ -235,7 +235,7 @@ describe('a STOP', () => {
       answer: {},
       effects: [
         { type: 'stopSpent', how: 'late' },
-        { type: 'turnStarted', continued: false },
+        { type: 'turnStarted', continued: false, nudged: false },
       ],
     });
   });
@@ -272,7 +272,7 @@ describe('the custom commands of the extension', () => {
     const prompt = '/wa:away: I leave the terminal now.';
     const away = decide(call({ type: 'turnStart', prompt }), view(), nonce);
     expect(away.effects).toContainEqual({ type: 'setAway', away: true });
-    expect(away.answer.notice).toContain('Esc gives the keyboard back');
+    expect(away.answer.notice).toContain('Any key gives the keyboard back');
     const here = decide(call({ type: 'turnStart', prompt: '/wa:here: to this terminal' }, 's2'), view(), nonce);
     expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
   });

@@ -79,7 +79,8 @@ describe('a task turn', () => {
     const ending = (of: Sprint, changes: Partial<TurnOutcome> = {}, continuations = 1) =>
       afterTask(of, outcome('A', changes), { now, continuations, maxContinuations: 99 }).sprint.ending;
     expect(ending(sprint({ done: 2 }))).toBe('maxTasks');
-    expect(ending(sprint({ untilAt: now }))).toBe('timeout');
+    expect(ending(sprint({ begun: true, forMs: 60_000, startedAt: now - 60_000 }))).toBe('timeout');
+    expect(ending(sprint({ forMs: 60_000, startedAt: now - 60_000 }))).toBeUndefined();
     expect(ending(sprint(), { contextShare: sprintLimits.endAt })).toBe('context');
     expect(ending(sprint(), {}, 90)).toBe('maxTasks');
     expect(ending(sprint())).toBeUndefined();
@@ -101,9 +102,23 @@ describe('a task turn', () => {
   });
 });
 
+describe('with its last task done', () => {
+  it('a sprint ends for that reason, whatever the last turns looked like', () => {
+    const last = sprint({ tasks: 2, done: 1, idleTurns: 1, lastAnswer: 'x' });
+    expect(step(last, 'A\nwa: done', { toolCalls: 0 })).toMatchObject({ sprint: { done: 2, ending: 'maxTasks' } });
+  });
+
+  it('its time is counted from its first task on, not from the order to an idle agent', () => {
+    const ordered = sprint({ turn: 'none', startedAt: now - 90_000 });
+    const first = nextTask(ordered, undefined, now).sprint;
+    expect(first.startedAt).toBe(now);
+    expect(nextTask(first, undefined, now + 60_000).sprint.startedAt).toBe(now);
+  });
+});
+
 describe('what the agent is told', () => {
   it('is the next task towards the goal, and how to end its answer', () => {
-    const { sprint: next, text } = nextTask(sprint({ turn: 'none', goal: 'green tests', done: 1 }), undefined);
+    const { sprint: next, text } = nextTask(sprint({ turn: 'none', goal: 'green tests', done: 1 }), undefined, now);
     expect(next.turn).toBe('task');
     expect(text).toMatch(/^wa-sync sprint, task 2 of at most 3\./);
     expect(text).toContain('green tests');
@@ -111,15 +126,16 @@ describe('what the agent is told', () => {
   });
 
   it('takes the owner’s own words for how to work', () => {
-    expect(nextTask(sprint(), 'Always run make test.').text).toContain('\nAlways run make test.\n');
+    expect(nextTask(sprint(), 'Always run make test.', now).text).toContain('\nAlways run make test.\n');
   });
 
   it('is the final status at a limit, and that turn ends the sprint', () => {
-    const { sprint: last, text } = nextTask(sprint({ done: 3, ending: 'maxTasks' }), undefined);
+    const { sprint: last, text } = nextTask(sprint({ done: 3, ending: 'maxTasks' }), undefined, now);
     expect(text).toContain('final status');
     expect(step(last, 'All done.')).toEqual({ sprint: last, end: 'maxTasks', warns: false });
-    expect(endText(last, 'maxTasks', now + 120_000)).toBe(
-      'Sprint over after 2 min, 3 of 3 tasks done: the limit of tasks is reached.',
+    expect(endText(last, 'maxTasks', now + 120_000)).toBe('Sprint over after 2 min: all 3 tasks are done.');
+    expect(endText({ ...last, done: 2 }, 'maxTasks', now + 120_000)).toBe(
+      'Sprint over after 2 min, 2 of 3 tasks done: the limit of tasks is reached.',
     );
     expect(endText(last, 'repeating', now + 3_000)).toBe(
       'Sprint over after 3 s, 3 of 3 tasks done: the agent repeats its answer. What shall it do?',

@@ -6,21 +6,24 @@ import { pickUpText, terminalNews } from '../../../agent/turns/terminal.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'gemini-0.61.0', 'hooks');
 
-/** What the phone hears of a recorded payload. */
-function news(name: string): string | undefined {
-  const call = readCall(name.split('.')[0] ?? '', JSON.parse(readFileSync(join(fixtures, `${name}.json`), 'utf8')));
-  return call && terminalNews(call.event);
+/** The event of a recorded payload. */
+function eventOf(name: string) {
+  return readCall(name.split('.')[0] ?? '', JSON.parse(readFileSync(join(fixtures, `${name}.json`), 'utf8')))?.event;
 }
 
 it.each([
-  ['Notification.exec', 'A dialog waits at the desk: Confirm Shell Command\necho AAA > a.txt'],
-  ['Notification.edit', 'A dialog waits at the desk: Confirm Write: f.txt\nf.txt'],
-  ['Notification.mcp', 'A dialog waits at the desk: Confirm MCP Tool Execution\nlab: wait_message'],
-  ['BeforeTool.ask_user', 'The agent asks in the terminal:\nWhich way\n- A\n- B'],
-  ['Notification.ask_user', undefined],
-  ['BeforeTool.write_file', undefined],
-])('of %s the phone hears %j', (name, text) => {
-  expect(news(name)).toBe(text);
+  ['exec', { kind: 'exec', title: 'Confirm Shell Command', text: 'echo AAA > a.txt' }],
+  ['edit', { kind: 'edit', title: 'Confirm Write: f.txt', text: 'f.txt\n@@ -0,0 +1,1 @@\n+hello' }],
+  ['mcp', { kind: 'mcp', title: 'Confirm MCP Tool Execution', text: 'lab: wait_message' }],
+])('a dialog of kind %s is told with what it concerns, and once', (kind, dialog) => {
+  const event = eventOf(`Notification.${kind}`);
+  expect(event).toEqual({ type: 'dialog', dialog });
+  expect(event && terminalNews(event)).toBeUndefined();
+});
+
+it('the dialog of a question tells nothing more than the question, which comes with its gate', () => {
+  expect(eventOf('Notification.ask_user')).toEqual({ type: 'other' });
+  expect(eventOf('BeforeTool.ask_user')).toMatchObject({ type: 'gate', asks: 'Which way\n- A\n- B' });
 });
 
 it('the phone hears of a compression that a person asked for, and not of one that may never happen', () => {
@@ -33,28 +36,25 @@ it('the phone hears of a compression that a person asked for, and not of one tha
   expect(heard('auto')).toBeUndefined();
 });
 
-it('the phone hears of a question whatever its shape', () => {
+it('a question is read whatever its shape', () => {
   const ask = (questions: unknown) => {
     const payload = { session_id: 's', cwd: '/p', tool_name: 'ask_user', tool_input: { questions } };
-    const call = readCall('BeforeTool', payload);
-    return call && terminalNews(call.event);
+    const event = readCall('BeforeTool', payload)?.event;
+    return event?.type === 'gate' ? event.asks : 'no gate';
   };
   for (const odd of [undefined, 'x', [], [null, 7, { question: 7 }]]) expect(ask(odd)).toBeUndefined();
-  expect(ask([{ question: 'Go?', options: [null, { label: 3 }, { label: 'Yes' }] }])).toBe(
-    'The agent asks in the terminal:\nGo?\n- Yes',
-  );
+  expect(ask([{ question: 'Go?', options: [null, { label: 3 }, { label: 'Yes' }] }])).toBe('Go?\n- Yes');
 });
 
 it.each([
   [{ isOpen: false }, /^It waits: no session .* The first turn of the next session gets it\.$/],
+  [{ isTerminal: false }, /^It waits for the next turn of the coding agent\.$/],
   [
     {},
-    /^It waits for the next turn in the terminal, which is idle and cannot be woken\. \/away, or .* lets it listen\.$/,
+    /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave \/wa:away/,
   ],
-  [{ nudges: true }, /could not be woken now\. \/away/],
-  [{ isAway: true }, /cannot be woken\.$/],
-  [{ policy: 'always' as const }, /cannot be woken\.$/],
-  [{ isAway: true, policy: 'never' as const }, /cannot be woken\. \("hold" is "never" in config\.json\.\)$/],
+  [{ wakeable: true }, /as soon as the prompt is empty\.$/],
+  [{ policy: 'never' as const }, /type anything there\. \("hold" is "never" in config\.json\.\)$/],
 ])('the phone hears how a waiting message will be picked up, with %j', (terminal, text) => {
-  expect(pickUpText({ isOpen: true, isAway: false, policy: 'auto', nudges: false, ...terminal })).toMatch(text);
+  expect(pickUpText({ isOpen: true, isTerminal: true, policy: 'auto', wakeable: false, ...terminal })).toMatch(text);
 });

@@ -15,7 +15,7 @@ export interface Ending {
   state: ReceiptState;
 }
 
-/** The ends that the relay tells, another try of which may help. The daemon tells a failed turn, with its error, and why it refused. */
+/** The ends that the relay tells; another try may help. The daemon tells a failed turn with its error, and why it refused a message. */
 const told = {
   expired: {
     one: 'This message expired before the agent took it.',

@@ -50,7 +50,9 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   }
   const topic = capabilities.topics && !isDisplaced ? row.project : 0;
   const replyTo = dropped.includes('reply') ? {} : replyTarget(core, row.project, stored.replyTo);
-  return { kind: 'send', chatId, topic, ...replyTo, ...text };
+  const { replyAction, replyHint: hint = '' } = stored;
+  const opens = capabilities.replyField && replyAction !== undefined && text.buttons.length === 0;
+  return { kind: 'send', chatId, topic, ...replyTo, ...(opens ? { replyField: { hint } } : {}), ...text };
 }
 
 /** The text below a head, where both fit into one message. */

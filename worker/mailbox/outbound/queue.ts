@@ -83,6 +83,7 @@ function addItem(core: Core, project: number, item: OutboxItem): boolean {
         buttons: isLast ? buttons : [],
         ...(index === 0 && item.replyTo !== undefined ? { replyTo: item.replyTo } : {}),
         ...(isLast && item.replyAction !== undefined ? { replyAction: item.replyAction } : {}),
+        ...(isLast && item.replyHint !== undefined ? { replyHint: item.replyHint } : {}),
       },
       slot: slot?.name ?? null,
       accepted_at: nowMs,

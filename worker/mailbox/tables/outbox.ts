@@ -16,6 +16,7 @@ export type StoredCall =
       replyAction?: string;
       /** Edits this message of the platform, and is dropped when that is gone. */
       edits?: string;
+      replyHint?: string;
     }
   /** For the message that shows the row of the key, or that has this id at the platform. */
   | { kind: 'buttons'; key: string; part: number; buttons: OutboundButton[][] }

@@ -87,6 +87,24 @@ describe('the simulated Bot API', () => {
     expect(sim.messages().map(({ text }) => text)).toEqual(['mine']);
   });
 
+  it('opens the field for an answer of a new message alone, which then cannot be edited', async () => {
+    const sim = await start();
+    const force = { force_reply: true, input_field_placeholder: 'The command' };
+    const { body } = await send(sim, { text: 'Which?', reply_markup: force });
+    expect(sim.messages()[0]).toMatchObject({ text: 'Which?', forceReply: 'The command', buttons: [] });
+    const edit = (params: object) => call(sim, 'editMessageText', { chat_id: owner, ...params });
+    const { message_id } = body.result;
+    expect(await edit({ message_id, text: 'Over.' })).toEqual(recorded('400_message_cant_be_edited'));
+    const other = (await send(sim, { text: 'one' })).body.result.message_id;
+    expect(await edit({ message_id: other, text: 'two', reply_markup: force })).toEqual(
+      refused('inline keyboard expected'),
+    );
+    const odd = { ...force, input_field_placeholder: 'x'.repeat(65) };
+    expect(await send(sim, { text: 'Which?', reply_markup: odd })).toMatchObject({ status: 400 });
+    const both = { ...force, inline_keyboard: [[{ text: 'Go', callback_data: 'g' }]] };
+    expect(await send(sim, { text: 'Which?', reply_markup: both })).toMatchObject({ status: 400 });
+  });
+
   it('takes one reaction from the fixed list', async () => {
     const sim = await start();
     const message_id = await sim.say('hello');

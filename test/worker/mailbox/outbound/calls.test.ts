@@ -42,6 +42,18 @@ describe('a platform without edits, buttons and topics', () => {
     expect(bench.logic.post(again).items).toEqual([{ key: 'progress-3', state: 'sent' }]);
   });
 
+  it('gets a question that a reply answers, with or without the field for it', async () => {
+    const asked = async (replyField: boolean) => {
+      const bench = createBench({ platform: scriptedPlatform({ replyField }) });
+      bench.post({ key: 'question-1', class: 'reply', parts: [part('Which?')], replyAction: 'edit', replyHint: 'It' });
+      await bench.wake();
+      return bench.platform.calls;
+    };
+    const call = { kind: 'send', chatId: mailbox, topic: 0, text: 'Which?', entities: [], buttons: [] };
+    expect(await asked(false)).toEqual([call]);
+    expect(await asked(true)).toEqual([{ ...call, replyField: { hint: 'It' } }]);
+  });
+
   it('gets a changed answer as a new message', async () => {
     const bench = createBench({ platform: plainPlatform() });
     for (const rev of [1, 2]) {

@@ -169,9 +169,15 @@ describe('the end of a message without an answer', () => {
     await bench.runUntil(startAt + 10_000);
     expect(bench.platform.calls).toMatchObject([{ kind: 'send', text, replyToRef: '77' }]);
     const [call] = bench.platform.calls;
-    expect(call?.kind === 'send' && call.buttons.flat().map(({ label }) => label)).toEqual(
-      Array.from({ length: buttons }, () => 'Retry'),
-    );
+    expect(call?.kind === 'send' && call.buttons.flat().map(({ label }) => label)).toEqual(['Retry']);
+  });
+
+  it('refused is left to the daemon, which knows why', async () => {
+    const bench = createBench();
+    bench.say('work');
+    bench.poll({ after: 1, receipts: [receipt(1, 'refused')] });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toEqual([]);
   });
 
   it('of many at once is one line', async () => {
