@@ -5,7 +5,8 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
-import type { Binding, Config } from './config.ts';
+import { type Binding, type Config, ConfigSyntaxError } from './config.ts';
+import { lineOfMistake } from './fs/json-line.ts';
 
 /** The keys of an object, or of each object of a list; `true` = the value is checked by `loadConfig`. */
 interface Keys {
@@ -13,17 +14,41 @@ interface Keys {
 }
 
 const known: Keys = {
-  relay: { url: true, token: true },
+  relay: { url: true, token: true, local: true },
   bindings: { dir: true, mailbox: true, project: true },
   summaryMaxChars: true,
   redact: { secrets: true, cards: true, iban: true, ssn: true, patterns: { name: true, source: true, flags: true } },
   hold: true,
   nudge: true,
   sprintText: true,
+  agents: true,
 };
 
 function wrong(file: string, what: string, hint: string): WaError {
   return new WaError('bad_config', `${file}: ${what}`, { hint });
+}
+
+/** Adds the line of the mistake to the error of a file that is not JSON. Errors: those of `load`. */
+export function withLine(load: () => Config): Config {
+  try {
+    return load();
+  } catch (cause) {
+    const line = cause instanceof ConfigSyntaxError ? lineIn(cause.file) : undefined;
+    if (!(cause instanceof ConfigSyntaxError) || line === undefined) throw cause;
+    const { file } = cause;
+    throw wrong(file, `not JSON in line ${line}`, `Correct line ${line} of ${file}, or the line before it.`);
+  }
+}
+
+/** Undefined = JSON, but no object. */
+function lineIn(file: string): number | undefined {
+  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return lineOfMistake(text);
+  }
 }
 
 /** For a file that `loadConfig` could read. Errors: `bad_config` naming file and key. */

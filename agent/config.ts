@@ -2,10 +2,10 @@
 // Checked by hand, because the hook fallback bundles this file and may not import a package.
 
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
 import { summaryMaxChars } from '../protocol/limits.ts';
-import { type Directories, directories } from './paths.ts';
+import { type Directories, directories, localRelayFile } from './paths.ts';
 
 type HoldPolicy = 'auto' | 'always' | 'never';
 
@@ -28,7 +28,11 @@ export interface Config {
   readonly dirs: Directories;
   readonly file: string;
   /** URL without a trailing slash; url and token always come from the same place. */
-  readonly relay: { readonly url: string; readonly token: string; readonly from: 'environment' | 'config' } | undefined;
+  readonly relay:
+    | { readonly url: string; readonly token: string; readonly from: 'environment' | 'config' | 'local' }
+    | undefined;
+  /** The daemon runs the relay itself. `relay` is then the one that runs, or that ran last. */
+  readonly isLocal: boolean;
   readonly bindings: readonly Binding[];
   readonly summaryMaxChars: number;
   readonly redact: RedactConfig;
@@ -38,6 +42,8 @@ export interface Config {
   readonly nudge: 'tmux' | undefined;
   /** The owner's instructions for each sprint task. */
   readonly sprintText: string | undefined;
+  /** Coding agents by their name: absolute path of the program, for a service, whose PATH is short. */
+  readonly agents: Readonly<Record<string, string>>;
   /** `WA_MAILBOX_DIR`: the folder with one mailbox folder per project, in place of `mailboxFolder` in each project. Only the daemon reads it. */
   readonly mailboxDir: string | undefined;
 }
@@ -54,16 +60,19 @@ export function loadConfig(input: ConfigInput): Config {
   const file = join(dirs.config, 'config.json');
   const raw = readObject(file);
   const check = checker(file);
+  const isLocal = !isRelayInEnvironment(input.env) && isLocalRelay(raw, check);
   return Object.freeze({
     dirs,
     file,
-    relay: relayPair(input.env, raw, check),
+    relay: isLocal ? localRelay(dirs.state) : relayPair(input.env, raw, check),
+    isLocal,
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
     hold: check.oneOf(raw.hold, 'hold', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
     nudge: check.oneOf(raw.nudge, 'nudge', ['tmux'], '"tmux" or absent'),
     sprintText: check.string(raw.sprintText, 'sprintText'),
+    agents: agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
   });
 }
@@ -88,7 +97,17 @@ function readObject(file: string): Json {
   } catch {
     // Reported below: the parser's own message would quote the file, which may hold the token.
   }
-  throw new WaError('bad_config', `${file} is not a JSON object`, { hint: `Repair or remove ${file}.` });
+  throw new ConfigSyntaxError(file);
+}
+
+/** Names the file, so that the command line can look for the line. Never the text, which may hold the token. */
+export class ConfigSyntaxError extends WaError {
+  readonly file: string;
+
+  constructor(file: string) {
+    super('bad_config', `${file} is not a JSON object`, { hint: `Repair or remove ${file}.` });
+    this.file = file;
+  }
 }
 
 function isText(value: unknown): value is string {
@@ -111,6 +130,7 @@ function checker(file: string) {
   const checked = <T>(value: unknown, key: string, expected: string, isValid: (value: unknown) => boolean) =>
     value === undefined || isValid(value) ? (value as T | undefined) : wrong(key, expected, value);
   return {
+    wrong,
     list: (value: unknown, key: string) => checked<unknown[]>(value, key, 'an array', Array.isArray) ?? [],
     object: (value: unknown, key: string) => checked<Json>(value, key, 'an object', isObject),
     string: (value: unknown, key: string) => checked<string>(value, key, 'a text', isText),
@@ -129,8 +149,25 @@ function checker(file: string) {
   };
 }
 
+const isRelayInEnvironment = (env: ConfigInput['env']) => Boolean(env.WA_RELAY_URL || env.WA_AGENT_TOKEN);
+
+function isLocalRelay(raw: Json, check: Checker): boolean {
+  const { local } = check.object(raw.relay, 'relay') ?? {};
+  return check.boolean(local, 'relay.local') ?? false;
+}
+
+/** What the daemon wrote about the relay that it started. Undefined = it has started none yet. */
+function localRelay(state: string): Config['relay'] {
+  try {
+    const { url, token } = readObject(localRelayFile(state));
+    return isText(url) && isText(token) ? { url, token, from: 'local' } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['relay'] {
-  if (env.WA_RELAY_URL || env.WA_AGENT_TOKEN) {
+  if (isRelayInEnvironment(env)) {
     if (!env.WA_RELAY_URL || !env.WA_AGENT_TOKEN) {
       const missing = env.WA_RELAY_URL ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL';
       throw new WaError(
@@ -167,6 +204,16 @@ function binding(value: unknown, key: string, check: Checker): Binding {
   const dir = check.needText(entry.dir, `${key}.dir`);
   const mailbox = check.needText(entry.mailbox, `${key}.mailbox`, 'a text (the chat id)');
   return { dir: resolve(dir), mailbox, project: check.integer(entry.project, `${key}.project`, 0, 2 ** 53 - 1) ?? 0 };
+}
+
+function agentPrograms(raw: Json, check: Checker): Config['agents'] {
+  const expected = 'the absolute path of a program';
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const path = check.needText(value, `agents.${name}`, expected);
+      return [name, isAbsolute(path) ? path : check.wrong(`agents.${name}`, expected, value)];
+    }),
+  );
 }
 
 function redaction(raw: Json, check: Checker): RedactConfig {

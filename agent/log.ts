@@ -13,8 +13,20 @@ export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 /** One older file is kept as well. */
 const maxLogBytes = 5 * 1024 * 1024;
 
+/** The event of a daemon of a service that ends with an error. */
+export const daemonEnded = 'daemon ended';
+
+/** Where a person sees the log as well. */
+export interface LogEcho {
+  line(text: string): void;
+  /** Lower levels are left out. */
+  least: LogLevel;
+}
+
+const levels: readonly LogLevel[] = ['info', 'warn', 'error'];
+
 /** Ignores write errors: logging must never stop a delivery. */
-export function fileLog(path: string, clock: () => number, echo?: (line: string) => void): Log {
+export function fileLog(path: string, clock: () => number, echo?: LogEcho): Log {
   let bytes = 0;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -34,7 +46,8 @@ export function fileLog(path: string, clock: () => number, echo?: (line: string)
     } catch {
       // See above.
     }
+    if (!echo || levels.indexOf(level) < levels.indexOf(echo.least)) return;
     const shown = Object.entries(fields).map(([key, value]) => (value === undefined ? '' : ` ${key}=${value}`));
-    echo?.(`${level === 'info' ? '' : `${level}: `}${event}${shown.join('')}`);
+    echo.line(`${level === 'info' ? '' : `${level}: `}${event}${shown.join('')}`);
   };
 }

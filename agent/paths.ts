@@ -99,6 +99,10 @@ export function stateFiles(state: string) {
   };
 }
 
+/** Address and token of the relay that the daemon runs itself, and the folder of its storage. */
+export const localRelayFile = (state: string) => join(state, 'local-relay.json');
+export const localRelayFolder = (state: string) => join(state, 'local-relay');
+
 /** Files beside config.json that must outlive the state directory. `key` is `projectKey()`. */
 export function configFiles(config: string) {
   return {

@@ -40,3 +40,23 @@ export function isOver({ pid, started }: { pid: number; started: string }): bool
   const now = startOf(pid);
   return now === undefined || (now !== '' && started !== '' && now !== started);
 }
+
+/** Variables that may hold a secret; no process that wa-sync starts needs one of them. */
+const secretVariables = new Set([
+  'TELEGRAM_BOT_TOKEN',
+  'TELEGRAM_WEBHOOK_SECRET',
+  'WA_AGENT_TOKEN',
+  'CLOUDFLARE_API_TOKEN',
+  'CLOUDFLARE_API_KEY',
+  'CF_API_TOKEN',
+  'CF_API_KEY',
+]);
+
+/** The environment for a process that wa-sync starts. */
+export function withoutSecrets(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !secretVariables.has(entry[0]),
+    ),
+  );
+}

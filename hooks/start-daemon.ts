@@ -29,7 +29,7 @@ export async function startDaemon(world: PathsInput, dirs: readonly string[], fo
     if (!record || !existsSync(record.program)) return;
     const config = loadConfig(world);
     const { state } = config.dirs;
-    if (!config.relay || (await isDown(state))) return;
+    if (!(config.relay || config.isLocal) || (await isDown(state))) return;
     const { lock, startLog } = stateFiles(state);
     const owner = await readLockOwner(lock);
     if (owner && !isOver(owner)) return;

@@ -156,6 +156,20 @@ export interface StatusAnswer {
   mailboxes: MailboxStatus[];
 }
 
+/** Which secret the platform shall present: `next` is one that the relay accepts as well, during a change. */
+export const rehomeRequestSchema = v.object({
+  secret: v.optional(v.picklist(['current', 'next']), 'current'),
+  /** SHA-256 (hex) of that secret, when the caller has just set it: an instance that does not have it yet refuses. */
+  sha256: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+});
+
+export type RehomeRequest = v.InferInput<typeof rehomeRequestSchema>;
+
+export interface RehomeAnswer {
+  /** `url` = where each platform delivers now, as the platform itself says. */
+  platforms: { name: string; url: string; pending: number }[];
+}
+
 /** A message that could not be delivered, kept with its reason. */
 export interface Letter {
   /** Inbound: the message id. Outbound: the idempotency key. */

@@ -35,7 +35,20 @@ export function checkTelegram(env: RelayVariables, hintFor: HintFor): TelegramSe
 }
 
 /** Settings that let one speak as the owner; neither the daemon nor a coding agent has a use for them. */
-export const ownerSecrets: readonly string[] = ['TELEGRAM_BOT_TOKEN', 'TELEGRAM_WEBHOOK_SECRET'];
+export const ownerSecrets: readonly string[] = [
+  'TELEGRAM_BOT_TOKEN',
+  'TELEGRAM_WEBHOOK_SECRET',
+  'TELEGRAM_WEBHOOK_SECRET_NEXT',
+];
+
+/** What the relay has a use for, as setWebhook and getUpdates name it. */
+export const allowedUpdates = [
+  'message',
+  'edited_message',
+  'callback_query',
+  'my_chat_member',
+  'stopped_message_generation',
+] as const;
 
 /** Path of the webhook. */
 export const webhookRoute = '/telegram/webhook';

@@ -42,6 +42,7 @@ const others: Record<string, string> = {
   'agent/mailbox/signing.ts': 'config directory',
   'agent/mailbox/update.ts': 'keeps a broken mailbox file aside, beside the file',
   'agent/relay/full-answers.ts': 'state directory',
+  'agent/setup/cloudflare/deploy.ts': 'the Worker of the package',
   'agent/mailbox/watch.ts': 'watches the mailbox, without opening it',
   'agent/terminal.ts': '/proc',
   'agent/tmux.ts': '/proc',

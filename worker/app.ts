@@ -12,6 +12,7 @@ import {
   letterActionSchema,
   outboxRequestSchema,
   pollRequestSchema,
+  rehomeRequestSchema,
 } from '../protocol/relay-api.ts';
 import { errorAnswer, jsonAnswer } from './answers.ts';
 import { requireAgent } from './auth.ts';
@@ -22,6 +23,7 @@ import { metricsText } from './metrics.ts';
 import type { Platform, PlatformKind } from './platform.ts';
 import { connectAll, platformOf } from './platforms.ts';
 import { holdPoll } from './poll.ts';
+import { rehome } from './rehome.ts';
 import { readBody, readQuery } from './requests.ts';
 import { edgeCounts, webhook } from './webhook.ts';
 
@@ -102,6 +104,11 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
       200,
       await ask(served(context, mailbox).stub, 'actOnLetter', project, context.req.param('id'), action),
     );
+  });
+
+  app.post('/v1/rehome', async (context) => {
+    const request = readBody(rehomeRequestSchema, await context.req.text());
+    return jsonAnswer(200, await rehome(context.env, context.get('platforms'), context.req.url, request));
   });
 
   app.get('/v1/status', async (context) => {

@@ -117,6 +117,17 @@ export type OpenedFile =
   | { kind: 'open'; body: ReadableStream<Uint8Array>; bytes: number | null }
   | { kind: 'failed'; code: ErrorCode; reason: string; afterMs?: number };
 
+/** Which of the secrets that `isCaller` accepts; `sha256` (hex) = the caller knows the secret, and another one is `misconfigured`. */
+export interface PlatformSecret {
+  use: 'current' | 'next';
+  sha256: string | undefined;
+}
+
+/** `url` = where the platform itself says that it delivers; `pending` = events that wait there. */
+export type Adoption =
+  | { kind: 'adopted'; url: string; pending: number }
+  | { kind: 'failed'; code: ErrorCode; reason: string; hint?: string; afterMs?: number };
+
 /** Where a document goes, and the document as it comes. */
 export interface OutboundDocument {
   chatId: string;
@@ -134,7 +145,7 @@ export interface PlatformKind {
   readonly name: string;
   /** Path of its webhook. */
   readonly route: string;
-  /** Must read no other setting than the secret, must refuse every caller while it is not set, and must compare in constant time. */
+  /** Must read no other setting than the secret, or both during a change of it, must refuse every caller while it is not set, and must compare in constant time. */
   isCaller(variables: RelayVariables, headers: Headers, body: () => Promise<string>): Promise<boolean>;
   /** Must raise `misconfigured`, naming the setting. `clock` is for updates that carry no time. */
   connect(variables: RelayVariables, clock: () => number): Platform;
@@ -167,6 +178,8 @@ export interface Platform {
   openFile(fileId: string): Promise<OpenedFile>;
   /** Must not buffer. */
   sendDocument(document: OutboundDocument): Promise<SendOutcome>;
+  /** Has the platform deliver to this origin, with that secret. Must ask the platform whether it does, and must not drop what waits there. */
+  adoptHost(origin: string, secret: PlatformSecret): Promise<Adoption>;
   /** May fail silently: it is shown for seconds. */
   showTyping(chatId: string, topic: number): Promise<void>;
 }

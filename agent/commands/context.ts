@@ -1,6 +1,7 @@
 // What every command gets from the process, so that a test can run a command in another world.
 
 import type { Config } from '../config.ts';
+import type { Progress } from '../progress.ts';
 
 export interface CommandContext {
   env: Record<string, string | undefined>;
@@ -15,4 +16,6 @@ export interface CommandContext {
   out(line: string): void;
   /** One line to stderr: progress, not data. */
   note(line: string): void;
+  /** On stderr: what takes longer than a second is seen to work. */
+  progress: Progress;
 }

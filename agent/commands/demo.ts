@@ -8,10 +8,10 @@ import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { type EchoAgent, startEchoAgent } from '../dev/echo-agent.ts';
 import { type Stack, startStack } from '../dev/stack.ts';
+import { changed } from '../fs/changed.ts';
 import { fileLog } from '../log.ts';
 import { directories } from '../paths.ts';
 import type { CommandContext } from './context.ts';
-import { changed } from './dev.ts';
 
 const question = 'Which tests fail? _Answer in one line._';
 const answer = 'Two tests fail, both in `auth.test.ts`.\n\n```ts\nexpect(login("")).toBe(false)\n```';

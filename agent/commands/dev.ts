@@ -1,10 +1,8 @@
 // `wa-sync dev`: relay, daemon and phone on this machine in one command, until Ctrl+C.
 
 import { once } from 'node:events';
-import { watch } from 'node:fs';
-import { mkdir, realpath, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { WaError } from '../../protocol/errors.ts';
 import { startEchoAgent, wantsTurn } from '../dev/echo-agent.ts';
 import { type Stack, startStack } from '../dev/stack.ts';
@@ -14,11 +12,13 @@ import { devPlace, devVariables, quoted, variablesText } from '../dev/variables.
 import { driverOf } from '../drivers/registry.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import { readBelow } from '../fs/below.ts';
+import { changed } from '../fs/changed.ts';
 import { acquireLock, type HeldLock } from '../fs/lock.ts';
 import { fileLog } from '../log.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
+import { existingFolder } from './folder.ts';
 import { installDirs } from './hooks.ts';
 
 export interface DevOptions {
@@ -197,26 +197,6 @@ function echo(seen: string): string | undefined {
   if (texts.some((text) => /^fail\b/i.test(text))) return undefined;
   if (texts.length === 0) return 'Nothing to do.';
   return `Heard ${texts.length === 1 ? 'one message' : `${texts.length} messages`}:\n\n${texts.map((text) => `> ${text.split('\n').join('\n> ')}`).join('\n\n')}`;
-}
-
-/** Resolves when something in the folder changes, after `ms`, or when the signal aborts. */
-export async function changed(dir: string, ms: number, stopping?: AbortSignal): Promise<void> {
-  const woken = new AbortController();
-  let watcher: ReturnType<typeof watch> | undefined;
-  try {
-    watcher = watch(dir, () => woken.abort());
-  } catch {
-    // The folder does not exist yet: the time alone is enough.
-  }
-  const signal = stopping ? AbortSignal.any([stopping, woken.signal]) : woken.signal;
-  await delay(ms, undefined, { signal }).catch(() => {});
-  watcher?.close();
-}
-
-async function existingFolder(dir: string): Promise<string> {
-  const real = await realpath(dir).catch(() => undefined);
-  if (real && (await stat(real)).isDirectory()) return real;
-  throw new WaError('bad_arguments', `--project ${dir} is not a folder`, { hint: 'Name an existing folder.' });
 }
 
 function readPort(text: string): number {

@@ -8,6 +8,7 @@ import { installable, workstationOf } from '../drivers/workstations.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
+import { existingFolder } from './folder.ts';
 
 export interface HooksArgs {
   action: 'install' | 'uninstall' | 'list';
@@ -68,7 +69,8 @@ export async function hooksCommand(
 ): Promise<void> {
   const { scope } = args;
   const workstation = workstationFor(args.agent);
-  const dirs = { ...given, projectDir: resolve(args.project ?? given.projectDir) };
+  const project = args.project === undefined ? undefined : await projectFolder(args);
+  const dirs = { ...given, projectDir: project ?? resolve(given.projectDir) };
   if (args.action === 'install' && args.project !== undefined && scope !== 'project') {
     throw new WaError('bad_arguments', '--project needs --scope project: the scope user is for all projects', {
       hint: `Run \`wa-sync hooks install --scope project --project ${args.project}\`, or leave --project out.`,
@@ -76,6 +78,12 @@ export async function hooksCommand(
   }
   const { value, lines } = await actions[args.action](workstation, dirs, scope);
   for (const line of args.json ? [JSON.stringify(value)] : lines) out(line);
+}
+
+/** Errors: `bad_arguments`. A folder that is gone may still be uninstalled from. */
+async function projectFolder({ action, project = '' }: HooksArgs): Promise<string> {
+  if (action !== 'uninstall') await existingFolder(project);
+  return resolve(project);
 }
 
 type Action = (

@@ -2,7 +2,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { WaError } from '../../protocol/errors.ts';
+import { errorBody, WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
@@ -14,9 +14,11 @@ import { readLockOwner } from '../fs/lock.ts';
 import { askDaemon } from '../local-client.ts';
 import { isOver } from '../process.ts';
 import { createRelayClient } from '../relay/client.ts';
+import { readSetup, type SetupState } from '../setup/state.ts';
 import { visibleJson } from '../visible.ts';
 import type { CommandContext } from './context.ts';
 import { installedTroubles } from './hooks.ts';
+import { versionNote } from './version-note.ts';
 
 interface ProjectLine {
   dir: string;
@@ -51,7 +53,10 @@ interface DaemonStatus {
 export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
   const daemon = (await askDaemon(config.dirs, 'GET', '/status').catch(async (cause) => {
-    throw await explained(cause, config.dirs, context.cwd);
+    const error = await explained(cause, config.dirs, context.cwd);
+    // A program that reads stdout learns why there is no daemon; the exit code is that of the error.
+    if (options.json && error instanceof WaError) context.out(visibleJson({ daemon: null, ...errorBody(error) }));
+    throw error;
   })) as DaemonStatus;
   const relay = await askRelay(config.relay);
   if (options.json) {
@@ -59,7 +64,10 @@ export async function statusCommand(options: { json: boolean }, context: Command
     return;
   }
   context.out(`wa-sync ${daemon.version}, pid ${daemon.pid}, since ${isoSeconds(daemon.startedAt)}`);
+  if (relay && !(relay instanceof WaError) && relay.version !== daemon.version)
+    context.out(versionNote(daemon.version, relay.version));
   for (const trouble of await installedTroubles(context)) context.out(`hooks ${trouble}`);
+  for (const line of await accountLines(config.dirs.config)) context.out(line);
   for (const project of daemon.projects) {
     context.out(`${project.dir} (chat ${project.mailbox}, project ${project.project})`);
     context.out(`  relay      ${project.relay}${project.error ? `: ${project.error}` : ''}`);
@@ -79,6 +87,21 @@ export async function statusCommand(options: { json: boolean }, context: Command
       if (trouble) context.out(`  trouble    ${trouble}`);
     context.out(`  messages   ${ladder(relay, project)}`);
   }
+}
+
+/** While the relay runs in a temporary account: when it ends, and how to keep it. */
+async function accountLines(configDir: string): Promise<string[]> {
+  const { relay } = await readSetup(configDir).catch((): SetupState => ({}));
+  if (relay?.kind !== 'temporary') return [];
+  const minutes = Math.ceil((relay.expiresAt - Date.now()) / 60_000);
+  if (minutes <= 0)
+    return [
+      'account  the temporary account has ended: `wa-sync setup --claimed` if you claimed it, else `wa-sync setup relay`',
+    ];
+  return [
+    `account  temporary, ends in ${minutes} min with the relay; keep it: ${relay.claimUrl}`,
+    '         then: wa-sync setup --claimed',
+  ];
 }
 
 /** Adds to `daemon_not_running` what explains it: a `wa-sync dev` of this folder, which keeps its own directories, or `wa-sync down`. */

@@ -11,7 +11,6 @@ import { findBinding } from '../binding.ts';
 import type { Binding, Config } from '../config.ts';
 import { refuseDoubles } from '../config-check.ts';
 import { driverOf } from '../drivers/registry.ts';
-import { createRedactor } from '../format/redact.ts';
 import { acquireLock } from '../fs/lock.ts';
 import { createHeavy, type HeavyOptions } from '../heavy/heavy.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -22,14 +21,16 @@ import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
 import { stateFiles } from '../paths.ts';
 import { isAlive } from '../process.ts';
-import type { RelayClient } from '../relay/client.ts';
+import type { RelayClient, RelayPair } from '../relay/client.ts';
 import { keepDocument } from '../relay/documents.ts';
 import { pruneAnswers } from '../relay/full-answers.ts';
 import { createOutages } from '../relay/outages.ts';
 import { isInteractive } from '../terminal.ts';
+import { accountReminder } from './account-reminder.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
+import { growingRedactor, moveRelay } from './relay-move.ts';
 
 export interface DaemonOptions {
   config: Config;
@@ -38,6 +39,8 @@ export interface DaemonOptions {
   daemonId: string;
   /** Tokens that must never leave in an answer, in addition to that of the relay. */
   secrets?: readonly string[];
+  /** Reads address and token of the relay again, for `wa-sync rotate`; absent where they come from elsewhere. */
+  readRelay?: (() => RelayPair | undefined) | undefined;
   version: string;
   platform: NodeJS.Platform;
   clock: () => number;
@@ -75,12 +78,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     undo.push(() => journal.close());
     if (journal.unreadableLines > 0) log('error', 'journal lines unreadable', { lines: journal.unreadableLines });
     const startedAt = clock();
-    const redaction = {
+    const { redaction, redactor, hide } = growingRedactor({
       own: [...(options.secrets ?? []), ...(config.relay ? [config.relay.token] : [])],
       kinds: config.redact,
       patterns: config.redact.patterns,
-    };
-    const redactor = createRedactor(redaction);
+    });
     const redact = (text: string) => redactor(text).text;
     const heavy = createHeavy({ redaction, redactor, deadlinesMs: options.deadlinesMs, log });
     undo.push(() => heavy.close());
@@ -135,6 +137,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return status();
     };
     const onHook = createHookCalls({ projects, gates, clock, log });
+    const onRelay = () =>
+      moveRelay({
+        client,
+        readRelay: options.readRelay,
+        hide(token) {
+          hide(token);
+          heavy.renew();
+        },
+        wake: () => {
+          for (const project of projects) project.pull.wake();
+        },
+        log,
+      });
     const app = createHookApp({
       clock,
       log,
@@ -142,6 +157,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status: statusNow,
       onDown: () => end('stopped'),
       onSendFile,
+      onRelay,
+      onHello: async ({ id, cwd }) => (await servedBy(cwd)).hello(id),
       onSteer,
     });
     const server = createServer(getRequestListener(app.fetch));
@@ -184,6 +201,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       await project.outbox.sendDocument(await keepDocument(files.documents, path, caption, deps.redact));
     }
 
+    const remind = accountReminder({
+      configDir: config.dirs.config,
+      clock,
+      tell: async (about, text) => projects[0]?.tell(about, text),
+    });
     let lastTick = clock();
     const ticker = setInterval(() => {
       const late = clock() - lastTick - tickMs;
@@ -193,6 +215,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         client.reconnect();
         for (const project of projects) project.pull.wake();
       }
+      void remind();
       for (const project of projects) {
         Promise.all([
           project.guard.tick(),

@@ -16,6 +16,7 @@ import { createSigner } from '../mailbox/signing.ts';
 import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
+import { type HelloState, hello } from '../phone/hello.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
@@ -44,6 +45,10 @@ export interface RunningProject {
   readonly outbox: OutboxSync;
   /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
+  /** A note on the phone; the same `about` is told once. */
+  tell(about: string, text: string): Promise<void>;
+  /** See `hello` of agent/phone. */
+  hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
   status(): object;
   stop(): Promise<void>;
@@ -256,6 +261,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     inbox,
     outbox,
     steer: controls.steer,
+    tell: notifier.tell,
+    hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
     status() {
       const relay = running.current();

@@ -6,7 +6,9 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { deployment } from '../../protocol/deployment.ts';
 import { WaError } from '../../protocol/errors.ts';
+import { withoutSecrets } from '../process.ts';
 import { findToolchain } from './toolchain.ts';
 
 export interface EmbeddedRelayOptions {
@@ -52,13 +54,6 @@ export interface RelayStart {
 /** Child -> parent: the last word before it exits when it failed. */
 export type RelayReport = { url: string } | { failed: string };
 
-/** The settings of wrangler.toml; a test compares the two. */
-export const embeddedWorker = {
-  compatibilityDate: '2026-10-23',
-  compatibilityFlags: ['nodejs_compat', 'enable_request_signal'],
-  durableObject: { binding: 'MAILBOX', className: 'Mailbox' },
-};
-
 const stopWithinMs = 5_000;
 const killedCode = 128 + 9;
 
@@ -75,7 +70,7 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
     // A process group of its own, in which the workerd of a killed child can be found.
     detached: ownGroup,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...process.env, CLOUDFLARE_CF_FETCH_ENABLED: 'false', NODE_OPTIONS: '' },
+    env: { ...withoutSecrets(process.env), CLOUDFLARE_CF_FETCH_ENABLED: 'false', NODE_OPTIONS: '' },
   });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', (line) => onLine?.(line));
@@ -98,7 +93,17 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
     timeout.abort();
     await kill;
   };
-  const start: RelayStart = { miniflare: toolchain.miniflare, script, port, persistDir, vars, ...embeddedWorker };
+  const { compatibilityDate, compatibilityFlags, durableObject } = deployment;
+  const start: RelayStart = {
+    miniflare: toolchain.miniflare,
+    script,
+    port,
+    persistDir,
+    vars,
+    compatibilityDate,
+    compatibilityFlags: [...compatibilityFlags],
+    durableObject,
+  };
   try {
     const url = await ready(child, exited, start);
     return { url, pid: child.pid as number, stop, exited };

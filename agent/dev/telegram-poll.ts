@@ -2,13 +2,18 @@
 // Confirms an update to Telegram only after the relay has committed the update.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { Api, GrammyError, HttpError } from 'grammy/web';
+import { Api } from 'grammy/web';
 import { WaError } from '../../protocol/errors.ts';
+import { allowedUpdates } from '../../protocol/telegram-settings.ts';
+import { asWaError } from './bot-errors.ts';
 
-export interface TelegramPollOptions {
+export interface PollSource {
   token: string;
   apiRoot: string;
   webhook: { url: string; secret: string };
+}
+
+export interface TelegramPollOptions extends PollSource {
   /** Removes an existing webhook, and sets it again on stop. */
   takeWebhook: boolean;
   say(line: string): void;
@@ -20,19 +25,12 @@ export interface TelegramPoll {
   readonly finished: Promise<void>;
 }
 
-const allowedUpdates = [
-  'message',
-  'edited_message',
-  'callback_query',
-  'my_chat_member',
-  'stopped_message_generation',
-] as const;
 const longPollSeconds = 25;
 const maxRetryMs = 30_000;
 
 /** Errors: `webhook_active` unless `takeWebhook`, `platform_unauthorized`, `platform_unreachable`. */
 export async function startTelegramPoll(options: TelegramPollOptions): Promise<TelegramPoll> {
-  const api = new Api(options.token, { apiRoot: options.apiRoot, timeoutSeconds: longPollSeconds + 15 });
+  const api = openApi(options);
   const restore = await takeWebhook(api, options);
   const stopping = new AbortController();
   const finished = loop(api, options, stopping.signal);
@@ -77,7 +75,16 @@ async function takeWebhook(api: Api, { takeWebhook: take, say }: TelegramPollOpt
   };
 }
 
-async function loop(api: Api, options: TelegramPollOptions, signal: AbortSignal): Promise<void> {
+function openApi({ token, apiRoot }: PollSource): Api {
+  return new Api(token, { apiRoot, timeoutSeconds: longPollSeconds + 15 });
+}
+
+/** Until `signal` aborts. Rejects when polling can never work: `platform_unauthorized`, `platform_conflict`. */
+export function pollTelegram(source: PollSource, signal: AbortSignal): Promise<void> {
+  return loop(openApi(source), source, signal);
+}
+
+async function loop(api: Api, options: PollSource, signal: AbortSignal): Promise<void> {
   let offset = 0;
   let failures = 0;
   while (!signal.aborted) {
@@ -109,7 +116,7 @@ function forGrammy(signal: AbortSignal): NonNullable<Parameters<Api['getUpdates'
 }
 
 /** False = stopped before the relay had the update; Telegram sends it again. */
-async function forward(update: object, { webhook }: TelegramPollOptions, signal: AbortSignal): Promise<boolean> {
+async function forward(update: object, { webhook }: PollSource, signal: AbortSignal): Promise<boolean> {
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     const status = await fetch(webhook.url, {
       method: 'POST',
@@ -129,33 +136,4 @@ async function forward(update: object, { webhook }: TelegramPollOptions, signal:
     await delay(Math.min(500 * 2 ** attempt, maxRetryMs), undefined, { signal }).catch(() => {});
   }
   return false;
-}
-
-function asWaError(cause: unknown): WaError {
-  if (cause instanceof HttpError) {
-    return new WaError('platform_unreachable', 'Telegram does not answer', {
-      hint: 'Check the network, or TELEGRAM_API_ROOT.',
-      cause,
-    });
-  }
-  if (!(cause instanceof GrammyError)) return new WaError('internal', String(cause), { cause });
-  const { error_code: code, description } = cause;
-  if (code === 401 || code === 404) {
-    return new WaError('platform_unauthorized', 'Telegram does not know this bot token', {
-      hint: 'Set TELEGRAM_BOT_TOKEN to the token that @BotFather gave.',
-      cause,
-    });
-  }
-  if (code === 409) {
-    return new WaError('platform_conflict', `Telegram: ${description}`, {
-      hint: 'Another program polls with this token: stop it, or use another bot for dev.',
-      cause,
-    });
-  }
-  const retryAfterMs = (cause.parameters.retry_after ?? 0) * 1000;
-  return new WaError('platform_error', `Telegram answered ${code}: ${description}`, {
-    retryable: code === 429 || code >= 500,
-    ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
-    cause,
-  });
 }

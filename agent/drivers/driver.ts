@@ -163,6 +163,8 @@ export interface Workstation {
   verify(projectDir: string, home: string): Promise<string[]>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
+  /** The environment variables that `homeOf` reads. */
+  readonly variables: readonly string[];
   /** Types one fixed line into the idle terminal of a process. Must type nothing where the line could approve or send something. */
   nudge?(pid: number): Promise<boolean>;
   /** The host's dialogs, where a key in the terminal answers them. */

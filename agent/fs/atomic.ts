@@ -20,13 +20,13 @@ export function temporaryPath(path: string, unique = randomHex(6)): string {
 /** `beforeRename` cancels the write by returning false. Errors: `file_unusable`; the old file is then intact. */
 export async function writeAtomic(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   beforeRename?: () => Promise<boolean>,
   mode?: number,
 ): Promise<boolean> {
   const temporary = temporaryPath(path);
   try {
-    await writeDurably(temporary, text, mode);
+    await writeDurably(temporary, content, mode);
     if (beforeRename && !(await beforeRename())) {
       await rm(temporary, { force: true });
       return false;

@@ -72,6 +72,11 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
         return (await run(judging, { kind: 'hidden', input: text }, text.length)) ?? unchecked;
       },
     } satisfies Shows,
+    /** What runs or waits is done as it is; later jobs see `redaction` as it is then. */
+    renew(): void {
+      judging.renew();
+      typesetting.renew();
+    },
     /** How many threads there are. */
     threads: () => [judging, typesetting].filter((thread) => thread.isRunning()).length,
     close: () => Promise.all([judging.close(), typesetting.close()]),

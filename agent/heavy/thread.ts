@@ -95,6 +95,10 @@ export function createThread({ data, deadlineMs, onFailed }: ThreadOptions) {
       last = done;
       return done as Promise<Result<K> | undefined>;
     },
+    /** A later job gets a new thread, with `data` as it is then. */
+    renew(): void {
+      last = last.then(end);
+    },
     isRunning: () => worker !== undefined,
     /** No job that runs or waits has a result. */
     async close(): Promise<void> {

@@ -41,12 +41,17 @@ export interface HookAppOptions {
   onDown(): void;
   /** For `wa-sync send --file`. Errors reach the command as they are. */
   onSendFile(request: v.InferOutput<typeof fileRequest>): Promise<void>;
+  /** For `wa-sync setup`: sends the message once, and tells whether its button was tapped. Errors reach the command as they are. */
+  onHello(request: v.InferOutput<typeof helloRequest>): Promise<object>;
+  /** For `wa-sync rotate` and `setup`: reads the relay of config.json again. Errors reach the command as they are. */
+  onRelay(): Promise<object>;
   /** For `wa-sync stop`, `sprint` and `away`. Gives the text of the answer; errors reach the command as they are. */
   onSteer(request: SteerRequest): Promise<string>;
 }
 
 const text = v.string();
 const fileRequest = v.object({ path: text, caption: text, cwd: text });
+const helloRequest = v.object({ id: v.pipe(text, v.regex(/^[0-9a-f]{24}$/)), cwd: text });
 /** A switch or a number: no text may reach a prompt by way of the local socket. */
 const steerRequest = v.variant('action', [
   v.object({ action: v.literal('stop'), args: v.literal(''), cwd: text }),
@@ -114,6 +119,14 @@ export function createHookApp(options: HookAppOptions): Hono {
       if (!v.is(fileRequest, request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
       await options.onSendFile(request);
       return { ok: true };
+    });
+  });
+  app.post('/relay', (context) => answered(context, () => options.onRelay()));
+  app.post('/hello', async (context) => {
+    const request = parseJson(await readBody(context));
+    return answered(context, async () => {
+      if (!v.is(helloRequest, request)) throw new WaError('bad_request', 'id and cwd are expected');
+      return options.onHello(request);
     });
   });
   app.post('/steer', async (context) => {

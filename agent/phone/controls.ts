@@ -8,6 +8,7 @@ import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
+import { heardKey, helloPrefix } from './hello.ts';
 
 export interface ControlOptions {
   steering: Steering;
@@ -50,6 +51,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       return plain(key, await steered[command.name](steering, control.args, id));
     }
     case 'button':
+      if (control.action.startsWith(helloPrefix)) return hello(control.action.slice(helloPrefix.length));
       if (!control.action.startsWith(fullAnswerPrefix)) return unsupported(key, 'This button');
       return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
     case 'reply':
@@ -67,6 +69,13 @@ const steered: Record<
   later: (steering, args, id) => steering.later(id, args),
   continue: (steering) => steering.unpark(),
 };
+
+function hello(id: string): ControlReply {
+  return plain(
+    heardKey(id),
+    'Everything works. Start the coding agent in its folder; what you write here reaches it, and its answers come back. /help lists the commands.',
+  );
+}
 
 function unsupported(key: string, what: string): ControlReply {
   return plain(

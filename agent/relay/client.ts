@@ -1,9 +1,8 @@
 // The only client of the relay: calls over kept-alive HTTPS, each answer checked for its shape, each failure a code.
 // Never follows a redirect and never sends the token to another origin.
 
-import type { Agent, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { getProxyForUrl } from 'proxy-from-env';
 import { isErrorCode, WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import { isPhone } from '../../protocol/phone.ts';
@@ -15,9 +14,12 @@ import type {
   OutboxRequest,
   PollAnswer,
   PollRequest,
+  RehomeAnswer,
+  RehomeRequest,
   StatusAnswer,
 } from '../../protocol/relay-api.ts';
-import { exchange as exchangeHttp, readText } from '../http.ts';
+import { readText } from '../http.ts';
+import { connectTo } from './connection.ts';
 
 export interface RelayClient {
   /** Held up to `holdMs`. Errors: every code of the relay's API, `relay_unreachable`, `relay_bad_answer` (poll again now). */
@@ -32,8 +34,12 @@ export interface RelayClient {
   download(address: Address, fileId: string): Promise<AsyncIterable<Uint8Array>>;
   /** Streams a document to the phone. A repeated key is sent once. */
   upload(address: Address, document: Upload): Promise<DocumentAnswer>;
+  /** Has each platform deliver to the address of this relay. Errors: `misconfigured`, `rate_limited`, `platform_*`. */
+  rehome(body: RehomeRequest): Promise<RehomeAnswer>;
   /** Drops every connection: after a sleep of the machine, dead connections still look open. */
   reconnect(): void;
+  /** From now on, calls go there. Calls that are open fail as those of a lost connection. */
+  moveTo(relay: RelayPair): void;
   close(): Promise<void>;
 }
 
@@ -59,8 +65,6 @@ const patience = {
   stallMs: 2.5 * relayLimits.heartbeatMs,
 };
 const maxAnswerChars = 8 * 1024 * 1024;
-/** A connection without a call is closed before the other side does it, in the middle of the next call. */
-const idleMs = 4_000;
 
 type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 const isThere = () => true;
@@ -78,6 +82,7 @@ const shapes = {
   outbox: { epoch: isThere, items: Array.isArray },
   document: { items: Array.isArray },
   status: { version: isThere, mailboxes: Array.isArray },
+  rehome: { platforms: Array.isArray },
   letters: { letters: Array.isArray },
 } satisfies Record<string, Shape>;
 
@@ -91,25 +96,18 @@ interface Ask {
   headMs?: number;
 }
 
+/** Where the relay is, and the token that it knows. */
+export interface RelayPair {
+  readonly url: string;
+  readonly token: string;
+}
+
 export function createRelayClient(
-  relay: { url: string; token: string },
+  first: RelayPair,
   { answerMs, fileMs, stallMs }: typeof patience = patience,
 ): RelayClient {
-  const isLoopback = /^http:/.test(relay.url);
-  const proxy = isLoopback ? '' : getProxyForUrl(relay.url);
-  const transport = process.getBuiltinModule(isLoopback ? 'node:http' : 'node:https');
-  let agent = connect();
-
-  async function connect(): Promise<Agent> {
-    const options = { keepAlive: true, maxSockets: 32, timeout: idleMs };
-    if (proxy === '') return new transport.Agent(options);
-    const { HttpsProxyAgent } = await import('hpagent');
-    return new HttpsProxyAgent({ ...options, proxy });
-  }
-
-  async function disconnect(): Promise<void> {
-    (await agent).destroy();
-  }
+  let relay = first;
+  let connection = connectTo(relay.url);
 
   async function exchange<T>(
     path: string,
@@ -118,19 +116,14 @@ export function createRelayClient(
   ): Promise<T> {
     const authorization = `Bearer ${relay.token}`;
     try {
-      const response = await exchangeHttp(
-        `${relay.url}${path}`,
-        {
-          method: body === undefined ? 'GET' : 'POST',
-          headers: { authorization, 'content-type': 'application/json', ...headers },
-          body,
-          agent: await agent,
-          signal,
-          headMs,
-          bodyMs: stallMs,
-        },
-        transport.request,
-      );
+      const response = await connection.exchange(path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        body,
+        signal,
+        headMs,
+        bodyMs: stallMs,
+      });
       return await read(response);
     } catch (cause) {
       throw cause instanceof WaError ? cause : unreachable(path, cause, signal);
@@ -187,11 +180,14 @@ export function createRelayClient(
         body: Readable.from(content),
         headers: { 'content-type': 'application/octet-stream', 'content-length': String(bytes) },
       }),
-    reconnect() {
-      void disconnect();
-      agent = connect();
+    rehome: (body) => call('/v1/rehome', shapes.rehome, { body: JSON.stringify(body) }),
+    reconnect: () => connection.reconnect(),
+    moveTo(next) {
+      void connection.close();
+      relay = next;
+      connection = connectTo(relay.url);
     },
-    close: disconnect,
+    close: () => connection.close(),
   };
 }
 

@@ -5,7 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { startTelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
+import { startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { mailboxName, parseMailboxName } from '../../protocol/ids.ts';
 import type { Platform, PlatformKind } from '../../worker/platform.ts';
 import { type Bench, createBench } from '../worker/bench.ts';
@@ -48,12 +48,14 @@ export interface Rig {
 export interface Rigs {
   readonly url: string;
   call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<{ status: number; body: T }>;
+  readonly sim: TelegramSim;
   readonly telegram: Rig;
   readonly workshop: Rig;
   close(): Promise<void>;
 }
 
-const secret = 'webhook-secret';
+export const secret = 'webhook-secret';
+export const nextSecret = 'next-webhook-secret';
 const token = 'agent-token';
 
 export async function startRigs(): Promise<Rigs> {
@@ -64,6 +66,7 @@ export async function startRigs(): Promise<Rigs> {
     TELEGRAM_BOT_TOKEN: sim.token,
     TELEGRAM_CHAT_ID: String(sim.ownerId),
     TELEGRAM_WEBHOOK_SECRET: secret,
+    TELEGRAM_WEBHOOK_SECRET_NEXT: nextSecret,
     TELEGRAM_API_ROOT: sim.apiRoot,
     WORKSHOP_ROOMS: 'room-7,hall',
     WORKSHOP_SECRET: secret,
@@ -110,6 +113,7 @@ export async function startRigs(): Promise<Rigs> {
 
   return {
     url,
+    sim,
     async call(method, path, body) {
       const headers = { authorization: `Bearer ${token}` };
       const response = await fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
@@ -197,7 +201,7 @@ export async function startRigs(): Promise<Rigs> {
 /** The object's call, which gives what happened as data. */
 function stubOf({ logic }: Bench) {
   return {
-    async call(name: 'accept' | 'post' | 'findFile' | 'letters' | 'status', args: unknown[]) {
+    async call(name: 'accept' | 'post' | 'findFile' | 'letters' | 'status' | 'resume', args: unknown[]) {
       return { ok: true, value: (logic[name] as (...given: unknown[]) => unknown)(...args) };
     },
   };

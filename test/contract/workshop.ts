@@ -152,6 +152,7 @@ export function createWorkshop(): Workshop {
           await document.body.cancel();
           return { kind: 'dead', code: 'rejected', reason: 'a workshop takes no documents' };
         },
+        adoptHost: async (origin) => ({ kind: 'adopted', url: `${origin}/workshop/changes`, pending: 0 }),
         showTyping: () => Promise.resolve(),
       };
     },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Journal, openJournal } from '../../agent/journal/journal.ts';
+import type { Progress } from '../../agent/progress.ts';
 
 /** The real path of an empty folder, removed once the test is over. Called in a test or in `beforeEach`. */
 export async function temporaryFolder(): Promise<string> {
@@ -33,3 +34,6 @@ export function testClock(startAt = Date.parse('2026-02-15T15:00:00Z')): TestClo
 export function journalIn(dir: string, { now } = testClock()): Promise<Journal> {
   return openJournal(join(dir, 'journal.jsonl'), now);
 }
+
+/** Of a command whose test does not look at progress. */
+export const noProgress: Progress = { during: (_label, work) => work() };

@@ -164,6 +164,8 @@ it('answers any bytes at any address of the hook server with 200 and one JSON ob
     status: () => ({}),
     onDown: () => {},
     onSendFile: () => Promise.resolve(),
+    onRelay: async () => ({}),
+    onHello: () => Promise.resolve({}),
     onSteer: () => Promise.resolve(''),
   });
   const address = fc.oneof(

@@ -61,6 +61,7 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       await document.body.cancel();
       return { kind: 'dead', code: 'rejected', reason: 'no documents here' };
     },
+    adoptHost: async (origin) => ({ kind: 'adopted', url: origin, pending: 0 }),
     showTyping: () => Promise.resolve(),
     decode: () => [],
     async call(call) {

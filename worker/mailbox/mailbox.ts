@@ -12,6 +12,7 @@ import { acceptEvent } from './inbound/events.ts';
 import { type Accepted, createFloodNotice } from './inbound/quota.ts';
 import { meetDeadlines, nextDeadlineAt } from './notices/deadlines.ts';
 import { createDocuments } from './outbound/documents.ts';
+import { endCredentialPause } from './outbound/platform-state.ts';
 import { acceptItems } from './outbound/queue.ts';
 import { createSender } from './outbound/sender.ts';
 import { findFile } from './poll/hand-out.ts';
@@ -127,6 +128,11 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     return letters(project);
   }
 
+  /** The credentials of the platform work: what waited for them is sent. */
+  function resume(): void {
+    if (endCredentialPause(core)) runs.soon(true);
+  }
+
   runs.plan();
   return {
     accept: planned(accept),
@@ -139,6 +145,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     findFile: (project: number, id: string) => findFile(core, project, id),
     beginDocument: planned(documents.begin),
     endDocument: planned(documents.end),
+    resume: planned(resume),
     letters,
     actOnLetter: planned(actOnLetter),
     metrics: () => readMetrics(core),

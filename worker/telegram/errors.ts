@@ -20,7 +20,12 @@ const bodySchema = v.pipe(
   v.object({
     ok: v.fallback(v.optional(v.boolean()), false),
     description: text,
-    result: v.fallback(v.optional(v.object({ message_id: number, file_path: text, username: text })), undefined),
+    result: v.fallback(
+      v.optional(
+        v.object({ message_id: number, file_path: text, username: text, url: text, pending_update_count: number }),
+      ),
+      undefined,
+    ),
     parameters: v.fallback(v.optional(v.object({ retry_after: number, migrate_to_chat_id: number })), undefined),
   }),
 );

@@ -1,13 +1,12 @@
 // Telegram as a platform: wires settings, inbound and outbound to the seam, and says what it allows. Nothing else.
 
-import { textOf } from '../../protocol/relay-settings.ts';
 import { checkTelegram, webhookRoute } from '../../protocol/telegram-settings.ts';
-import { isSecret } from '../auth.ts';
 import { secretHint } from '../env.ts';
 import type { PlatformKind, Rate } from '../platform.ts';
 import { openFile, sendDocument } from './files.ts';
 import { decodeUpdate } from './inbound.ts';
 import { callBotApi, fetchBotUsername, showTyping } from './send.ts';
+import { adoptHost, isWebhookCaller } from './webhook.ts';
 
 /** Below what Telegram's FAQ allows a bot. */
 const rates = {
@@ -19,8 +18,7 @@ const rates = {
 export const telegram: PlatformKind = {
   name: 'telegram',
   route: webhookRoute,
-  isCaller: ({ TELEGRAM_WEBHOOK_SECRET: secret }, headers) =>
-    isSecret(headers.get('x-telegram-bot-api-secret-token'), textOf(secret)),
+  isCaller: (variables, headers) => isWebhookCaller(variables, headers.get('x-telegram-bot-api-secret-token')),
   connect(variables, clock) {
     const { botId, botToken, apiRoot, chatIds, userIds } = checkTelegram(variables, secretHint);
     const api = { apiRoot, token: botToken, fetch: (url: string, init: RequestInit) => fetch(url, init) };
@@ -52,6 +50,7 @@ export const telegram: PlatformKind = {
       botUsername: () => fetchBotUsername(api),
       openFile: (fileId) => openFile(api, fileId),
       sendDocument: (document) => sendDocument(api, document),
+      adoptHost: (origin, secret) => adoptHost(api, variables, origin, secret),
       showTyping: (chatId, topic) => showTyping(api, chatId, topic),
     };
   },

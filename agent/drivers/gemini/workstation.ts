@@ -16,6 +16,7 @@ export const geminiWorkstation: Workstation = {
   },
   verify: hookSwitches,
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
+  variables: ['GEMINI_CLI_HOME'],
   nudge: nudgeInTmux,
   // Escape ends the turn whatever the dialog is.
   dialogs: { keysOn: dialogKeys, cancel: 'Escape' },

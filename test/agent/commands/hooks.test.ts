@@ -6,6 +6,7 @@ import type { InstallDirs } from '../../../agent/drivers/driver.ts';
 import { listHooks } from '../../../agent/drivers/gemini/install.ts';
 import type { TemporaryHome } from '../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../helpers/installation.ts';
+import { noProgress } from '../../helpers/surroundings.ts';
 
 let place: TemporaryHome;
 let dirs: InstallDirs;
@@ -77,6 +78,7 @@ describe('wa-sync hooks', () => {
       },
       out: () => {},
       note: () => {},
+      progress: noProgress,
     });
     const asInstalled = { WA_RUNTIME_DIR: 'run', WA_CONFIG_DIR: 'config', WA_STATE_DIR: 'state' };
     const env = Object.fromEntries(Object.entries(asInstalled).map(([key, name]) => [key, join(place.root, name)]));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { type PolicyTest, policyTestCommand } from '../../../agent/commands/policy.ts';
 import { loadConfig } from '../../../agent/config.ts';
+import { noProgress } from '../../helpers/surroundings.ts';
 
 let home: string;
 let shop: string;
@@ -25,7 +26,15 @@ async function test(command: string, more: Partial<PolicyTest> = {}): Promise<st
   const world = { env, platform: 'linux' as const, home };
   const lines: string[] = [];
   const out = (line: string) => void lines.push(line);
-  const context = { ...world, cwd: shop, distDir: '', loadConfig: () => loadConfig(world), out, note: out };
+  const context = {
+    ...world,
+    cwd: shop,
+    distDir: '',
+    loadConfig: () => loadConfig(world),
+    out,
+    note: out,
+    progress: noProgress,
+  };
   await policyTestCommand({ command, agent: 'gemini', mode: 'risky', json: false, ...more }, context);
   return lines;
 }

@@ -8,12 +8,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type EmbeddedRelay,
   type EmbeddedRelayOptions,
-  embeddedWorker,
   startEmbeddedRelay,
 } from '../../../agent/dev/embedded-relay.ts';
 
@@ -104,17 +102,6 @@ describe('the embedded relay', () => {
     blocker.close();
     await writeFile(options.workerScript, 'export default {');
     await expect(start()).rejects.toMatchObject({ code: 'child_failed' });
-  });
-
-  it('is the Worker that wrangler.toml describes', async () => {
-    const toml = parse(await readFile(new URL('../../../wrangler.toml', import.meta.url), 'utf8'));
-    expect(toml).toMatchObject({
-      compatibility_date: embeddedWorker.compatibilityDate,
-      compatibility_flags: embeddedWorker.compatibilityFlags,
-      durable_objects: {
-        bindings: [{ name: embeddedWorker.durableObject.binding, class_name: embeddedWorker.durableObject.className }],
-      },
-    });
   });
 
   describe.runIf(existsSync('/proc/self/stat'))('leaves no workerd behind', () => {

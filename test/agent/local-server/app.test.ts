@@ -17,6 +17,8 @@ function createApp() {
     status: () => ({}),
     onDown: () => {},
     onSendFile: async () => {},
+    onRelay: async () => ({}),
+    onHello: async () => ({ answered: false }),
     onSteer: async ({ action, args }) => {
       steered.push(`${action} ${args}`.trim());
       return 'done';

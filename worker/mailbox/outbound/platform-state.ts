@@ -26,6 +26,14 @@ export function readPause(core: Core): Pause | null {
   return pause !== null && pause.untilAt > core.clock() ? pause : null;
 }
 
+/** Ends a pause for credentials that did not work; a limit of the platform stands. True = one was ended. */
+export function endCredentialPause(core: Core): boolean {
+  const pause = readPause(core);
+  if (pause === null || pause.code === 'rate_limited') return false;
+  setMeta(core.sql, 'pause', 'null');
+  return true;
+}
+
 /** Sends everything to the new chat from now on, and says so there once. */
 export function followMigration(core: Core, toChatId: string): void {
   if (targetChat(core) === toChatId) return;

@@ -1,0 +1,195 @@
+// Setup that is run again, killed, moved, and taken back.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until } from '../helpers/daemon.ts';
+import type { Machine } from './installed.ts';
+import { eachTest } from './scene.ts';
+import { relays, type Scene, ways } from './ways.ts';
+
+let scene: Scene;
+eachTest((given) => {
+  scene = given;
+});
+
+const byFlags = (relay: (typeof relays)[number]) => ways['by flags']?.(scene, relay);
+const setupFile = ({ configDir }: Machine) => {
+  try {
+    return readFileSync(join(configDir, 'setup.json'), 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** Path and content of what setup writes. */
+function written({ configDir, home }: Machine): Record<string, string> {
+  const roots = [configDir, join(home, '.gemini'), join(home, '.local', 'share')];
+  const files = roots.flatMap((root) =>
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  return Object.fromEntries(files.map((path) => [path, readFileSync(path, 'latin1')]));
+}
+
+it.each(relays)('a second run changes nothing and asks for nothing, with the relay: %s', async (relay) => {
+  const { machine, sim, cloudflare } = scene;
+  expect(await byFlags(relay)).toMatchObject({ code: 0 });
+  const before = { files: written(machine), pid: await machine.daemonPid(), deployed: cloudflare.calls.length };
+  const webhooks = () => sim.calls.filter(({ method }) => method === 'setWebhook').length;
+  const webhooksBefore = webhooks();
+  expect(await machine.run(['setup', '--yes', '--no-service'], { input: '' }).ended).toMatchObject({ code: 0 });
+  const after = { files: written(machine), pid: await machine.daemonPid(), deployed: cloudflare.calls.length };
+  expect(after).toEqual(before);
+  expect(webhooks()).toBe(webhooksBefore);
+});
+
+it.each(relays)(
+  'a setup that is killed after everything that it writes completes, with the relay: %s',
+  async (relay) => {
+    const { machine, sim, phone, cloudflare } = scene;
+    const flags = {
+      local: ['--local'],
+      temporary: ['--temporary', '--accept-cloudflare-terms'],
+      account: ['--cloudflare'],
+    };
+    const env = {
+      TELEGRAM_BOT_TOKEN: sim.token,
+      ...(relay === 'account' ? { CLOUDFLARE_API_TOKEN: cloudflare.account.token } : {}),
+    };
+    let kills = 0;
+    let isPaired = false;
+    let isGreeted = false;
+    for (;;) {
+      const before = setupFile(machine);
+      const run = machine.run(['setup', '--yes', ...flags[relay], '--no-service'], { env, input: '' });
+      let end: { code: number } | undefined;
+      void run.ended.then((value) => {
+        end = value;
+      });
+      await until(
+        'the run writes, needs the phone, or ends',
+        async () => {
+          if (end || setupFile(machine) !== before) return true;
+          if (!isPaired && /\?start=/.test(run.printed())) {
+            isPaired = true;
+            await phone.tapStart(run.printed);
+          }
+          if (!isGreeted && /tap the button/.test(run.printed())) {
+            isGreeted = true;
+            await phone.tapHello();
+          }
+          return false;
+        },
+        60_000,
+      );
+      if (end !== undefined) {
+        expect(await run.ended).toMatchObject({ code: 0 });
+        break;
+      }
+      run.child.kill('SIGKILL');
+      await run.ended;
+      kills += 1;
+    }
+    expect(kills).toBeGreaterThan(5);
+    expect(cloudflare.temporaryAccounts().length).toBe(relay === 'temporary' ? 1 : 0);
+  },
+);
+
+it('a program without a pipe learns from exit code 4 what is needed next, and goes on when it is given', async () => {
+  const { machine, sim, phone } = scene;
+  const step = async (env: Record<string, string> = {}) => {
+    const { code, printed } = await machine.run(['setup', '--json', '--local', '--no-service', '--no-wait'], {
+      env,
+      input: '',
+    }).ended;
+    const needs = printed
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .flatMap(({ need }) => need ?? []);
+    return { code, needs, printed };
+  };
+  expect(await step()).toMatchObject({ code: 4, needs: ['botToken'] });
+  const open = await step({ TELEGRAM_BOT_TOKEN: sim.token });
+  expect(open).toMatchObject({ code: 4, needs: ['tap'] });
+  await phone.tapStart(() => open.printed);
+  expect(await step()).toMatchObject({ code: 4, needs: ['hello'] });
+  await phone.tapHello();
+  await until('the tap has come back', async () => (await step()).code === 0);
+});
+
+it('Ctrl+C at a prompt ends setup cleanly, and the next run goes on', async () => {
+  const { installed, machine } = scene;
+  const { startTerminal } = await import('./terminal.ts');
+  const terminal = await startTerminal(machine, installed.program, ['setup', '--local', '--no-service']);
+  try {
+    await terminal.shows(/Paste the token/);
+    await terminal.key('C-c');
+    expect(await terminal.ended()).toMatchObject({
+      code: 130,
+      screen: expect.stringContaining('Go on with `wa-sync setup`'),
+    });
+  } finally {
+    await terminal.close();
+  }
+});
+
+describe('a second project', () => {
+  it('needs a topic of its own where the chat serves a folder already', async () => {
+    const { machine } = scene;
+    expect(await byFlags('local')).toMatchObject({ code: 0 });
+    const second = join(machine.home, 'second');
+    await mkdir(second);
+    const run = (args: string[]) =>
+      machine.run(['setup', '--yes', '--no-service', ...args], { input: '', cwd: second }).ended;
+    expect(await run([])).toMatchObject({
+      code: 2,
+      printed: expect.stringMatching(/the chat already serves .*project.*\n.*--topic NUMBER/),
+    });
+    expect(await run(['--topic', '12'])).toMatchObject({ code: 0 });
+    const { bindings } = JSON.parse(readFileSync(join(machine.configDir, 'config.json'), 'utf8'));
+    expect(bindings).toMatchObject([
+      { dir: machine.project, project: 0 },
+      { dir: second, project: 12 },
+    ]);
+  });
+});
+
+it('a claimed account moves daemon and webhook to its new address', async () => {
+  const { machine, sim, cloudflare } = scene;
+  expect(await byFlags('temporary')).toMatchObject({ code: 0 });
+  const status = await machine.run(['status'], { input: '' }).ended;
+  expect(status.printed).toMatch(/account {2}temporary, ends in \d+ min .*https?:/);
+  // Another name of the same machine, as another host of the same relay.
+  const moved = cloudflare.edge.url.replace('127.0.0.1', 'localhost');
+  expect(await machine.run(['setup', '--claimed', moved, '--yes'], { input: '' }).ended).toMatchObject({
+    code: 0,
+    printed: expect.stringContaining(moved),
+  });
+  const { relay } = JSON.parse(readFileSync(join(machine.configDir, 'config.json'), 'utf8'));
+  expect(relay.url).toBe(moved);
+  expect(sim.calls.filter(({ method }) => method === 'setWebhook').at(-1)?.params.url).toBe(
+    `${moved}/telegram/webhook`,
+  );
+  expect((await machine.run(['status'], { input: '' }).ended).printed).not.toContain('temporary');
+});
+
+it('uninstall takes back hooks, daemon, webhook and relay, says what stays, and --purge leaves no file of ours', async () => {
+  const { machine, sim, cloudflare } = scene;
+  expect(await byFlags('account')).toMatchObject({ code: 0 });
+  const env = { TELEGRAM_BOT_TOKEN: sim.token, CLOUDFLARE_API_TOKEN: cloudflare.account.token };
+  const flags = ['--remove-webhook', '--remove-relay', '--purge', '--yes'];
+  const { code, printed } = await machine.run(['uninstall', ...flags], { env, input: '' }).ended;
+  expect({ code, printed }).toMatchObject({
+    code: 0,
+    printed: expect.stringMatching(/@wa_sync_bot stays: @BotFather/),
+  });
+  expect(cloudflare.account.scripts.size).toBe(0);
+  expect(sim.calls.some(({ method }) => method === 'deleteWebhook')).toBe(true);
+  expect(await machine.daemonPid()).toBeUndefined();
+  const left = readdirSync(machine.home, { recursive: true, encoding: 'utf8' }).filter((name) => /wa-sync/.test(name));
+  expect(left).toEqual([]);
+});

@@ -1,0 +1,49 @@
+// Watches what other users of the machine could see of a run: arguments and environment of its processes, and the files that it leaves.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface ProcessWatch {
+  /** Arguments of every process of the run, and the environment of those that wa-sync itself started. */
+  stop(): { argv: string[]; environ: string[] };
+}
+
+/** A process belongs to the run when its environment names the folder `root`. `own` = its first process, whose environment the person made. */
+export function watchProcesses(root: string): ProcessWatch {
+  const argv = new Set<string>();
+  const environ = new Set<string>();
+  const look = () => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
+        if (!env.includes(root)) continue;
+        argv.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+        // What the person started has what the person gave.
+        if (!/ setup( |$)/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))) environ.add(env);
+      } catch {
+        // It has ended.
+      }
+    }
+  };
+  const timer = setInterval(look, 20);
+  return {
+    stop() {
+      clearInterval(timer);
+      look();
+      return { argv: [...argv], environ: [...environ] };
+    },
+  };
+}
+
+/** The files below `root` that hold one of the secrets, with their modes. Links are not followed. */
+export function filesWith(root: string, secrets: readonly string[]): { name: string; mode: string }[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => {
+      const text = readFileSync(path, 'latin1');
+      return secrets.some((secret) => text.includes(secret));
+    })
+    .map((path) => ({ name: path.slice(root.length + 1), mode: (statSync(path).mode & 0o777).toString(8) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
