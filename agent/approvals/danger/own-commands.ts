@@ -99,6 +99,7 @@ export function lookAtOwn(words: readonly string[], before: readonly string[], a
   const has = (pattern: RegExp) => words.some((word) => pattern.test(word));
   if (
     has(/^(service|setup|rotate|uninstall)$/) ||
+    (words[0] === 'relay' && words[1] !== 'status') ||
     (has(/^hooks$/) && !has(/^list$/)) ||
     (words[0] === 'dev' && words.some((word) => isAgent(word.replace(/^--agent=/, ''))))
   )

@@ -19,6 +19,8 @@ export interface Edge {
    * that changes nothing cuts nothing off.
    */
   serve(script: Script | undefined): Promise<void>;
+  /** How many requests the Worker has answered with 401. */
+  refused(): number;
   /** The next requests find nothing here yet. */
   notReadyFor(requests: number): void;
   close(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startEdge(folder: string): Promise<Edge> {
   let script: Deployed | undefined;
   let running: Promise<EmbeddedRelay> | undefined;
   let blind = 0;
+  let refused = 0;
 
   const stop = async () => {
     const before = running;
@@ -59,6 +62,7 @@ export async function startEdge(folder: string): Promise<Edge> {
     const { port } = new URL((await running).url);
     const { method, url, headers } = incoming;
     const inner = request({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
+      if (response.statusCode === 401) refused += 1;
       outgoing.writeHead(response.statusCode ?? 502, response.headers);
       response.on('error', () => outgoing.destroy());
       response.pipe(outgoing);
@@ -87,6 +91,7 @@ export async function startEdge(folder: string): Promise<Edge> {
       running = started;
       await started;
     },
+    refused: () => refused,
     notReadyFor(requests) {
       blind = requests;
     },
