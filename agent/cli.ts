@@ -17,6 +17,7 @@ import { visible } from './visible.ts';
 
 function createContext(): CommandContext {
   const world = { env: process.env, platform: process.platform, home: homedir() };
+  const progress = createProgress({ stream: process.stderr, env: process.env });
   return {
     ...world,
     cwd: process.cwd(),
@@ -26,9 +27,9 @@ function createContext(): CommandContext {
       checkFile(config);
       return config;
     },
-    out: (line) => process.stdout.write(`${visible(line)}\n`),
-    note: (line) => process.stderr.write(`${visible(line)}\n`),
-    progress: createProgress({ stream: process.stderr, env: process.env }),
+    out: (line) => progress.above(() => process.stdout.write(`${visible(line)}\n`)),
+    note: (line) => progress.above(() => process.stderr.write(`${visible(line)}\n`)),
+    progress,
   };
 }
 

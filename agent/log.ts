@@ -1,6 +1,6 @@
 // Structured log of the daemon: one JSON line per event with ids and sizes. Never a token, never the text of a message.
 
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, statSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export type LogLevel = 'info' | 'warn' | 'error';
@@ -15,6 +15,15 @@ const maxLogBytes = 5 * 1024 * 1024;
 
 /** The event of a daemon of a service that ends with an error. */
 export const daemonEnded = 'daemon ended';
+
+/** Empties a file to which the system itself appends what a service prints. Ignores errors. */
+export function keepShort(path: string): void {
+  try {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) truncateSync(path);
+  } catch {
+    // The next start tries again.
+  }
+}
 
 /** Where a person sees the log as well. */
 export interface LogEcho {

@@ -5,6 +5,11 @@ export interface Progress {
   during<T>(label: string, work: () => Promise<T>): Promise<T>;
 }
 
+export interface TerminalProgress extends Progress {
+  /** For a line that is printed meanwhile: clears the spinner's, which is drawn again below. */
+  above(write: () => void): void;
+}
+
 /** The part of a stream that is used. */
 interface ProgressStream {
   readonly isTTY?: boolean | undefined;
@@ -25,9 +30,14 @@ const frames = ['|', '/', '-', '\\'];
 const clear = '\r\u001b[K';
 
 /** A dumb terminal and CI get plain lines; `NO_COLOR` has no say, because nothing here has a colour. */
-export function createProgress({ stream, env }: ProgressOptions): Progress {
+export function createProgress({ stream, env }: ProgressOptions): TerminalProgress {
   const spins = stream.isTTY === true && env.TERM !== 'dumb' && !env.CI;
+  let spinning = 0;
   return {
+    above(write) {
+      if (spinning > 0) stream.write(clear);
+      write();
+    },
     async during(label, work) {
       let frame = 0;
       let spinner: ReturnType<typeof setInterval> | undefined;
@@ -37,6 +47,7 @@ export function createProgress({ stream, env }: ProgressOptions): Progress {
       };
       const begin = setTimeout(() => {
         if (!spins) return void stream.write(`${label} …\n`);
+        spinning += 1;
         draw();
         spinner = setInterval(draw, frameMs);
       }, quietMs);
@@ -46,6 +57,7 @@ export function createProgress({ stream, env }: ProgressOptions): Progress {
         clearTimeout(begin);
         if (spinner !== undefined) {
           clearInterval(spinner);
+          spinning -= 1;
           stream.write(clear);
         }
       }

@@ -20,9 +20,16 @@ Environment:
 
 Every error has a code; docs/errors.md of the package has a row for each.`;
 
-/** The words of commander for a value that is none of the choices. */
-const choiceForm =
-  /^(?:option '([^' ]+)[^']*' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*)')?\. Allowed choices are (.+)\.$/;
+/** What the library says of a value that is none of the choices, in plain words; undefined = it says something else. */
+function aboutChoice(text: string): string | undefined {
+  const [before = '', choices] = text.split('. Allowed choices are ');
+  const [subject = '', rest] = before.split("' is invalid");
+  if (choices === undefined || rest === undefined) return undefined;
+  // `option '--scope <scope>' argument 'all`, or `command-argument value 'maybe` and ` for argument 'switch'`.
+  const [, first = '', , second] = subject.split("'");
+  const name = second === undefined ? rest.split("'")[1] : first.split(' ')[0];
+  return `${name} must be one of ${choices.slice(0, -1)}, not "${second ?? first}"`;
+}
 
 /** The error of the library for the command line, in the words of wa-sync; `name` of the command, undefined = none was found. */
 export function usageError({ message, code }: { message: string; code: string }, name: string | undefined): WaError {
@@ -32,8 +39,7 @@ export function usageError({ message, code }: { message: string; code: string },
     });
   }
   const text = message.replace(/^error: /, '').replaceAll('\n', ' ');
-  const [, option, value, argument, choices] = choiceForm.exec(text) ?? [];
-  const said = choices === undefined ? text : `${option ?? argument} must be one of ${choices}, not "${value}"`;
+  const said = aboutChoice(text) ?? text;
   return new WaError('bad_arguments', said, {
     hint: `See what is possible with \`wa-sync ${name ? `${name} ` : ''}--help\`.`,
   });

@@ -54,6 +54,11 @@ const rooms: readonly Room[] = [
     why: 'who holds the lock of the daemon',
   },
   {
+    files: 'agent/config-check.ts',
+    may: ['protocol/*', 'node', 'agent/fs/json-line.ts'],
+    why: 'the line of a mistake, for people',
+  },
+  {
     files: 'agent/cli.ts',
     may: ['protocol/*', 'node', 'agent/commands/*', 'agent/drivers/registry.ts', 'commander'],
     why: 'names and options; what a command does is in `agent/commands/`',
@@ -126,6 +131,11 @@ const rooms: readonly Room[] = [
       'agent/approvals/{danger,policy,question}/*',
     ],
     why: 'what runs in worker threads',
+  },
+  {
+    files: 'agent/service/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/workstations.ts'],
+    why: 'the service of each operating system',
   },
   { files: 'agent/fs/*', may: ['protocol/*', 'node', 'agent/*'], why: 'the disk, and no word of what it holds' },
   { files: 'agent/fs/json-line.ts', may: ['jsonc-parser'], why: 'the line of a mistake, for the daemon alone' },
@@ -296,6 +306,7 @@ it.each([
   ['worker/poll.ts', 'agent/log.ts'],
   ['worker/mailbox/tables/log.ts', 'worker/telegram/send.ts'],
   ['agent/paths.ts', 'undici'],
+  ['agent/service/systemd.ts', 'agent/relay/client.ts'],
   ['agent/turns/rules.ts', 'agent/mailbox/update.ts'],
   ['agent/relay/pull.ts', 'agent/session/turns.ts'],
   ['agent/drivers/gemini/hook-io.ts', 'node:path'],

@@ -101,7 +101,7 @@ it('every phone command that a page or a text of the program names exists', () =
     /(?<=[a-z,;:.] )\/([a-z]+)(?= (?:lists|releases|ends|halts|shows|off|on|on the phone)\b)/g,
   );
   // Routes of the relay, commands of Telegram's @BotFather, and the name that stands for any workflow.
-  const others = ['healthz', 'v1', 'newbot', 'setprivacy', 'name'];
+  const others = ['healthz', 'v1', 'newbot', 'setprivacy', 'deletebot', 'name'];
   const all = [...inPages, ...inTexts].filter(({ name }) => !others.includes(name));
   expect(all.length).toBeGreaterThan(15);
   expect(all.filter(({ name }) => findCommand(name) === undefined)).toEqual([]);

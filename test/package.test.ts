@@ -55,7 +55,10 @@ describe('the packed package', () => {
 
   it('carries the licences of what is bundled, and no list of inputs', () => {
     const dist = readdirSync(join(project, 'node_modules', 'wa-sync', 'dist'));
-    expect(dist).toEqual(expect.arrayContaining(['THIRD_PARTY_LICENSES', 'wa-sync.js', 'wa-hook', 'worker.js']));
+    const parts = ['wa-sync.js', 'heavy-work.js', 'relay-process.js', 'worker.js'];
+    const ofHooks = ['wa-hook', 'client.pl', 'wa-hook-fallback.cjs'];
+    expect(dist).toEqual(expect.arrayContaining(['THIRD_PARTY_LICENSES', ...parts, ...ofHooks]));
+    expect(readdirSync(join(project, 'node_modules', 'wa-sync'))).toContain('LICENSE');
     expect(dist.filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 

@@ -32,17 +32,19 @@ export async function demoCommand(context: CommandContext): Promise<void> {
   };
   let stack: Stack | undefined;
   try {
-    stack = await startStack({
-      projectDir,
-      baseDir: base,
-      runtimeDir: join(base, 'run'),
-      cacheDir: directories(context).cache,
-      workerScript: join(context.distDir, 'worker.js'),
-      platform: context.platform,
-      home: context.home,
-      log: fileLog(join(base, 'demo.log'), Date.now),
-      say: context.note,
-    });
+    stack = await context.progress.during('the relay starts', () =>
+      startStack({
+        projectDir,
+        baseDir: base,
+        runtimeDir: join(base, 'run'),
+        cacheDir: directories(context).cache,
+        workerScript: join(context.distDir, 'worker.js'),
+        platform: context.platform,
+        home: context.home,
+        log: fileLog(join(base, 'demo.log'), Date.now),
+        say: context.note,
+      }),
+    );
     hop('relay (workerd), daemon and a simulated phone are up');
     const launcher = join(context.distDir, 'wa-hook');
     const agent = await startEchoAgent({ launcher, projectDir, workDir: join(base, 'agent'), env: stack.env });

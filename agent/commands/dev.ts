@@ -45,19 +45,21 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
     place = await installAgent(options.agent, context, projectDir, devVariables(baseDir, runtimeDir));
-    stack = await startStack({
-      projectDir,
-      baseDir,
-      runtimeDir,
-      cacheDir: dirs.cache,
-      workerScript: join(context.distDir, 'worker.js'),
-      platform: context.platform,
-      home: context.home,
-      ...(telegram ? { telegram } : {}),
-      ...(telegram ? { relayPort: port } : { phonePort: port }),
-      log: fileLog(join(baseDir, 'dev.log'), Date.now),
-      say: context.note,
-    });
+    stack = await context.progress.during('the relay starts', () =>
+      startStack({
+        projectDir,
+        baseDir,
+        runtimeDir,
+        cacheDir: dirs.cache,
+        workerScript: join(context.distDir, 'worker.js'),
+        platform: context.platform,
+        home: context.home,
+        ...(telegram ? { telegram } : {}),
+        ...(telegram ? { relayPort: port } : { phonePort: port }),
+        log: fileLog(join(baseDir, 'dev.log'), Date.now),
+        say: context.note,
+      }),
+    );
     if (telegram && options.telegram === 'poll') {
       const { takeWebhook } = options;
       poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });

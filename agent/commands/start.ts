@@ -9,7 +9,7 @@ import { startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
 import type { LocalRelay } from '../dev/local-relay.ts';
 import { forgetDown, isDown, noteDown } from '../fs/down.ts';
-import { daemonEnded, fileLog, type Log, type LogEcho } from '../log.ts';
+import { daemonEnded, fileLog, keepShort, type Log, type LogEcho } from '../log.ts';
 import { directories, stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
@@ -30,13 +30,15 @@ export interface StartOptions {
 /** Errors: `not_configured`, `superseded`, those of `resolveBindings`, `startDaemon` and `startDetached`. */
 export async function startCommand(options: StartOptions, context: CommandContext): Promise<void> {
   if (!options.service) return run(options, context);
+  const { log, startLog } = stateFiles(directories(context).state);
+  keepShort(startLog);
   try {
     await run(options, context);
   } catch (cause) {
     // Nobody sees what a service prints.
     const { code, message } =
       cause instanceof WaError ? cause : new WaError('internal', 'see the journal of the service');
-    fileLog(stateFiles(directories(context).state).log, Date.now)('error', daemonEnded, { code, message });
+    fileLog(log, Date.now)('error', daemonEnded, { code, message });
     throw cause;
   }
 }

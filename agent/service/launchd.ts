@@ -85,18 +85,25 @@ export function createLaunchd({ home, uid, run, pause }: LaunchdWorld): ServiceS
     async state() {
       const loaded = await loadedDomain();
       if (!loaded) return { loaded: false, running: false };
-      const pid = Number(/^\s*pid = (\d+)$/m.exec(loaded.text)?.[1]) || undefined;
-      const exit = /^\s*last exit code = (\d+)\b/m.exec(loaded.text)?.[1];
+      const pid = numberAfter('pid = ', loaded.text);
+      const exit = numberAfter('last exit code = ', loaded.text);
       return {
         loaded: true,
         running: pid !== undefined,
         ...(pid === undefined ? {} : { pid }),
-        lastExit: pid === undefined && exit !== undefined ? Number(exit) : undefined,
+        lastExit: pid === undefined ? exit : undefined,
       };
     },
     removed: async () => {},
     notes: async () => [],
   };
+}
+
+/** Undefined = no line begins so, or no number follows, as in `(never exited)`. */
+function numberAfter(begin: string, text: string): number | undefined {
+  const lines = text.split('\n').map((line) => line.trim());
+  const number = Number.parseInt(lines.find((line) => line.startsWith(begin))?.slice(begin.length) ?? '', 10);
+  return Number.isNaN(number) ? undefined : number;
 }
 
 function renderPlist(path: string, { launcher, args, env, errorFile, home }: ServiceSpec): ServiceFile {
@@ -113,7 +120,7 @@ function renderPlist(path: string, { launcher, args, env, errorFile, home }: Ser
   <string>${launchdLabel}</string>
   <key>ProgramArguments</key>
   <array>
-${strings([launcher, ...args]).join('')}  </array>
+${strings(['/bin/sh', launcher, ...args]).join('')}  </array>
   <key>EnvironmentVariables</key>
   <dict>
 ${pairs.join('')}  </dict>
@@ -121,7 +128,7 @@ ${pairs.join('')}  </dict>
   <string>${xmlText(home)}</string>
   <key>RunAtLoad</key>
   <true/>
-  <!-- With \`--service launchd\` the daemon ends with 0 whenever a restart would not help. -->
+  <!-- For launchd the daemon ends with 0 whenever a restart would not help. -->
   <key>KeepAlive</key>
   <dict>
     <key>SuccessfulExit</key>

@@ -40,7 +40,7 @@ export async function expectedCopy(source: SourcePackage, dataDir: string): Prom
 export async function copyPackage(source: SourcePackage, dataDir: string): Promise<PackageCopy> {
   const copy = await expectedCopy(source, dataDir);
   const target = dirname(copy.dir);
-  if (target === dirname(source.distDir) || (await isWhole(copy, source.version))) return copy;
+  if (target === dirname(source.distDir) || (await isWhole(copy))) return copy;
   const fresh = join(appFolder(dataDir), `.new-${randomHex(6)}`);
   try {
     await mkdir(fresh, { recursive: true, mode: 0o700 });
@@ -75,9 +75,10 @@ export function copyNamed(launcher: string): string | undefined {
   return name === '' ? undefined : name;
 }
 
-async function isWhole({ name, dir }: PackageCopy, version: string): Promise<boolean> {
+/** Whether the copy exists with the content that its name says. */
+export async function isWhole({ name, dir }: PackageCopy): Promise<boolean> {
   try {
-    return name === `${version}-${await digestOf(dirname(dir), await filesOf(dir))}`;
+    return name.endsWith(`-${await digestOf(dirname(dir), await filesOf(dir))}`);
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 // `wa-sync service`: puts a stable copy of the package, its launcher and the files of the operating system's service manager in
 // place, and removes them again. Which manager is chosen by the platform; how it works is in the file of that manager.
 
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { type Config, loadConfig } from '../config.ts';
@@ -13,7 +13,15 @@ import { type Directories, directories, stateFiles } from '../paths.ts';
 import { type ServiceEnvironment, serviceEnvironment } from './environment.ts';
 import { cmdLauncher, shLauncher, whichNode } from './launcher.ts';
 import { recordedNodes } from './node.ts';
-import { copyNamed, copyPackage, expectedCopy, type PackageCopy, programFile, removeCopies } from './package-copy.ts';
+import {
+  copyNamed,
+  copyPackage,
+  expectedCopy,
+  isWhole,
+  type PackageCopy,
+  programFile,
+  removeCopies,
+} from './package-copy.ts';
 import type { ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
 import { type ServiceWorld, systemOf } from './world.ts';
 
@@ -97,6 +105,7 @@ export async function uninstallService(world: ServiceWorld): Promise<string[]> {
   ).flat();
   if (installed.length > 0) await system.uninstall();
   for (const path of installed) await remove(path);
+  await rmdir(dirname(spec.launcher)).catch(() => {});
   if (installed.includes(system.place)) await system.removed();
   await removeCopies(dirs.data);
   return installed;
@@ -163,7 +172,7 @@ async function foundInstallation(world: ServiceWorld, system: ServiceSystem) {
       // Without a config that can be read only the launcher is known for certain.
       const files = filesOf(world, system, spec, copy).slice(0, config === undefined ? 1 : undefined);
       const same = await Promise.all(files.map(async (file) => (await textOf(file.path)) === contentOf(file)));
-      return !same.every(Boolean) || (await textOf(join(copy.dir, programFile))) === undefined;
+      return !same.every(Boolean) || !(await isWhole(copy));
     },
     () => true,
   );

@@ -99,6 +99,7 @@ function noManager({ isWsl, user }: SystemdWorld, said: string): WaError {
   });
 }
 
+/** By `sh`, because systemd refuses a program whose path holds a quotation mark. */
 function renderUnit(path: string, { launcher, args, env }: ServiceSpec): ServiceFile {
   const text = `# Written by \`wa-sync service install\`, which also replaces it.
 [Unit]
@@ -107,7 +108,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-ExecStart=${[launcher, ...args].map((word) => unitWord(word).replaceAll('$', '$$$$')).join(' ')}
+ExecStart=/bin/sh ${[launcher, ...args].map((word) => unitWord(word).replaceAll('$', '$$$$')).join(' ')}
 ${Object.entries(env)
   .map(([name, value]) => `Environment=${unitWord(`${name}=${value}`)}\n`)
   .join('')}WorkingDirectory=~

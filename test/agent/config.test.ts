@@ -31,6 +31,7 @@ describe('the configuration', () => {
       redact: { secrets: true, cards: false, iban: false, ssn: false, patterns: [] },
       hold: 'auto',
       nudge: undefined,
+      agents: {},
       sprintText: undefined,
       mailboxDir: undefined,
     });
@@ -46,6 +47,7 @@ describe('the configuration', () => {
       summaryMaxChars: 200,
       hold: 'never',
       nudge: 'tmux',
+      agents: { gemini: '/opt/bin/gemini' },
       sprintText: 'Run make test.',
       redact: { cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
       future: true,
@@ -59,6 +61,7 @@ describe('the configuration', () => {
       summaryMaxChars: 200,
       hold: 'never',
       nudge: 'tmux',
+      agents: { gemini: '/opt/bin/gemini' },
       sprintText: 'Run make test.',
       redact: { secrets: true, cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
     });
@@ -98,6 +101,11 @@ describe('the configuration', () => {
     ['a relay over plain http', { relay: { url: 'http://x.dev', token: 't' } }, /relay\.url is not an https address/],
     ['a summary of no length', { summaryMaxChars: 0 }, /from 50 to 4000, found a number/],
     ['a switch that is a text', { redact: { secrets: 'no' } }, /"redact\.secrets" must be true or false/],
+    [
+      'an agent without an absolute path',
+      { agents: { gemini: 'gemini' } },
+      /"agents\.gemini" must be the absolute path of a program/,
+    ],
     ['a hold that is a switch', { hold: true }, /"hold" must be "auto", "always" or "never", found a boolean/],
     ['an unknown nudge', { nudge: 'screen' }, /"nudge" must be "tmux" or absent, found a string/],
     ['a pattern without a source', { redact: { patterns: [{}] } }, /"redact\.patterns\[0\]\.source" must be a text/],

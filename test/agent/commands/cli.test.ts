@@ -52,8 +52,8 @@ function start(args: string[] = ['start'], changes: Record<string, string> = {},
 }
 const run = (args: string[], changes?: Record<string, string>, cwd?: string, stdin?: string) =>
   start(args, changes, cwd, stdin).exited;
-async function daemon(changes?: Record<string, string>, cwd?: string): Promise<Running> {
-  const started = start(['start'], changes, cwd);
+async function daemon(changes?: Record<string, string>, cwd?: string, args = ['start']): Promise<Running> {
+  const started = start(args, changes, cwd);
   await until('the daemon runs', () => {
     if (started.child.exitCode !== null) throw new Error(started.stderr());
     return started.stdout().includes('is running');
@@ -120,8 +120,50 @@ describe('a failure prints what happened, the command that repairs it, and no st
       prepare: () => config('{"relay":{"token":"secret-token"'),
       code: 2,
       error: 'bad_config',
-      says: /config\.json is not a JSON object/,
-      hint: /Repair or remove/,
+      says: /config\.json: not JSON in line 1/,
+      hint: /Correct line 1 of .*config\.json/,
+    },
+    'config.json has a comma too many': {
+      prepare: () => config('{\n  "hold": "auto",\n}\n'),
+      code: 2,
+      error: 'bad_config',
+      says: /config\.json: not JSON in line 3/,
+      hint: /Correct line 3 .*, or the line before it/,
+    },
+    'away is given a word that is none of its choices': {
+      args: ['away', 'maybe'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /: switch must be one of on, off, not "maybe"/,
+      hint: /wa-sync away --help/,
+    },
+    'an option is given a word that is none of its choices': {
+      args: ['hooks', 'install', '--scope', 'all'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /: --scope must be one of user, project, not "all"/,
+      hint: /wa-sync hooks --help/,
+    },
+    'approvals are to be changed here': {
+      args: ['approvals', 'off'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /on the phone only/,
+      hint: /\/approvals off/,
+    },
+    'hooks are installed in a folder that does not exist': {
+      args: ['hooks', 'install', '--scope', 'project', '--project', '/nowhere/at/all'],
+      code: 2,
+      error: 'bad_arguments',
+      says: /\/nowhere\/at\/all is not a folder/,
+      hint: /existing folder/,
+    },
+    'a service is installed, and the relay stands only in the environment': {
+      args: ['service', 'install'],
+      code: 2,
+      error: 'not_configured',
+      says: /only in the environment/,
+      hint: /"relay" into .*config\.json, mode 600/,
     },
     'config.json has a wrong type': {
       prepare: () => config('{"bindings":[{"dir":7,"mailbox":"1"}]}'),
@@ -473,13 +515,19 @@ describe('the daemon', () => {
     expect(await readdir(dir)).not.toContain('gone');
   });
 
-  it('does not repeat its log with --quiet, and never shows token or text', async () => {
-    const loud = await daemon();
+  it('repeats its log with --verbose, and never shows token or text', async () => {
+    const loud = await daemon({}, project, ['start', '--verbose']);
     await far.sim.say('a private text');
     await until('it arrives', () => loud.stderr().includes('received'));
     expect(loud.stderr()).not.toMatch(/private text/);
     expect(loud.stderr() + loud.stdout()).not.toContain(far.token);
   });
+});
+
+it('status --json without a daemon is JSON as well, with the exit code of the error', async () => {
+  const { code, stdout, stderr } = await run(['status', '--json']);
+  expect({ code, stderr: stderr.split('\n').length }).toEqual({ code: 1, stderr: 3 });
+  expect(JSON.parse(stdout)).toMatchObject({ daemon: null, error: { code: 'daemon_not_running' } });
 });
 
 describe('send', () => {
@@ -521,7 +569,10 @@ describe('help and version', () => {
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
       stderr: '',
     });
+    for (const same of ['-v', '-V', 'version']) expect(await run([same])).toEqual(await run(['--version']));
     const help = await run(['--help']);
+    for (const heading of ['Every day:', 'Set up:', 'Try it out:', 'Examples:', 'Exit codes:', 'Environment:'])
+      expect(help.stdout).toContain(`\n${heading}`);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     for (const command of ['sprint', 'dev', 'hooks', 'start'])
       expect((await run([command, '--help'])).stdout).not.toMatch(/default: (""|false|"\/)/);
