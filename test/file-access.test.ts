@@ -41,6 +41,7 @@ const others: Record<string, string> = {
   'agent/heavy/thread.ts': 'whether our own package is there',
   'agent/local-server/socket.ts': 'runtime directory',
   'agent/journal/journal.ts': 'state directory',
+  'agent/setup/cloudflare/deploy.ts': 'our own package',
   'agent/setup/config-file.ts': 'config directory',
   'agent/setup/state.ts': 'config directory',
   'agent/setup/machine.ts': 'where the project lies, without opening it',
