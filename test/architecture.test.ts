@@ -117,7 +117,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/setup/cloudflare/*',
-    may: ['protocol/*', 'node', 'agent/{crypto,http}.ts', 'agent/relay/connection.ts'],
+    may: ['protocol/*', 'node', 'agent/{crypto,http,process}.ts', 'agent/relay/connection.ts'],
     why: "Cloudflare's REST API, and nothing of setup",
   },
   {
