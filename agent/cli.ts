@@ -16,7 +16,7 @@ import { version } from './version.ts';
 import { visible } from './visible.ts';
 
 function createContext(): CommandContext {
-  const world = { env: process.env, platform: process.platform, home: homedir() };
+  const world = { env: { ...process.env }, platform: process.platform, home: homedir() };
   const progress = createProgress({ stream: process.stderr, env: process.env });
   return {
     ...world,
@@ -196,7 +196,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
   program
     .command('dev')
     .description('run relay, daemon and a phone in the browser, all on this machine')
-    .option('--port <number>', 'port of the phone page (0 = any free one)', '0')
+    .option('--port <number>', 'port of the phone page (0 = any free one; default: that of the last start here)')
     .option('--project <dir>', 'the folder to serve (default: the current folder)')
     .addOption(
       new Option(
@@ -229,6 +229,16 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('version')
     .description('print the version')
     .action(() => context.out(version));
+  // One place for every command: beside a `wa-sync dev` of this folder, its daemon is meant.
+  program.hook('preAction', async (_, command) => {
+    const { daemonCommands, devBeside } = await import('./commands/beside-dev.ts');
+    const name = (command.parent === program ? command : command.parent)?.name() ?? '';
+    const dev = daemonCommands.has(name) ? await devBeside(context) : undefined;
+    if (dev === undefined) return;
+    Object.assign(context.env, dev.env);
+    context.note(`(this is \`wa-sync dev\` of ${dev.dir})`);
+  });
+
   return program;
 }
 

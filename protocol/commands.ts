@@ -13,6 +13,8 @@ export interface PhoneCommand {
    */
   readonly by: 'relay' | 'daemon' | 'halt' | 'planned';
   readonly aliases: readonly string[];
+  /** The words that it takes, with the help of each: `/name_word` is `/name word`, so that a phone links it whole. '' = not listed. */
+  readonly choices: Readonly<Record<string, string>>;
 }
 
 /** In the order of the help. */
@@ -23,12 +25,18 @@ export const phoneCommands = [
   command('stop', '', 'finish the current action, then halt', 'halt'),
   command('abort', '', 'halt at the next tool', 'halt'),
   command('sprint', '[n] [--for 90m] [goal]', 'work through up to n tasks alone', 'daemon'),
-  command('away', '[off]', 'wait for your message at the end of each turn, or stop doing so', 'daemon'),
-  command('approvals', 'off|risky|all', 'choose which tools ask you here before they run', 'daemon'),
+  command('away', '', 'wait for your message at the end of each turn', 'daemon', {
+    choices: { on: '', off: 'stop waiting: the keyboard is free' },
+  }),
+  command('approvals', '', 'which tools ask you here before they run', 'daemon', {
+    choices: { risky: 'tools that may do harm ask you', all: 'every tool asks you', off: 'no tool asks you here' },
+  }),
   command('later', 'TEXT', 'keep a message for the end of the current turn', 'daemon'),
   command('continue', '', 'release the messages that a STOP held back', 'daemon'),
-  command('mute', '[off]', 'hide the progress of a turn, or show it again', 'daemon'),
-  command('help', '', 'this list', 'relay', ['start']),
+  command('mute', '', 'hide the progress of a turn', 'daemon', {
+    choices: { on: '', off: 'show the progress of a turn again' },
+  }),
+  command('help', '', 'this list', 'relay', { aliases: ['start'] }),
   command('sessions', '', 'the sessions of the coding agent', 'planned'),
   command('new', '', 'a new session', 'planned'),
   command('resume', '', 'an earlier session', 'planned'),
@@ -40,12 +48,47 @@ type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[numbe
 export type RelayCommand = Named<'relay'>;
 export type DaemonCommand = Named<'daemon'>;
 
-/** The commands in the help and in the menu of the phone. */
-export const offeredCommands: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
+const offered: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
 
-/** By name or alias, in lower case. */
-export function findCommand(word: string): (typeof phoneCommands)[number] | undefined {
-  return phoneCommands.find(({ name, aliases }) => name === word || aliases.includes(word));
+/** The help and the menu of the phone: every form that can be tapped whole, `[A-Za-z0-9_]`. */
+export const offeredForms: readonly { form: string; args: string; help: string }[] = offered.flatMap(
+  ({ name, args, help, choices }) => [
+    { form: name, args, help },
+    ...listed(choices).map(([word, help]) => ({ form: `${name}_${word}`, args: '', help })),
+  ],
+);
+
+/** The command of a word, by name, alias or `name_choice`; `choice` = '' or the word that begins its arguments. In lower case. */
+export function findCommand(word: string): { command: (typeof phoneCommands)[number]; choice: string } | undefined {
+  for (const command of phoneCommands) {
+    const aliases: readonly string[] = command.aliases;
+    if (command.name === word || aliases.includes(word)) return { command, choice: '' };
+    const choice = Object.keys(command.choices).find((each) => word === `${command.name}_${each}`);
+    if (choice !== undefined) return { command, choice };
+  }
+  return undefined;
+}
+
+/** The forms of a command that its name may have been meant for: with choices all of them, as they may be opposites. */
+export function formsOf({ name, choices }: Pick<PhoneCommand, 'name' | 'choices'>): string[] {
+  return [name, ...listed(choices).map(([word]) => `${name}_${word}`)];
+}
+
+function listed(choices: PhoneCommand['choices']): [word: string, help: string][] {
+  return Object.entries(choices).filter(([, help]) => help !== '');
+}
+
+/** `/name arguments`, as the owner writes a command or the name of a workflow; undefined = a text of another kind. */
+export function readSlash(text: string): { name: string; args: string } | undefined {
+  const match = /^\/([\p{L}\p{N}_][\p{L}\p{N}_.-]*(?::[\p{L}\p{N}_][\p{L}\p{N}_.-]*)*)(?:\s+([\s\S]*))?$/u.exec(
+    text.trim(),
+  );
+  return match?.[1] === undefined ? undefined : { name: match[1], args: match[2]?.trim() ?? '' };
+}
+
+interface More {
+  aliases?: readonly string[];
+  choices?: Readonly<Record<string, string>>;
 }
 
 function command<const Name extends string, const By extends PhoneCommand['by']>(
@@ -53,7 +96,7 @@ function command<const Name extends string, const By extends PhoneCommand['by']>
   args: string,
   help: string,
   by: By,
-  aliases: readonly string[] = [],
+  { aliases = [], choices = {} }: More = {},
 ) {
-  return { name, args, help, by, aliases };
+  return { name, args, help, by, aliases, choices };
 }

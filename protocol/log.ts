@@ -32,6 +32,8 @@ export interface MessageRow extends RowBase {
   expired?: true;
   /** The text holds the word stop: STOP in a sprint, an ordinary message otherwise. */
   stopWord?: true;
+  /** The text is `/name …` of no command. Where the project has no workflow of that name, the owner is asked before the agent gets it. */
+  workflow?: true;
   /** The text that the phone quoted or replied to. */
   quote?: string;
   /** The author of the quote; absent = another person, or not known. */
@@ -51,6 +53,8 @@ export interface EditRow extends RowBase {
   kind: 'edit';
   editOf: string;
   text: string;
+  /** As in `MessageRow`. */
+  workflow?: true;
   forwarded?: Forwarded;
 }
 

@@ -71,6 +71,10 @@ const buttonSchema = v.object({
   /** Given back in the `button` control when pressed; the relay issues its own opaque callback id for it. */
   action: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
   style: v.optional(v.picklist(['danger', 'success', 'primary'])),
+  /** What the phone shows for a moment after the tap. Default: that it was recorded. */
+  toast: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(100))),
+  /** The tap takes the buttons of the message away. */
+  once: v.optional(v.literal(true)),
 });
 
 /** In the order in which they are sent; FIFO inside a class. */

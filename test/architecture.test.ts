@@ -170,6 +170,7 @@ const rooms: readonly Room[] = [
       'agent/format/summary.ts',
       'agent/{journal,relay}/*',
       'agent/session/types.ts',
+      'leven',
     ],
     why: 'what the phone is told and asks for',
   },

@@ -1,6 +1,6 @@
 // Reads a phone text: a command answered here, a control for the daemon, or an ordinary message. Pure.
 
-import { findCommand, type RelayCommand } from '../protocol/commands.ts';
+import { findCommand, type RelayCommand, readSlash } from '../protocol/commands.ts';
 import type { Control } from '../protocol/log.ts';
 
 /** The name in `/command@name`. */
@@ -13,7 +13,8 @@ export type Reading =
   | { kind: 'control'; control: Control }
   /** A command for another bot of the group. */
   | { kind: 'foreign' }
-  | { kind: 'message'; text: string; stopWord: boolean };
+  /** `workflow` = it names a workflow, or no command was meant to be written so. */
+  | { kind: 'message'; text: string; stopWord: boolean; workflow?: true };
 
 /** `botUsername` = the name by which groups address this bot; null = not known, so every username counts as this bot's. */
 export function readText(text: string, botUsername: string | null): Reading {
@@ -23,23 +24,22 @@ export function readText(text: string, botUsername: string | null): Reading {
   if (/^\/\/\S/.test(trimmed)) return message(trimmed.slice(1));
   const match = /^\/([A-Za-z0-9_]{1,32})(?:@(\w{1,64}))?(?:\s+([\s\S]*))?$/.exec(trimmed);
   const word = match?.[1]?.toLowerCase();
-  if (match === null || word === undefined) return message(text);
+  if (match === null || word === undefined) return readSlash(trimmed) ? workflow(text) : message(text);
   if (match[2] !== undefined && botUsername !== null && match[2].toLowerCase() !== botUsername.toLowerCase()) {
     return { kind: 'foreign' };
   }
-  const args = match[3] ?? '';
-  const command = findCommand(word);
-  switch (command?.by) {
+  // In groups the menu appends the bot's name, which does not belong to the name of a workflow.
+  const found = findCommand(word);
+  if (found === undefined) return workflow(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
+  const { command, choice } = found;
+  const args = [choice, match[3] ?? ''].filter((each) => each !== '').join(' ');
+  switch (command.by) {
     case 'halt':
       return { kind: 'control', control: { type: command.name, text: trimmed } };
     case 'relay':
       return { kind: 'relay', command: command.name, args };
-    case 'daemon':
-    case 'planned':
-      return { kind: 'control', control: { type: 'command', name: command.name, args } };
     default:
-      // A workflow of the project. In groups the menu appends the bot's name, which does not belong to the name of the workflow.
-      return message(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
+      return { kind: 'control', control: { type: 'command', name: command.name, args } };
   }
 }
 
@@ -50,8 +50,12 @@ export function markedText({ text, markdown }: { text: string; markdown?: string
   return again.kind === 'message' ? again.text : markdown;
 }
 
-function message(text: string): Reading {
+function message(text: string): Reading & { kind: 'message' } {
   return { kind: 'message', text, stopWord: hasStopWord(text) };
+}
+
+function workflow(text: string): Reading {
+  return { ...message(text), workflow: true };
 }
 
 function hasStopWord(text: string): boolean {

@@ -42,6 +42,8 @@ export type InboundEvent = {
       kind: 'button';
       /** The id that the relay issued for the button. */
       buttonId: string;
+      /** The platform's id of the message with the button. */
+      ref: string;
       /** The id of the tap, which the platform wants to have acknowledged. */
       queryRef: string;
       userId: string;

@@ -48,7 +48,7 @@ export async function demoCommand(context: CommandContext): Promise<void> {
     hop('relay (workerd), daemon and a simulated phone are up');
     const launcher = join(context.distDir, 'wa-hook');
     const agent = await startEchoAgent({ launcher, projectDir, workDir: join(base, 'agent'), env: stack.env });
-    await roundTrip(stack, agent, projectDir, hop);
+    await roundTrip(stack, agent, projectDir, hop, context.out);
   } catch (cause) {
     // Ids, sizes and codes only: what a person needs to report a demo that failed.
     const logged = await readFile(join(base, 'demo.log'), 'utf8').catch(() => '');
@@ -59,6 +59,7 @@ export async function demoCommand(context: CommandContext): Promise<void> {
     await rm(base, { recursive: true, force: true });
   }
   context.out('demo: ok');
+  context.out(`next: ${context.env.npm_lifecycle_event === 'demo' ? 'npm run dev' : 'wa-sync dev'}`);
 }
 
 async function roundTrip(
@@ -66,6 +67,7 @@ async function roundTrip(
   agent: EchoAgent,
   projectDir: string,
   hop: (what: string) => void,
+  out: (line: string) => void,
 ): Promise<void> {
   const { sim } = stack;
   if (!sim) throw new WaError('internal', 'the demo runs on the simulator');
@@ -73,21 +75,21 @@ async function roundTrip(
   const outbox = join(projectDir, mailboxFolder, 'wa_outbox.json');
 
   await sim.say(question);
+  out(`phone: ${question}`);
   hop('phone -> relay: the webhook is answered 200, so the text is committed');
 
   await until(inbox, 'the text reaches wa_inbox.json', async () => (await readFile(inbox, 'utf8')).includes(question));
   hop('relay -> daemon -> wa_inbox.json');
 
   await givenInTurn(agent);
-  hop('hooks -> coding agent: the text stood in its model request, and it answered');
-
   await sim.waitForCall(
     (call) => call.method === 'sendMessage' && String(call.params.text).includes('auth.test.ts'),
     hopDeadlineMs,
   );
   const shown = sim.messages().findLast((message) => message.from === 'bot');
   if (!shown?.entities?.some((entity) => entity.type === 'pre')) throw failed('the code block arrives as a code block');
-  hop('hook -> wa_outbox.json -> daemon -> relay -> phone, the code block intact');
+  hop('hooks -> a scripted agent: the text stood in its model request -> wa_outbox.json -> daemon -> relay -> phone');
+  for (const line of shown.text.split('\n')) out(`agent: ${line}`);
 
   await until(
     outbox,

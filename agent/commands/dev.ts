@@ -2,18 +2,25 @@
 
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { mailboxFolder } from '../../protocol/files.ts';
+import { projectKey } from '../../protocol/ids.ts';
+import { createGates } from '../approvals/gate-files.ts';
 import { startEchoAgent, wantsTurn } from '../dev/echo-agent.ts';
 import { type Stack, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
 import { type DevTelegram, deliveryLines, readTelegram } from '../dev/telegram-settings.ts';
+import { simOwnerId } from '../dev/telegram-sim/sim.ts';
 import { devPlace, devVariables, quoted, variablesText } from '../dev/variables.ts';
+import { ofFootprints } from '../drivers/footprints.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { workstationOf } from '../drivers/workstations.ts';
-import { readBelow } from '../fs/below.ts';
+import { filesBelow, readBelow } from '../fs/below.ts';
 import { changed } from '../fs/changed.ts';
+import { excludeFile } from '../fs/git.ts';
 import { acquireLock, type HeldLock } from '../fs/lock.ts';
+import { stricterMode } from '../journal/approvals.ts';
 import { fileLog } from '../log.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { version } from '../version.ts';
@@ -22,7 +29,7 @@ import { existingFolder } from './folder.ts';
 import { installDirs } from './hooks.ts';
 
 export interface DevOptions {
-  port: string;
+  port: string | undefined;
   project: string;
   telegram: 'sim' | 'poll' | 'webhook';
   /** `none`, `echo`, or a coding agent whose hooks are installed. */
@@ -38,13 +45,15 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const { baseDir, runtimeDir, lock: lockPath } = devPlace(dirs, projectDir);
   const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
   const lock = await lockFolder(lockPath, { baseDir, runtimeDir });
-  let place: string | undefined;
+  let installed: Installed | undefined;
   let poll: TelegramPoll | undefined;
   let stack: Stack | undefined;
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
-    place = await installAgent(options.agent, context, projectDir, devVariables(baseDir, runtimeDir));
+    const variables = devVariables(baseDir, runtimeDir);
+    installed = await installAgent(options.agent, context, projectDir, variables);
+    if (installed) await closeGates(variables, telegram?.chatId ?? String(simOwnerId));
     stack = await context.progress.during('the relay starts', () =>
       startStack({
         projectDir,
@@ -55,7 +64,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
         platform: context.platform,
         home: context.home,
         ...(telegram ? { telegram } : {}),
-        ...(telegram ? { relayPort: port } : { phonePort: port }),
+        ...(port === undefined ? {} : telegram ? { relayPort: port } : { phonePort: port }),
         log: fileLog(join(baseDir, 'dev.log'), Date.now),
         say: context.note,
       }),
@@ -65,7 +74,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
       poll = await startTelegramPoll({ ...telegram, webhook: stack.webhook, takeWebhook, say: context.note });
     }
     for (const line of banner(options, stack, projectDir, telegram)) context.out(line);
-    if (place !== undefined) for (const line of agentLines(options.agent, stack, projectDir, place)) context.out(line);
+    if (installed) for (const line of agentLines(options.agent, projectDir, installed)) context.out(line);
     const echo =
       options.agent === 'echo'
         ? runEcho(context, stack, projectDir, join(baseDir, 'echo'), stopping.signal)
@@ -126,8 +135,7 @@ function banner(options: DevOptions, stack: Stack, projectDir: string, telegram:
     `project    ${projectDir}`,
     `files      ${join(mailboxOf(stack), 'wa_inbox.json')}, wa_outbox.json`,
     `agent      ${describeAgent(options.agent)}`,
-    'In another terminal, in that folder, before `wa-sync status`, `wa-sync letters` or `wa-sync send`:',
-    `  export ${variablesText(stack.env)}`,
+    'In another terminal, in that folder: `wa-sync status`, `wa-sync send`, `wa-sync letters` and the like find this one.',
     'Ctrl+C stops everything.',
   ];
 }
@@ -143,13 +151,30 @@ function describeAgent(agent: DevOptions['agent']): string {
   return driver ? `${driver.title}, started by you` : 'none: read and write the two files yourself';
 }
 
-/** The place of the hooks; undefined = this agent has no hooks to install. Errors: those of the installer. */
+/** The settings folder of each agent. */
+const folders = ofFootprints((all) => new Map(all.map(({ name, folder }) => [name, folder])));
+
+interface Installed {
+  /** The file that holds the hooks. */
+  place: string;
+  /** It is a new file of the project, which git was told to leave alone. */
+  excluded: boolean;
+}
+
+/** The agent is started without dialogs of its own, so that its risky tools ask on the phone, whatever was chosen in the last run. */
+async function closeGates(variables: ReturnType<typeof devVariables>, mailbox: string): Promise<void> {
+  const gates = createGates({ runtime: variables.WA_RUNTIME_DIR, config: variables.WA_CONFIG_DIR });
+  const key = projectKey(mailbox, 0);
+  await gates.set(key, stricterMode(await gates.kept(key), 'risky'));
+}
+
+/** Undefined = this agent has no hooks to install. Errors: those of the installer. */
 async function installAgent(
   agent: string,
   context: CommandContext,
   projectDir: string,
   variables: Record<string, string>,
-): Promise<string | undefined> {
+): Promise<Installed | undefined> {
   const workstation = workstationOf(agent);
   if (!workstation) return undefined;
   // Without an environment the hooks start no daemon: `dev` runs one.
@@ -157,7 +182,11 @@ async function installAgent(
   const { platform, home } = context;
   try {
     const directories = hookDirectories({ env: variables, platform, home });
-    return (await workstation.installer.install({ ...dirs, projectDir, directories }, 'project')).place;
+    const files = await filesBelow(join(projectDir, folders().get(agent) ?? mailboxFolder), () => true);
+    const { place } = await workstation.installer.install({ ...dirs, projectDir, directories }, 'project');
+    const isNew = !files.some(({ name }) => name === basename(place));
+    const excluded = isNew && (await excludeFile(place).catch(() => false));
+    return { place, excluded };
   } catch (cause) {
     if (!(cause instanceof WaError) || cause.code !== 'settings_unreadable') throw cause;
     throw new WaError('settings_unreadable', cause.message, {
@@ -167,12 +196,16 @@ async function installAgent(
   }
 }
 
-function agentLines(agent: string, stack: Stack, projectDir: string, place: string): string[] {
+function agentLines(agent: string, projectDir: string, { place, excluded }: Installed): string[] {
   const project = quoted(projectDir);
+  const { title = agent, withoutDialogs = [] } = driverOf(agent) ?? {};
   return [
-    `hooks      ${place} (remove them: wa-sync hooks uninstall --scope project --project ${project})`,
+    `hooks      ${place}${excluded ? ' (new, in .git/info/exclude)' : ''}`,
+    `           remove them: wa-sync hooks uninstall --scope project --project ${project}`,
+    'approvals  risky: a tool that may do harm asks on the phone (/approvals_off there ends that)',
     'In another terminal:',
-    `  cd ${project} && ${variablesText(stack.env)} ${agent}`,
+    `  cd ${project} && ${[agent, ...withoutDialogs].join(' ')}`,
+    `When ${title} asks whether it may trust this folder, say yes: elsewhere it runs no hooks.`,
   ];
 }
 
@@ -201,7 +234,8 @@ function echo(seen: string): string | undefined {
   return `Heard ${texts.length === 1 ? 'one message' : `${texts.length} messages`}:\n\n${texts.map((text) => `> ${text.split('\n').join('\n> ')}`).join('\n\n')}`;
 }
 
-function readPort(text: string): number {
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new WaError('bad_arguments', `--port ${text} is not a port`, { hint: 'Give a number from 0 to 65535.' });

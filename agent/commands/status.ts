@@ -1,18 +1,13 @@
 // `wa-sync status` and `wa-sync down`: ask the running daemon.
 
-import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { Config } from '../config.ts';
-import { devPlace, devVariables, variablesText } from '../dev/variables.ts';
 import { isDown, noteDown } from '../fs/down.ts';
-import { readLockOwner } from '../fs/lock.ts';
 import { askDaemon } from '../local-client.ts';
-import { isOver } from '../process.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { readSetup, type SetupState } from '../setup/state.ts';
 import { visibleJson } from '../visible.ts';
@@ -53,7 +48,7 @@ interface DaemonStatus {
 export async function statusCommand(options: { json: boolean }, context: CommandContext): Promise<void> {
   const config = context.loadConfig();
   const daemon = (await askDaemon(config.dirs, 'GET', '/status').catch(async (cause) => {
-    const error = await explained(cause, config.dirs, context.cwd);
+    const error = await explained(cause, config.dirs);
     // A program that reads stdout learns why there is no daemon; the exit code is that of the error.
     if (options.json && error instanceof WaError) context.out(visibleJson({ daemon: null, ...errorBody(error) }));
     throw error;
@@ -104,20 +99,11 @@ async function accountLines(configDir: string): Promise<string[]> {
   ];
 }
 
-/** Adds to `daemon_not_running` what explains it: a `wa-sync dev` of this folder, which keeps its own directories, or `wa-sync down`. */
-async function explained(cause: unknown, { state, runtime }: Config['dirs'], cwd: string): Promise<unknown> {
-  if (!(cause instanceof WaError) || cause.code !== 'daemon_not_running') return cause;
-  const because = (why: string, hint = cause.hint) =>
-    new WaError(cause.code, `${cause.message}; ${why}`, { ...(hint === undefined ? {} : { hint }), cause });
-  let dir = await realpath(cwd).catch(() => cwd);
-  for (let above = ''; above !== dir; [above, dir] = [dir, dirname(dir)]) {
-    const { baseDir, runtimeDir, lock } = devPlace({ state, runtime }, dir);
-    const owner = await readLockOwner(lock);
-    if (!owner || isOver(owner)) continue;
-    const variables = variablesText(devVariables(baseDir, runtimeDir));
-    return because(`\`wa-sync dev\` runs for ${dir} (pid ${owner.pid})`, `For that one: ${variables} wa-sync status`);
-  }
-  return (await isDown(state)) ? because('`wa-sync down` was said, so no hook starts it') : cause;
+/** Adds to `daemon_not_running` that `wa-sync down` explains it. */
+async function explained(cause: unknown, { state }: Config['dirs']): Promise<unknown> {
+  if (!(cause instanceof WaError) || cause.code !== 'daemon_not_running' || !(await isDown(state))) return cause;
+  const message = `${cause.message}; \`wa-sync down\` was said, so no hook starts it`;
+  return new WaError(cause.code, message, { ...(cause.hint === undefined ? {} : { hint: cause.hint }), cause });
 }
 
 /** The agent that holds the message, and the time until the message is unread again. */

@@ -13,6 +13,7 @@ import type { Signer } from '../mailbox/signing.ts';
 import { stateFiles } from '../paths.ts';
 import { createNotifier } from '../phone/notify.ts';
 import { createProgress } from '../phone/progress.ts';
+import { createWorkflowNames } from '../phone/workflow-names.ts';
 import { createAttachments } from '../relay/attachments.ts';
 import type { Address, RelayClient } from '../relay/client.ts';
 import { keepText } from '../relay/documents.ts';
@@ -54,16 +55,22 @@ export interface MailParts {
   onRefreshed(): void;
   /** The files of a message have come, so that it may be read. */
   onFetched(): void;
+  /** The workflow that this message names was found, so that it may be read. */
+  onNamed(id: string): void;
 }
 
 export function createMail(parts: MailParts, deps: MailDeps) {
-  const { project, address, binding, mailbox, signer, onReceipts, onStopped, onRefreshed, onFetched } = parts;
+  const { project, address, binding, mailbox, signer, onReceipts, onStopped, onRefreshed, onFetched, onNamed } = parts;
   const { place, admit, isAdmitted, isLeftOut, prepare } = mailbox;
   const { config, journal, client, redact, typesetter, clock, random, log, outages } = deps;
   const files = stateFiles(config.dirs.state);
   const outcomes = createOutcomes();
-  const refusedWorkflow = (why: Error) =>
-    log('warn', 'workflow not read', { project: project.key, error: why.message });
+  const expand = (text: string) =>
+    expandSlashText(text, {
+      project: binding.dir,
+      home: homedir(),
+      onRefused: (why) => log('warn', 'workflow not read', { project: project.key, error: why.message }),
+    });
 
   const outbox = createOutbox({
     project,
@@ -110,7 +117,7 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     isLeftOut,
     prepare,
     signer,
-    expand: (text) => expandSlashText(text, { project: binding.dir, home: homedir(), onRefused: refusedWorkflow }),
+    expand,
     clock,
     relayNow: () => clock() + parts.relayOffsetMs(),
     log,
@@ -157,5 +164,16 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     outages,
   });
 
-  return { inbox, outbox, outcomes, notifier, progress, attachments };
+  const names = createWorkflowNames({
+    project,
+    journal,
+    isWorkflow: async (text) => (await expand(text)) !== undefined,
+    send: (item) => outbox.send(item),
+    onFound: onNamed,
+    onReceipts,
+    clock,
+    log,
+  });
+
+  return { inbox, outbox, outcomes, notifier, progress, attachments, names };
 }

@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
+import type { Row } from '../../protocol/log.ts';
 import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
@@ -82,7 +83,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   });
   const { place, prepare } = mailbox;
 
-  const { inbox, outbox, outcomes, notifier, progress, attachments } = createMail(
+  const { inbox, outbox, outcomes, notifier, progress, attachments, names } = createMail(
     {
       project,
       address,
@@ -95,6 +96,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
       onStopped: (ids) => turns.stoppedAlone(ids),
       onRefreshed: () => turns.wake(),
       onFetched: () => void look(),
+      onNamed: (id) => void turns.steering.arrived([id]).then(look),
     },
     deps,
   );
@@ -201,7 +203,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
     outages: deps.outages,
     async onRows(rows) {
-      await turns.steering.arrived(rows.map(({ id }) => id));
+      // A name that may be no workflow releases nothing, but its word stop counts at once.
+      const isOpen = (row: Row) => row.kind === 'message' && row.workflow && !row.stopWord;
+      await turns.steering.arrived(rows.filter((row) => !isOpen(row)).map(({ id }) => id));
+      void names.look();
       // Neither a tap or a STOP nor the next poll waits for a file that is locked.
       const answered = controls.answer();
       void catchUp();
@@ -215,6 +220,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   });
   pull = running;
   attachments.prune().then(attachments.fetch, () => {});
+  void names.look();
   void controls.answer();
 
   const watcher = watchFiles([place.inbox, place.outbox], (path) => {

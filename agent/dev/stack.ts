@@ -10,8 +10,10 @@ import { readDaemonId } from '../daemon/daemon-id.ts';
 import type { Log } from '../log.ts';
 import { createRelayClient, type RelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
+import { keepChat, readChat } from './chat-store.ts';
 import { type EmbeddedRelay, startEmbeddedRelay } from './embedded-relay.ts';
 import { phoneUrl } from './phone-key.ts';
+import { digestOf, keepPhonePlace, readPhonePlace } from './phone-place.ts';
 import { phonePages } from './phone-server.ts';
 import { startTelegramSim, type TelegramSim } from './telegram-sim/sim.ts';
 import { devVariables } from './variables.ts';
@@ -27,6 +29,7 @@ export interface StackOptions {
   home: string;
   /** The bot and its chat; absent = the built-in simulator. */
   telegram?: { token: string; apiRoot: string; chatId: string; userIds: string; secret: string };
+  /** Default: that of the last start, where it is free. */
   phonePort?: number;
   relayPort?: number;
   log: Log;
@@ -55,11 +58,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     for (const step of undo.splice(0).reverse()) await step().catch(() => {});
   };
   try {
-    // Only in memory and in the printed address: from a file the coding agent could read the key and act as the owner.
+    // Only in memory and in the printed address, its digest in a file: from a file the coding agent could read the key and act as the owner.
     const key = randomBytes(18).toString('base64url');
-    await rm(join(options.baseDir, 'phone-key'), { force: true });
     const sim = options.telegram ? undefined : await startSim(options, key);
-    if (sim) undo.push(() => sim.close());
+    if (sim) {
+      undo.push(() => sim.close());
+      undo.push(keepChat(chatFile(options), sim));
+    }
     const telegram = options.telegram ?? simAsTelegram(sim as TelegramSim);
     const token = randomBytes(32).toString('base64url');
     const relay = await startEmbeddedRelay({
@@ -127,11 +132,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
+/** At the port of the last start, so that an open page comes back, with the chat of that start. */
 async function startSim(options: StackOptions, key: string): Promise<TelegramSim> {
-  return startTelegramSim({
-    pages: await phonePages({ key }),
-    ...(options.phonePort === undefined ? {} : { port: options.phonePort }),
+  await mkdir(options.baseDir, { recursive: true, mode: 0o700 });
+  const before = await readPhonePlace(options.baseDir);
+  const sim = await startTelegramSim({
+    pages: await phonePages({ keys: [...before.keys, digestOf(key)] }),
+    saved: await readChat(chatFile(options)),
+    port: options.phonePort ?? before.port,
   });
+  await keepPhonePlace(options.baseDir, { ...before, port: Number(new URL(sim.apiRoot).port) }, key);
+  return sim;
+}
+
+function chatFile({ baseDir }: StackOptions): string {
+  return join(baseDir, 'chat.json');
 }
 
 function simAsTelegram(sim: TelegramSim): NonNullable<StackOptions['telegram']> {

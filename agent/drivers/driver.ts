@@ -40,6 +40,8 @@ export interface Driver {
   readonly tools: Tools;
   /** Must be true when the command line starts a run without a person: a held hook would never let such a run end. */
   isHeadless(argv: readonly string[]): boolean;
+  /** Options with which the host shows no dialog before a tool, so that the gate alone asks. Must be used only while approvals are on. */
+  readonly withoutDialogs: readonly string[];
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
 }

@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { lstat, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { appendBelow, makeFolderBelow, pathBelow, readBelow } from './below.ts';
 import { readLinked } from './raw-file.ts';
@@ -86,14 +86,30 @@ function foldersFrom(dir: string): string[] {
 /** Adds the patterns to `.git/info/exclude` of the repository around the project. Errors: `outside_project`, `file_unusable`. */
 export async function excludeFromGit(projectDir: string): Promise<void> {
   const gitFolder = await gitFolderAround(projectDir);
-  if (!gitFolder) return;
+  if (gitFolder) await exclude(gitFolder, excludedPatterns);
+}
+
+/** The same for one file of ours; false = no repository is around it. Errors: as above. */
+export async function excludeFile(path: string): Promise<boolean> {
+  for (const dir of foldersFrom(dirname(path))) {
+    const gitFolder = await gitFolderAt(dir);
+    if (gitFolder === undefined) continue;
+    const inTree = relative(dir, path).split(sep).join('/');
+    // What git reads as a pattern stays one character.
+    await exclude(gitFolder, [`/${inTree.replace(/[\\*?[\]!# ]/g, '\\$&')}`]);
+    return true;
+  }
+  return false;
+}
+
+async function exclude(gitFolder: GitFolder, patterns: readonly string[]): Promise<void> {
   const path = join(gitFolder.common, 'info', 'exclude');
   await makeFolderBelow(dirname(path), 0o755);
   const file = await readBelow(path, maxExcludeBytes);
   if (file?.oversized) return;
   const text = file?.bytes.toString('utf8') ?? '';
   const lines = new Set(text.split(/\r?\n/));
-  const missing = excludedPatterns.filter((pattern) => !lines.has(pattern));
+  const missing = patterns.filter((pattern) => !lines.has(pattern));
   if (missing.length === 0) return;
   await appendBelow(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`);
 }

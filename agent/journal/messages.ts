@@ -45,15 +45,27 @@ function addEdit(project: ProjectState, row: EditRow, at: number): void {
     const by = { id: row.id, seq: row.seq, at: row.at };
     project.replaced.set(editOf, [...(project.replaced.get(editOf) ?? []), { text: target.row.text, by }]);
     const forwarded = row.forwarded ?? target.row.forwarded;
-    target.row = { ...target.row, text, ...(forwarded ? { forwarded } : {}) };
+    const { workflow, ...earlier } = target.row;
+    // The words below a file name no workflow.
+    const named = earlier.files?.length ? {} : namedBy(row);
+    target.row = { ...earlier, text, ...named, ...(forwarded ? { forwarded } : {}) };
     target.filedAt = undefined;
+    if (target.row.workflow && target.phase === 'waiting') move(project, target, 'fetching');
+    if (!target.row.workflow && target.phase === 'fetching' && !target.row.files?.length)
+      move(project, target, 'waiting');
     return;
   }
   const expiresAt = target?.row.expiresAt ?? Number.MAX_SAFE_INTEGER;
   const forwarded = row.forwarded ?? target?.row.forwarded;
   const { seq, id, at: sentAt } = row;
-  const words = { text, ...(forwarded ? { forwarded } : {}) };
-  hold(project, { seq, id, at: sentAt, kind: 'message', ...words, expiresAt, corrects: editOf });
+  const words = { text, ...namedBy(row), ...(forwarded ? { forwarded } : {}) };
+  // The agent never saw what the owner was asked about.
+  const corrects = target?.ended === 'refused' ? {} : { corrects: editOf };
+  hold(project, { seq, id, at: sentAt, kind: 'message', ...words, expiresAt, ...corrects });
+}
+
+function namedBy({ workflow }: EditRow): { workflow?: true } {
+  return workflow ? { workflow } : {};
 }
 
 /** The coding agent got a text that was edited meanwhile: the newest text follows as a correction. */
@@ -101,7 +113,7 @@ function hold(project: ProjectState, row: MessageRow): void {
   const message: HeldMessage = {
     row,
     attempt: 0,
-    phase: row.files?.length ? 'fetching' : 'waiting',
+    phase: row.files?.length || row.workflow ? 'fetching' : 'waiting',
     fileLines: [],
     later: false,
     parked: 'no',

@@ -28,7 +28,7 @@ export interface Lease {
 export interface HeldMessage {
   row: MessageRow;
   attempt: number;
-  /** `fetching`: the files of the message are missing, so that the message is hidden. */
+  /** `fetching`: the files of the message are missing, or its workflow is looked for, so that the message is hidden. */
   phase: 'fetching' | 'waiting' | 'leased' | 'handed' | 'injected' | 'ended';
   /** One line for each file. */
   fileLines: string[];

@@ -42,7 +42,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       return { ...plain(key, text), open: !spent };
     }
     case 'command': {
-      const command = findCommand(control.name);
+      const command = findCommand(control.name)?.command;
       if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
       if (command.name === 'mute') return mute(key, control.args);
       return plain(key, await steered[command.name](steering, control.args, id));
@@ -93,12 +93,14 @@ async function fullAnswer(key: string, text: string | undefined, options: Contro
   return { kind: 'document', document: await options.keepText('answer.md', all, 'Full answer') };
 }
 
-/** `/mute`, `/mute on`, `/mute off`. */
+/** `/mute`, `/mute on`, `/mute off`: what is not one of them must not mute. */
 function mute(key: string, args: string): ControlReply {
-  const value = args.trim().toLowerCase() !== 'off';
+  const word = args.trim().toLowerCase();
+  if (word !== '' && word !== 'on' && word !== 'off') return plain(key, 'Write /mute or /mute_off.');
+  const value = word !== 'off';
   const text = value
-    ? 'Muted: no typing and no progress while a turn runs. Answers come as before. /mute off shows them again.'
-    : 'Progress is shown again.';
+    ? 'Muted: what the agent does is not shown while it works. Its answers and questions still come. /mute_off ends this.'
+    : 'What the agent does is shown again while it works.';
   return { ...plain(key, text), setting: { name: 'muted', value } };
 }
 

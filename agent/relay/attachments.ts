@@ -63,6 +63,8 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
   const inSlot = createSlots(downloadsAtOnce);
   const tasks = new Map<string, Promise<void>>();
 
+  const withFiles = () => [...fetching].flatMap(([id, { row }]) => (row.files?.length ? [id] : []));
+
   async function fetchMessage(id: string): Promise<void> {
     const giveUpAt = clock() + giveUpAfterMs;
     const lines: string[] = [];
@@ -169,8 +171,8 @@ export function createAttachments(options: AttachmentsOptions): Attachments {
 
   return {
     async fetch() {
-      while (fetching.size > 0 && !signal.aborted) {
-        for (const id of fetching.keys()) {
+      while (withFiles().length > 0 && !signal.aborted) {
+        for (const id of withFiles()) {
           if (tasks.has(id)) continue;
           const task = fetchMessage(id).finally(() => tasks.delete(id));
           tasks.set(id, task);

@@ -10,6 +10,8 @@ import type { OutboxKey } from '../journal/state.ts';
 /** The press of this button comes back as a control with `fullAnswerPrefix + entry id`. */
 export const fullAnswerPrefix = 'full:';
 
+const fullAnswerTap = { toast: 'The full answer is on its way.', once: true } as const;
+
 export type Redact = (text: string) => string;
 
 /** Work that may take long for a large text, in this process or in another. Never rejects. */
@@ -53,7 +55,9 @@ export async function renderKey({ key, source }: OutboxKey, options: RenderOptio
     key,
     class: 'answer',
     parts,
-    ...(full ? { buttons: [[{ label: 'Full answer', action: `${fullAnswerPrefix}${answer.id}` }]] } : {}),
+    ...(full
+      ? { buttons: [[{ label: 'Full answer', action: `${fullAnswerPrefix}${answer.id}`, ...fullAnswerTap }]] }
+      : {}),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
   return whole === undefined ? { item } : { item, whole };

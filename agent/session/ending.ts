@@ -213,7 +213,16 @@ export function createSprintRecord({ project, journal, clock, log, tell }: Turns
     await tellEnd(sprint, why);
   }
 
-  return { keep, tellEnd, end };
+  /** As `end`, for whoever tells the phone in an answer of its own: the line, or none. */
+  async function endUntold(why: SprintEnd): Promise<string[]> {
+    const { sprint } = project;
+    if (!sprint) return [];
+    await keep(undefined);
+    log('info', 'sprint ended', { project: p, sprint: sprint.id, end: why, done: sprint.done });
+    return [endText(sprint, why, clock())];
+  }
+
+  return { keep, tellEnd, end, endUntold };
 }
 
 /** The line above the report of a turn; '' = a turn outside the sprint. */

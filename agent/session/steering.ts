@@ -63,24 +63,25 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
       const rest = await whatOfParked(await park(seq), seq);
       // Not awaited, here and below: whoever answers the phone must not wait for a file that is locked.
       void inbox.refresh();
-      const hadSprint = project.sprint !== undefined;
       // At once: the end of the running turn may never be seen.
-      if (hadSprint) await sprints.end(type === 'abort' ? 'aborted' : 'stopped');
+      const over = await sprints.endUntold(type === 'abort' ? 'aborted' : 'stopped');
       if (isBusy(runtime.state)) {
         const what =
           type === 'abort'
             ? 'Abort requested: the next tool call is refused and the turn ends.'
             : 'Stop requested: the agent finishes its current action, writes a status and halts.';
-        return { text: what + rest, spent: false };
+        return { text: [what + rest, ...over].join(' '), spent: false };
       }
-      if (hadSprint) return { text: `The sprint is cancelled; no turn was running.${rest}`, spent: true };
+      if (over.length > 0) return { text: over.join(' ') + rest, spent: true };
       const now = held.current() ? 'the agent waits for your next message' : 'no turn is running';
       return { text: `Nothing to stop: ${now}.${rest}`, spent: true };
     },
     async sprint(id, args) {
       if (project.sprint) {
         const { done, tasks } = project.sprint;
-        return `A sprint runs already, ${done} of ${tasks} tasks done. /stop ends it.`;
+        if (project.sprint.turn !== 'none')
+          return `A sprint runs already, ${done} of ${tasks} tasks done. /stop ends it.`;
+        return `A sprint of at most ${tasks} ${tasks === 1 ? 'task' : 'tasks'} waits for its first turn already. /stop ends it.`;
       }
       const order = readOrder(args);
       if (typeof order === 'string') return order;
@@ -101,7 +102,7 @@ export function createSteering(runtime: Runtime, held: HeldTurn, routes: Routes,
     },
     async away(args) {
       const word = args.trim().toLowerCase();
-      if (word !== '' && word !== 'on' && word !== 'off') return 'It is /away, /away on or /away off.';
+      if (word !== '' && word !== 'on' && word !== 'off') return 'Write /away or /away_off.';
       const value = word !== 'off';
       await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
       if (!value) {

@@ -1,6 +1,6 @@
 // The last word to Telegram: where updates go, which ones, and the menu of commands. After that setup forgets the token of the bot.
 
-import { offeredCommands } from '../../protocol/commands.ts';
+import { offeredForms } from '../../protocol/commands.ts';
 import { WaError } from '../../protocol/errors.ts';
 import { allowedUpdates, webhookRoute } from '../../protocol/telegram-settings.ts';
 import { type Bot, botToken, openBot } from './bot.ts';
@@ -71,6 +71,6 @@ async function pointTo(
 }
 
 async function offerCommands(bot: Bot): Promise<void> {
-  const commands = offeredCommands.map(({ name, help }) => ({ command: name, description: help }));
+  const commands = offeredForms.map(({ form, help }) => ({ command: form, description: help }));
   await bot((api) => api.setMyCommands(commands));
 }

@@ -4,6 +4,7 @@
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
+import { readSlash } from '../../protocol/commands.ts';
 import { WaError } from '../../protocol/errors.ts';
 import type { Footprint, WorkflowFolder } from '../drivers/driver.ts';
 import { ofFootprints } from '../drivers/footprints.ts';
@@ -74,13 +75,10 @@ export async function expandSlashText(text: string, dirs: WorkflowDirs): Promise
   return undefined;
 }
 
-/** `/name args`; `a:b` names the file `a/b`. A name cannot leave its folder. */
+/** `a:b` names the file `a/b`. A name cannot leave its folder. */
 function parseSlash(text: string): { name: string; path: string[]; args: string } | undefined {
-  const match = /^\/([\p{L}\p{N}_][\p{L}\p{N}_.-]*(?::[\p{L}\p{N}_][\p{L}\p{N}_.-]*)*)(?:\s+([\s\S]*))?$/u.exec(
-    text.trim(),
-  );
-  if (!match?.[1]) return undefined;
-  return { name: match[1], path: match[1].split(':'), args: match[2]?.trim() ?? '' };
+  const call = readSlash(text);
+  return call && { ...call, path: call.name.split(':') };
 }
 
 /** Undefined = an unknown name. Errors: `outside_project`, `file_unusable`. */

@@ -72,7 +72,7 @@ describe('STOP', () => {
     expect(end).toEqual({});
     await told(/^Stopped after the running turn/);
     await told(/Half of it works\./);
-    await told(/^Sprint over .*: stopped\.$/);
+    await told(/Sprint over .*: stopped\.$/);
     expect(await scene.ws.inbox()).toMatchObject([{ control: 'stop', text: 'STOP', read: true }]);
     expect(await turn('at the desk again', 'As you wish.')).toEqual({ tool: {}, end: {} });
   });

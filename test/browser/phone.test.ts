@@ -21,7 +21,10 @@ const screenshots = process.env.WA_SCREENSHOTS;
 let browser: Browser;
 let sim: TelegramSim;
 let page: Page;
-let updates: { message?: { text: string }; callback_query?: { id: string; data: string } }[];
+let updates: {
+  message?: { text: string; reply_to_message?: { message_id: number }; photo?: { file_id: string }[] };
+  callback_query?: { id: string; data: string };
+}[];
 let violations: string[];
 const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -54,6 +57,9 @@ afterEach(async () => {
   expect(violations).toEqual([]);
 });
 
+/** A picture of one pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 async function open(viewport: { width: number; height: number }, colorScheme: 'light' | 'dark' = 'light') {
   const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
   cleanups.push(() => context.close());
@@ -80,9 +86,9 @@ async function call(method: string, params: object): Promise<{ message_id: numbe
   return body.result;
 }
 
-async function until(condition: () => boolean): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000;
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error('the condition never held');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -101,6 +107,86 @@ describe('the phone page', () => {
     expect(updates.map(({ message }) => message?.text)).toEqual(['first line\nsecond line', '/stop']);
     expect(await input.inputValue()).toBe('');
     expect(await page.locator('.owner .text').allInnerTexts()).toEqual(['first line\nsecond line', '/stop']);
+  });
+
+  it('sends files by the paperclip, by paste and by drop, the text as caption, and shows what was sent', async () => {
+    const input = page.getByRole('textbox', { name: 'Message' });
+    await input.fill('the log');
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach a file' }).click();
+    await (await chooser).setFiles({ name: 'build.log', mimeType: 'text/plain', buffer: Buffer.from('line 1') });
+    await page.getByText('build.log (6 B)').waitFor();
+    await input.press('Enter');
+    await until(() => updates.length === 1);
+    expect(updates[0]?.message).toMatchObject({
+      caption: 'the log',
+      document: { file_name: 'build.log', file_size: 6 },
+    });
+    await page.getByRole('link', { name: 'build.log' }).waitFor();
+
+    /** As a browser gives it: the event with a file, on an element. As text, because the page has other types than the test. */
+    const give = (type: 'paste' | 'drop', selector: string) =>
+      page.evaluate(`{
+        const data = new DataTransfer();
+        const bytes = Uint8Array.from(atob('${pixel}'), (char) => char.charCodeAt(0));
+        data.items.add(new File([bytes], 'shot.png', { type: 'image/png' }));
+        const how = { bubbles: true, cancelable: true, clipboardData: data, dataTransfer: data };
+        const event = '${type}' === 'paste' ? new ClipboardEvent('paste', how) : new DragEvent('drop', how);
+        document.querySelector('${selector}').dispatchEvent(event);
+      }`);
+    await give('paste', '#text');
+    await input.fill('what is this?');
+    await input.press('Enter');
+    await until(() => updates.length === 2);
+    expect(updates[1]?.message).toMatchObject({ caption: 'what is this?', photo: [{ file_id: expect.any(String) }] });
+    await give('drop', '#chat');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await until(() => updates.length === 3);
+    await until(
+      async () =>
+        (await page.evaluate(
+          `[...document.querySelectorAll('.picture')].map((each) => each.naturalWidth > 0).join()`,
+        )) === 'true,true',
+    );
+    const file = updates[1]?.message?.photo?.[0]?.file_id;
+    const { file_path } = (await call('getFile', { file_id: file })) as unknown as { file_path: string };
+    const bytes = await fetch(`${sim.apiRoot}/file/bot${sim.token}/${file_path}`);
+    expect(Buffer.from(await bytes.arrayBuffer()).toString('base64')).toBe(pixel);
+  });
+
+  it('replies to a message, by the button and where the bot asks for it, and the next text is no reply', async () => {
+    const { message_id } = await call('sendMessage', { text: 'Which branch?' });
+    await page.locator('.bot .bubble').hover();
+    await page.getByRole('button', { name: 'Reply' }).click();
+    const input = page.getByRole('textbox', { name: 'Message' });
+    expect(await page.locator('#answers').innerText()).toBe('↩ Which branch?');
+    await page.keyboard.type('main');
+    await page.keyboard.press('Enter');
+    await input.fill('and no reply');
+    await input.press('Enter');
+    await until(() => updates.length === 2);
+    expect(updates.map(({ message }) => [message?.text, message?.reply_to_message?.message_id])).toEqual([
+      ['main', message_id],
+      ['and no reply', undefined],
+    ]);
+    expect(await page.locator('.owner .reply').allInnerTexts()).toEqual(['Which branch?']);
+  });
+
+  it('brings the last text back with ArrowUp, and Tab passes the commands of old messages', async () => {
+    await call('sendMessage', { text: 'Write /status or /help.' });
+    await page.getByRole('button', { name: '/status' }).nth(1).waitFor();
+    const input = page.getByRole('textbox', { name: 'Message' });
+    await input.fill('npm test');
+    await input.press('Enter');
+    await until(() => updates.length === 1);
+    await input.press('ArrowUp');
+    expect(await input.inputValue()).toBe('npm test');
+    const stops: string[] = [];
+    for (let tab = 0; tab < 8; tab += 1) {
+      await page.keyboard.press('Tab');
+      stops.push(await page.evaluate('document.activeElement.className'));
+    }
+    expect(stops).not.toContain('command');
   });
 
   it('shows what entities say', async () => {
@@ -171,17 +257,17 @@ describe('the phone page', () => {
     await page.locator('.bot').waitFor({ state: 'detached' });
   });
 
-  it('catches up after the connection was lost, with the simulator restarted on its port', async () => {
+  it('comes back after the connection was lost, with the chat, when the simulator starts again on its port', async () => {
     await sim.say('before');
     const port = Number(new URL(sim.apiRoot).port);
     await sim.close();
     await page.getByText('connection lost').waitFor();
-    sim = await startTelegramSim({ port, pages: await phonePages() });
+    sim = await startTelegramSim({ port, pages: await phonePages(), saved: sim.saved(100) });
     cleanups.push(() => sim.close());
     await page.getByText('waiting for the relay').waitFor();
     await sim.say('after');
     await page.getByText('after', { exact: true }).waitFor();
-    expect(await page.locator('.owner .text').allInnerTexts()).toEqual(['after']);
+    expect(await page.locator('.owner .text').allInnerTexts()).toEqual(['before', 'after']);
   });
 
   it('fits a phone of 390 px without scrolling sideways', async () => {
@@ -226,6 +312,10 @@ describe('the phone page', () => {
     ] as const) {
       const posed = await open(viewport, scheme);
       await call('sendChatAction', { action: 'typing' });
+      await posed
+        .locator('#file')
+        .setInputFiles({ name: 'shot.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') });
+      await posed.locator('.bot .answer').first().click({ force: true });
       await posed.getByText('working on it').waitFor();
       await posed.screenshot({ path: join(screenshots ?? '', `${name}.png`) });
     }
@@ -249,6 +339,9 @@ async function pose(): Promise<void> {
       { type: 'pre', ...at(text.split('\n').slice(2, 4).join('\n')), language: 'console' },
       { type: 'blockquote', ...at('The owner of this repository said so.') },
     ],
+  });
+  await sim.say('the log and a picture', {
+    file: { fileName: 'a-rather-long-name-of-a-build.log', contentType: 'text/plain', data: Buffer.from('line 1') },
   });
   const second = await sim.say('/implement_task login');
   await call('setMessageReaction', { message_id: second, reaction: [{ type: 'emoji', emoji: '👀' }] });

@@ -71,6 +71,7 @@ export const scripted: Driver = {
     serverOf: () => undefined,
   },
   isHeadless: (argv) => argv.includes('--alone'),
+  withoutDialogs: [],
   maxContinuations: undefined,
 };
 

@@ -97,6 +97,7 @@ export function createWorkshop(): Workshop {
           ...base,
           kind: 'button',
           buttonId: change.on,
+          ref: '900',
           queryRef: change.id,
           userId: change.by,
         });

@@ -20,7 +20,7 @@ eachTest(async (scene) => {
   agent = await scene.newAgent();
 });
 
-const { told } = phoneOf(() => ws.chat);
+const { phone, told } = phoneOf(() => ws.chat);
 const stopEntry = async () => (await ws.inbox()).find(({ control }) => control !== undefined);
 const tool = () => agent.hook('AfterTool', { tool_name: 'write_file' });
 const begin = async () => {
@@ -127,7 +127,8 @@ describe('a STOP of the phone', () => {
     await ws.chat.say('/sprint 3 --for 2h');
     await told(/^Sprint of at most 3 tasks, for at most 2 h: the agent is idle/);
     await ws.chat.say('/stop');
-    await told(/^The sprint is cancelled/);
+    await told(/^Sprint over .*: stopped\.$/);
+    expect(phone().filter((text) => /sprint|stop/i.test(text))).toHaveLength(2);
     expect(await agent.turn('Done.')).toBeUndefined();
     await told(/^Done\.$/);
   });
@@ -150,7 +151,7 @@ describe('the word stop in a text', () => {
     await told(/^Stop requested/);
     expect((await tool()).additionalContext).toBe(`${signal}\nThe owner's words: please stop after the tests`);
     const next = await end();
-    await told(/^Sprint over after \d+ (?:s|min), 0 of 3 tasks done: stopped\.$/);
+    await told(/Sprint over after \d+ (?:s|min), 0 of 3 tasks done: stopped\.$/);
     expect(next.reason).toContain('please stop after the tests');
   });
 });
@@ -238,7 +239,7 @@ it('a STOP that the hooks obeyed alone ends the sprint and is spent when the dae
   expect((await tool()).additionalContext).toContain(signal);
   expect(await end()).toEqual({});
   await ws.start();
-  await told(/^Sprint over .*: stopped\.$/);
+  await told(/Sprint over .*: stopped\.$/);
   await told(/^Stopped by the hooks alone/);
   expect(await agent.turn('Something else.')).toBeUndefined();
   expect(await readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8')).toContain('"t":"spent"');

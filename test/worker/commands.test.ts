@@ -35,6 +35,20 @@ describe('a text from the phone', () => {
     });
   });
 
+  it.each([
+    ['/away_off', 'away', 'off'],
+    ['/Mute_Off@any_bot', 'mute', 'off'],
+    ['/approvals_risky', 'approvals', 'risky'],
+    ['/away_on', 'away', 'on'],
+  ])('%s is the command with the word that a phone links whole', (text, name, args) => {
+    expect(readText(text, null)).toEqual({ kind: 'control', control: { type: 'command', name, args } });
+  });
+
+  it('that only looks like a command with a word is a workflow', () => {
+    expect(readText('/away_team', null)).toMatchObject({ kind: 'message', workflow: true });
+    expect(readText('/stop_off', null)).toMatchObject({ kind: 'message', workflow: true });
+  });
+
   it('that is an alias is the command that it stands for', () => {
     expect(readText('/start', null)).toEqual({ kind: 'relay', command: 'help', args: '' });
   });
@@ -45,13 +59,11 @@ describe('a text from the phone', () => {
   });
 
   it('with another name is a workflow of the project, without the name of the bot', () => {
-    expect(readText('/startup now', null)).toEqual({ kind: 'message', text: '/startup now', stopWord: false });
-    expect(readText('/startup@example_bridge_bot now', null)).toEqual({
-      kind: 'message',
-      text: '/startup now',
-      stopWord: false,
-    });
-    expect(readText('/git:commit', null)).toEqual({ kind: 'message', text: '/git:commit', stopWord: false });
+    const workflow = { kind: 'message', stopWord: false, workflow: true };
+    expect(readText('/startup now', null)).toEqual({ ...workflow, text: '/startup now' });
+    expect(readText('/startup@example_bridge_bot now', null)).toEqual({ ...workflow, text: '/startup now' });
+    expect(readText('/git:commit', null)).toEqual({ ...workflow, text: '/git:commit' });
+    expect(readText('/etc/hosts is wrong', null)).not.toHaveProperty('workflow');
   });
 
   it('that names another bot is not for this bot', () => {

@@ -107,6 +107,7 @@ describe('what goes to the phone', () => {
   });
 
   it('has buttons whose press comes back as a control and is acknowledged', async () => {
+    await relay.poll();
     await relay.post([
       {
         key: 'approval-1',

@@ -1,7 +1,13 @@
 // One mailbox without Cloudflare: puts the parts together over a store, a clock, an alarm and sockets. Delegates only.
 
 import { WaError } from '../../protocol/errors.ts';
-import type { LetterAction, LettersAnswer, OutboxAnswer, OutboxRequest } from '../../protocol/relay-api.ts';
+import type {
+  LetterAction,
+  LettersAnswer,
+  OutboxAnswer,
+  OutboxRequest,
+  PollRequest,
+} from '../../protocol/relay-api.ts';
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
 import { type AlarmDevice, createRuns, type Due, type Run } from './alarm.ts';
@@ -11,12 +17,14 @@ import { learnBotUsername, readBotUsername } from './inbound/bot-username.ts';
 import { acceptEvent } from './inbound/events.ts';
 import { type Accepted, createFloodNotice } from './inbound/quota.ts';
 import { meetDeadlines, nextDeadlineAt } from './notices/deadlines.ts';
+import { createMenuOffer } from './notices/phone-commands.ts';
 import { createDocuments } from './outbound/documents.ts';
 import { endCredentialPause } from './outbound/platform-state.ts';
 import { acceptItems } from './outbound/queue.ts';
 import { createSender } from './outbound/sender.ts';
 import { findFile } from './poll/hand-out.ts';
 import { createPolls } from './poll/polls.ts';
+import type { PollSocket } from './poll/sockets.ts';
 import { readMetrics, readStatus } from './report.ts';
 import { clean, nextCleaningAt } from './retention.ts';
 import { closeAlbums, nextAlbumCloseAt } from './tables/albums.ts';
@@ -33,6 +41,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
   const polls = createPolls(core, runs.soon);
   const documents = createDocuments(core, sender);
   const countForFlood = createFloodNotice(core);
+  const offerMenuOnce = createMenuOffer(core);
   let usernameWanted = false;
   /** A parked poll has just been answered; until the run that follows is over its workstation counts as there. */
   let answered = false;
@@ -51,7 +60,8 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
     answered ||= core.parked(accepted.project).length > 0;
     polls.notify(accepted.project);
-    const sends = told || accepted.sends;
+    const offers = offerMenuOnce(accepted.project);
+    const sends = told || offers || accepted.sends;
     if (sends || usernameWanted || isReactionDue(core)) runs.soon(sends);
     return accepted.kind;
   }
@@ -103,6 +113,11 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     return (['full', 'stored'] as const).find((kind) => kinds.includes(kind)) ?? 'duplicate';
   }
 
+  function poll(socket: PollSocket, request: PollRequest): void {
+    polls.poll(socket, request);
+    if (offerMenuOnce(request.project)) runs.soon(true);
+  }
+
   function post(request: OutboxRequest): OutboxAnswer {
     const { answer, added } = acceptItems(core, request);
     if (!added) return answer;
@@ -117,7 +132,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
   /** Raises `not_found`. */
   function actOnLetter(project: number, id: string, action: LetterAction['action']): LettersAnswer {
     const result = core.sql.transaction(() => actOnDeadLetter(core, project, id, action));
-    if (result === 'unknown') {
+    if (result === 'unknown' || result === 'done') {
       throw new WaError('not_found', `project ${project} has no dead letter ${id}`, {
         hint: 'see the ids with `wa-sync letters`',
       });
@@ -136,7 +151,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
   runs.plan();
   return {
     accept: planned(accept),
-    poll: planned(polls.poll),
+    poll: planned(poll),
     pollGone: planned(polls.gone),
     post: planned(post),
     alarm: runs.alarm,

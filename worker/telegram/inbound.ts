@@ -52,6 +52,7 @@ const updateSchema = v.looseObject({
       // An old message comes without text, with date 0.
       message: v.optional(
         v.looseObject({
+          message_id: integer,
           chat: chatSchema,
           message_thread_id: v.optional(integer),
           is_topic_message: v.optional(v.boolean()),
@@ -99,6 +100,7 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
       at: nowMs,
       kind: 'button',
       buttonId: data,
+      ref: String(tapped.message_id),
       queryRef: id,
       userId: String(from.id),
     });

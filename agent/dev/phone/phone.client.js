@@ -21,6 +21,10 @@ const answeredEarly = new Set();
 let ownerId = 0;
 let linkState = { kind: 'none' };
 let connected = false;
+/** False while the messages of an earlier time are shown. */
+let isLive = true;
+/** The chat showed its end when the last message came. */
+let stuck = true;
 
 function element(name, { text, ...attributes } = {}, ...children) {
   const node = document.createElement(name);
@@ -56,7 +60,9 @@ const wrappers = {
   text_link: ({ url }) => link(url),
   url: (_entity, text) => link(text),
   bot_command: (_entity, text) => {
-    const node = element('button', { type: 'button', class: 'command', title: 'Put it into the message field' });
+    // Not in the Tab order: a long help would stand before the text field.
+    const title = 'Put it into the message field';
+    const node = element('button', { type: 'button', class: 'command', tabindex: '-1', title });
     node.addEventListener('click', () => {
       input.value = text;
       resizeInput();
@@ -108,8 +114,7 @@ function messageItem(message) {
   const original = shown.get(message.replyTo)?.message;
   if (original) bubble.append(element('div', { class: 'reply', text: original.text.slice(0, 120) }));
   if (message.document) {
-    const { fileName, bytes } = message.document;
-    bubble.append(element('p', { class: 'file', text: `📄 ${fileName} (${size(bytes)})` }));
+    bubble.append(fileShown(message.document));
   }
   if (message.text) {
     const entities = [...message.entities].sort((a, b) => a.offset - b.offset || b.length - a.length);
@@ -120,7 +125,17 @@ function messageItem(message) {
   const at = new Date(message.at);
   const time = at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
   meta.append(element('time', { datetime: at.toISOString(), text: time }));
+  const answer = element('button', {
+    type: 'button',
+    class: 'answer',
+    tabindex: '-1',
+    'aria-label': 'Reply',
+    text: '↩',
+  });
+  answer.addEventListener('click', () => replyTo(message));
+  meta.prepend(answer);
   bubble.append(meta);
+  bubble.addEventListener('dblclick', () => replyTo(message));
   const speaker = element('span', { class: 'hidden', text: message.from === 'owner' ? 'You:' : 'wa-sync:' });
   const item = element('li', { class: `message ${message.from}`, 'data-id': message.messageId }, speaker, bubble);
   for (const emoji of message.reactions) {
@@ -130,6 +145,19 @@ function messageItem(message) {
   }
   if (message.buttons.length > 0) item.append(keyboard(message));
   return item;
+}
+
+const pictures = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+
+/** A file of an earlier start is not kept: its name stays. */
+function fileShown({ fileId, fileName, bytes, contentType }) {
+  const href = `file?id=${encodeURIComponent(fileId)}`;
+  const name = element('a', { class: 'file', href, download: fileName, text: `📄 ${fileName} (${size(bytes)})` });
+  if (!pictures.includes(contentType)) return name;
+  const picture = element('img', { class: 'picture', src: href, alt: fileName });
+  picture.addEventListener('load', () => stuck && scrollToEnd());
+  picture.addEventListener('error', () => picture.replaceWith(name));
+  return picture;
 }
 
 function keyboard(message) {
@@ -162,6 +190,7 @@ function key(message, { label, data, url, style }) {
 function show(message) {
   if (message.chatId !== ownerId) return;
   const stick = isAtEnd();
+  stuck = stick;
   const earlier = shown.get(message.messageId);
   const item = messageItem(message);
   if (earlier) earlier.item.replaceWith(item);
@@ -169,6 +198,7 @@ function show(message) {
   shown.set(message.messageId, { message, item });
   byId('empty').hidden = true;
   if (message.from === 'bot' && !earlier) typing.hidden = true;
+  if (message.forceReply !== undefined && !earlier && isLive) replyTo(message, message.forceReply);
   if (stick || (message.from === 'owner' && !earlier)) scrollToEnd();
   else if (!earlier) latest.hidden = false;
 }
@@ -206,7 +236,9 @@ const handlers = {
     shown.clear();
     log.replaceChildren();
     byId('empty').hidden = false;
+    isLive = false;
     for (const message of event.messages) show(message);
+    isLive = true;
     scrollToEnd();
   },
   message: (event) => show(event.message),
@@ -265,10 +297,13 @@ function connect() {
 
 // Actions of the owner
 
-async function post(path, body) {
+function post(path, body) {
+  return send(path, JSON.stringify(body), 'application/json');
+}
+
+async function send(path, body, type) {
   try {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(path, { method: 'POST', headers: { 'content-type': type }, body });
     const answer = await response.json();
     if (response.ok) return answer;
     say(answer.error, toastShownMs);
@@ -288,17 +323,77 @@ function say(text, shownMs) {
   }, shownMs);
 }
 
+// What goes with the next text: the message that it answers, and files
+
+let answered;
+let files = [];
+let lastText = '';
+
+function replyTo(message, placeholder = '') {
+  answered = message;
+  input.placeholder = placeholder || 'Reply';
+  showAttached();
+  input.focus();
+}
+
+function attach(list) {
+  files.push(...list);
+  showAttached();
+  input.focus();
+}
+
+function showAttached() {
+  const stick = isAtEnd();
+  const answers = byId('answers');
+  answers.hidden = answered === undefined;
+  if (answered) answers.textContent = `↩ ${(answered.text || answered.document?.fileName || '').slice(0, 80)}`;
+  else input.placeholder = 'Message';
+  byId('files').replaceChildren(
+    ...files.map(({ name, size: bytes }) => element('li', { text: `${name} (${size(bytes)})` })),
+  );
+  byId('attached').hidden = answered === undefined && files.length === 0;
+  if (stick) scrollToEnd();
+}
+
+function detach() {
+  const was = { answered, files };
+  answered = undefined;
+  files = [];
+  showAttached();
+  return was;
+}
+
+/** The text is the caption of the first file. Pictures go as photos, as from a phone. */
+async function sendFiles(text, list, replyTo) {
+  for (const [index, file] of list.entries()) {
+    const query = new URLSearchParams({ name: file.name, photo: pictures.includes(file.type) ? '1' : '0' });
+    if (index === 0) query.set('text', text);
+    if (replyTo !== undefined) query.set('replyTo', replyTo);
+    const sent = await send(`upload?${query}`, file, file.type || 'application/octet-stream');
+    if (!sent) return { unsent: list.slice(index), text: index === 0 ? text : '' };
+  }
+  return { unsent: [], text: '' };
+}
+
 async function sendInput() {
   const text = input.value;
-  if (text.trim() === '') return;
+  if (text.trim() === '' && files.length === 0) return;
   input.value = '';
   resizeInput();
-  const sent = await post('say', { text });
-  // An unsent text returns to the field, unless the owner has typed a new one.
-  if (!sent && input.value === '') {
-    input.value = text;
-    resizeInput();
-  }
+  lastText = text || lastText;
+  const { answered: to, files: list } = detach();
+  const replyTo = to?.messageId;
+  const { unsent, text: back } =
+    list.length > 0
+      ? await sendFiles(text, list, replyTo)
+      : { unsent: [], text: (await post('say', { text, ...(replyTo === undefined ? {} : { replyTo }) })) ? '' : text };
+  if (unsent.length === 0 && back === '') return;
+  // What was not sent returns to the field, unless the owner has typed a new text.
+  if (input.value === '') input.value = back;
+  answered ??= to;
+  files = [...unsent, ...files];
+  showAttached();
+  resizeInput();
 }
 
 function resizeInput() {
@@ -313,6 +408,12 @@ byId('form').addEventListener('submit', (event) => {
 });
 input.addEventListener('input', resizeInput);
 input.addEventListener('keydown', (event) => {
+  if (event.key === 'ArrowUp' && input.value === '' && lastText !== '') {
+    event.preventDefault();
+    input.value = lastText;
+    resizeInput();
+  }
+  if (event.key === 'Escape') detach();
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   void sendInput();
@@ -320,6 +421,37 @@ input.addEventListener('keydown', (event) => {
 for (const button of document.querySelectorAll('[data-command]')) {
   button.addEventListener('click', () => post('say', { text: button.dataset.command }));
 }
+byId('attach').addEventListener('click', () => byId('file').click());
+byId('detach').addEventListener('click', () => {
+  detach();
+  input.focus();
+});
+byId('file').addEventListener('change', (event) => {
+  attach(event.target.files);
+  event.target.value = '';
+});
+input.addEventListener('paste', (event) => {
+  const pasted = [...(event.clipboardData?.files ?? [])];
+  if (pasted.length === 0) return;
+  event.preventDefault();
+  attach(pasted);
+});
+const phone = document.querySelector('.phone');
+for (const type of ['dragenter', 'dragover']) {
+  phone.addEventListener(type, (event) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    phone.classList.add('dropping');
+  });
+}
+phone.addEventListener('dragleave', (event) => {
+  if (!phone.contains(event.relatedTarget)) phone.classList.remove('dropping');
+});
+phone.addEventListener('drop', (event) => {
+  event.preventDefault();
+  phone.classList.remove('dropping');
+  attach(event.dataTransfer?.files ?? []);
+});
 latest.addEventListener('click', scrollToEnd);
 chat.addEventListener('scroll', () => {
   if (isAtEnd()) latest.hidden = true;

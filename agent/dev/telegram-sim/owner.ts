@@ -14,6 +14,8 @@ export interface SayOptions {
   replyTo?: number;
   quote?: string;
   file?: UploadedFile;
+  /** The file is sent as a photo, without its name. */
+  photo?: boolean;
   /** The parts of an album have the same one. */
   album?: string;
 }
@@ -37,7 +39,7 @@ export function ownerActions(world: World, send: (update: object) => Promise<voi
     return stored;
   };
   return {
-    async say(text, { chatId = ownerId, file, ...placement } = {}) {
+    async say(text, { chatId = ownerId, file, photo = false, ...placement } = {}) {
       const chat = world.chats.get(chatId);
       if (!chat) throw new WaError('bad_arguments', `no chat ${chatId}`);
       const typed = text.trim();
@@ -46,7 +48,7 @@ export function ownerActions(world: World, send: (update: object) => Promise<voi
         addMessage(world, chat, 'owner', {
           ...withDetected({ text: part, entities: [] }),
           ...placement,
-          ...(file && index === 0 && { file: addFile(world, file) }),
+          ...(file && index === 0 && { file: addFile(world, file), photo }),
         }),
       ) as [StoredMessage, ...StoredMessage[]];
       await Promise.all([first, ...rest].map(({ message }) => send({ message })));

@@ -11,15 +11,17 @@ import { createFailureScript } from './failures.ts';
 import { createFloodGate } from './flood.ts';
 import { type Method, messageMethods } from './methods.ts';
 import { type OwnerActions, ownerActions } from './owner.ts';
-import type { ApiCall, ApiFailure, PhoneReaction, SimChat, SimMessage } from './types.ts';
+import type { ApiCall, ApiFailure, PhoneReaction, SavedMessage, SimChat, SimMessage, UploadedFile } from './types.ts';
 import { updateMethods } from './update-methods.ts';
 import { createUpdateQueue } from './update-queue.ts';
 import { createWebhookSender } from './webhook.ts';
-import { createWorld, idFromClock, shown, type WorldOptions } from './world.ts';
+import { createWorld, idFromClock, restore, savedOf, shown, type WorldOptions } from './world.ts';
 
-export type { ApiCall, ApiFailure, PhoneReaction, SimMessage } from './types.ts';
+export type { ApiCall, ApiFailure, PhoneReaction, SavedMessage, SimMessage } from './types.ts';
 
 export interface TelegramSimOptions extends WorldOptions {
+  /** The private chat of an earlier run. */
+  saved?: readonly SavedMessage[];
   /** Port on 127.0.0.1; 0 or absent = any free port. */
   port?: number;
   /** Default: random, so that no other page or program on the machine can act as the bot. */
@@ -61,6 +63,10 @@ export interface TelegramSim extends OwnerActions {
   /** The reactions of the bot, in order; only the last are kept. */
   readonly reactions: readonly PhoneReaction[];
   chats(): SimChat[];
+  /** The last messages of the private chat, for `saved` of a later run. */
+  saved(count: number): SavedMessage[];
+  /** What the phone shows of a file; undefined = it is not kept any more. */
+  file(fileId: string): UploadedFile | undefined;
   link(): LinkState;
   /** A getUpdates call is waiting. */
   isPolled(): boolean;
@@ -69,12 +75,16 @@ export interface TelegramSim extends OwnerActions {
   close(): Promise<void>;
 }
 
+/** Default id of the owner, and of the private chat. */
+export const simOwnerId = 1_000_001;
+
 /** @throws {WaError} port_in_use */
 export async function startTelegramSim(options: TelegramSimOptions = {}): Promise<TelegramSim> {
-  const { botId = 100_000_001, ownerId = 1_000_001, clock = Date.now, keptCalls = 20_000 } = options;
+  const { botId = 100_000_001, ownerId = simOwnerId, clock = Date.now, keptCalls = 20_000 } = options;
   const token = options.token ?? `${botId}:${randomBytes(26).toString('base64url')}`;
   const firstId = options.firstId ?? idFromClock(clock());
   const world = createWorld(options, { botId, ownerId, clock, firstId });
+  restore(world, ownerId, options.saved ?? []);
   const queue = createUpdateQueue(firstId, clock);
   const failures = createFailureScript();
   const methods = new Map<string, { name: string; run: Method }>();
@@ -175,6 +185,11 @@ export async function startTelegramSim(options: TelegramSimOptions = {}): Promis
         .filter(([id]) => chatId === undefined || id === chatId)
         .flatMap(([, ofChat]) => [...ofChat.values()].map(shown)),
     chats: () => [...world.chats.values()],
+    saved: (count) => savedOf(world, ownerId, count),
+    file(fileId) {
+      const known = world.files.get(fileId);
+      return known && { ...known.file, data: known.data };
+    },
     link: () => link,
     isPolled: updates.isPolled,
     pendingUpdates: () => queue.size(),

@@ -95,6 +95,9 @@ export interface StoredMessage {
   file?: SimFile;
 }
 
+/** A message as it is kept over a restart: without its chat, and without the bytes of its file. */
+export type SavedMessage = Omit<StoredMessage, 'chat'>;
+
 export interface UploadedFile {
   fileName: string;
   contentType: string;

@@ -5,7 +5,16 @@ import type { Message, MessageEntity, User } from 'grammy/types';
 import { createEventLog, type EventLog } from './events.ts';
 import { shownButtons } from './keyboard.ts';
 import { badRequest } from './refusal.ts';
-import type { Keyboard, PhoneReaction, SimChat, SimFile, SimMessage, StoredMessage, UploadedFile } from './types.ts';
+import type {
+  Keyboard,
+  PhoneReaction,
+  SavedMessage,
+  SimChat,
+  SimFile,
+  SimMessage,
+  StoredMessage,
+  UploadedFile,
+} from './types.ts';
 
 export interface World {
   bot: User;
@@ -18,6 +27,7 @@ export interface World {
   /** All reactions, in order. */
   reactions: PhoneReaction[];
   files: Map<string, { file: SimFile; path: string; data: Uint8Array }>;
+  filesAdded: number;
   /** Presses that the bot has not answered yet. */
   openPresses: Set<string>;
   commands: { command: string; description: string }[];
@@ -69,6 +79,7 @@ export function createWorld({ groups = [], privateTopics = false }: WorldOptions
     nextMessageId: firstId,
     reactions: [],
     files: new Map(),
+    filesAdded: 0,
     openPresses: new Set(),
     commands: [],
     events: createEventLog(),
@@ -150,11 +161,35 @@ export function publish(world: World, stored: StoredMessage): void {
   world.events.publish({ type: 'message', message: shown(stored) });
 }
 
+/** The last messages of a chat, to be restored by a later start. */
+export function savedOf(world: World, chatId: number, count: number): SavedMessage[] {
+  const all = [...(world.messages.get(chatId)?.values() ?? [])].slice(-count);
+  return all.map(({ chat: _chat, ...saved }) => saved);
+}
+
+/** Before the first message. New ids follow the restored ones. */
+export function restore(world: World, chatId: number, saved: readonly SavedMessage[]): void {
+  const chat = findChat(world, chatId);
+  const ofChat = new Map(saved.map((each) => [each.message.message_id, { ...each, chat }]));
+  world.messages.set(chatId, ofChat);
+  world.nextMessageId = Math.max(world.nextMessageId, ...[...ofChat.keys()].map((id) => id + 1));
+}
+
+/** The oldest files beyond these bytes are forgotten, as the real server forgets what nobody fetched. */
+const keptFileBytes = 256 * 1024 * 1024;
+
 export function addFile(world: World, upload: UploadedFile): SimFile {
   const fileId = `SIM${randomBytes(18).toString('base64url')}`;
   const { fileName, contentType, data } = upload;
   const file = { fileId, fileName, contentType, bytes: data.length };
-  world.files.set(fileId, { file, path: `documents/file_${world.files.size + 1}`, data });
+  world.filesAdded += 1;
+  world.files.set(fileId, { file, path: `documents/file_${world.filesAdded}`, data });
+  let bytes = [...world.files.values()].reduce((sum, each) => sum + each.data.length, 0);
+  for (const [id, each] of world.files) {
+    if (bytes <= keptFileBytes || id === fileId) break;
+    world.files.delete(id);
+    bytes -= each.data.length;
+  }
   return file;
 }
 

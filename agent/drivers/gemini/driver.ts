@@ -39,6 +39,7 @@ export const gemini: Driver = {
   tools,
   // A prompt on the command line, or a protocol on stdio.
   isHeadless: (argv) => argv.some((arg) => /^(-p|--prompt|--acp|--experimental-acp)(=|$)/.test(arg)),
+  withoutDialogs: ['--approval-mode', 'yolo'],
   // The CLI allows 100 turns for one prompt, and drops the hundredth silently.
   maxContinuations: 99,
 };

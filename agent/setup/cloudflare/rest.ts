@@ -7,7 +7,7 @@ import { oneLine } from '../../../protocol/lines.ts';
 import { readText } from '../../http.ts';
 import { type Connection, connectTo } from '../../relay/connection.ts';
 
-export const defaultBaseUrl = 'https://api.cloudflare.com/client/v4';
+const defaultBaseUrl = 'https://api.cloudflare.com/client/v4';
 
 export interface RestCall {
   method?: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';

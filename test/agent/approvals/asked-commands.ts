@@ -174,6 +174,8 @@ export const askedCommands: Readonly<Record<string, readonly (readonly [command:
   'stops or steers wa-sync, or ends its processes': [
     ['wa-sync down', 'own'],
     ['wa-sync hooks uninstall', 'own'],
+    ['wa-sync relay upgrade status', 'own'],
+    ['wa-sync rotate agent', 'own'],
     ['npx wa-sync hooks uninstall', 'own'],
     ['npx -y wa-sync@latest hooks install', 'own'],
     ['node dist/wa-sync.js down', 'own'],

@@ -438,6 +438,7 @@ export const ordinaryCommands: Readonly<Record<string, readonly string[]>> = {
   ],
   'of wa-sync that look and send': [
     'wa-sync status',
+    'wa-sync relay status',
     'wa-sync --help',
     'wa-sync approvals',
     'wa-sync audit --since 2h',

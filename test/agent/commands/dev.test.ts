@@ -1,9 +1,11 @@
 // `wa-sync dev` of the built program, started twice and started where it cannot work.
 
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { devPlace } from '../../../agent/dev/variables.ts';
 import { type Running, runProgram, until } from '../../helpers/daemon.ts';
 import { textUpdate } from '../../worker/updates.ts';
 
@@ -42,12 +44,12 @@ describe('wa-sync dev', () => {
     const said = new RegExp(`already runs for this folder: .*process ${first.pid} .*\\(daemon_running\\)\n`);
     expect(second.stderr).toMatch(said);
     expect(await config()).toBe(before);
-    // In this folder `wa-sync status` points to the daemon of `dev`.
+    // In this folder every command finds the daemon of `dev`, and says so.
     const beside = await start(['status']).exited;
-    expect(beside.stderr).toContain(`\`wa-sync dev\` runs for ${project} (pid ${first.pid}) (daemon_not_running)`);
-    expect(beside.stderr).toMatch(
-      /For that one: WA_STATE_DIR=\S+ WA_CONFIG_DIR=\S+ WA_RUNTIME_DIR=\S+ wa-sync status\n/,
-    );
+    expect(beside).toMatchObject({ code: 0, stderr: `(this is \`wa-sync dev\` of ${project})\n` });
+    expect(beside.stdout).toContain(`pid ${first.pid}`);
+    expect((await start(['send', 'from the other terminal']).exited).stdout).toContain('the daemon sends it');
+    expect((await start(['away', 'off']).exited).stdout).toMatch(/^Away is off/);
     // The hint works as it stands.
     const [, variables = ''] = /from here: (.*) wa-sync down\n/.exec(second.stderr) ?? [];
     const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=')));
@@ -57,15 +59,24 @@ describe('wa-sync dev', () => {
   }, 90_000);
 
   it('with Gemini CLI installs hooks that serve its own directories, whatever their environment says', async () => {
+    execFileSync('git', ['-C', project, 'init', '--quiet']);
     const first = start(['dev', '--agent', 'gemini']);
     await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
     const { hooks } = JSON.parse(await readFile(join(project, '.gemini', 'settings.json'), 'utf8'));
     const { command } = hooks.BeforeTool[0].hooks[0];
-    const [, variables = ''] = /\n {2}export (.*)\n/.exec(first.stdout()) ?? [];
-    const env = Object.fromEntries(variables.split(' ').map((pair) => pair.split('=')));
-    expect(command.endsWith(` '${env.WA_RUNTIME_DIR}' '${env.WA_CONFIG_DIR}' '${env.WA_STATE_DIR}'`)).toBe(true);
-    expect((await start(['status'], env).exited).stdout).not.toContain('hooks /');
-    expect(await start(['down'], env).exited).toMatchObject({ code: 0 });
+    const state = join(home, '.local', 'state', 'wa-sync');
+    const [name = ''] = await readdir(join(state, 'dev'));
+    const { baseDir, runtimeDir } = devPlace({ state, runtime: join(state, 'run') }, project);
+    expect(baseDir).toBe(join(state, 'dev', name));
+    expect(command.endsWith(` '${runtimeDir}' '${join(baseDir, 'config')}' '${join(baseDir, 'state')}'`)).toBe(true);
+    const status = (await start(['status']).exited).stdout;
+    expect(status).not.toContain('hooks /');
+    // Without dialogs of its own the agent asks on the phone, and its settings stay out of git.
+    expect(first.stdout()).toContain(`\n  cd ${project} && gemini --approval-mode yolo\n`);
+    expect(status).toContain('approvals  risky');
+    expect(first.stdout()).toContain('(new, in .git/info/exclude)');
+    expect(execFileSync('git', ['-C', project, 'status', '--porcelain'], { encoding: 'utf8' })).toBe('');
+    expect(await start(['down']).exited).toMatchObject({ code: 0 });
     await first.exited;
   }, 90_000);
 
@@ -81,6 +92,32 @@ describe('wa-sync dev', () => {
       expect((await readFile(join(parentPath, name))).includes(key), join(parentPath, name)).toBe(false);
     }
     expect(await readFile(`/proc/${running.pid}/environ`, 'utf8').catch(() => '')).not.toContain(key);
+  }, 90_000);
+
+  it('comes back after a restart with the same address for an open page, and with its chat', async () => {
+    const first = start(['dev']);
+    const up = (each: Running) => until('it runs', () => each.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await up(first);
+    const open = (each: Running) => new URL(/phone {6}(\S+)/.exec(each.stdout())?.[1] ?? '');
+    const { origin, href } = open(first);
+    const cookie = (await fetch(href, { redirect: 'manual' })).headers.get('set-cookie')?.split(';')[0] ?? '';
+    const headers = { cookie, origin, 'content-type': 'application/json' };
+    const say = (text: string) => fetch(`${origin}/say`, { method: 'POST', headers, body: JSON.stringify({ text }) });
+    expect((await say('before the restart')).status).toBe(200);
+    first.child.kill('SIGTERM');
+    await first.exited;
+    const second = start(['dev']);
+    await up(second);
+    expect(open(second).origin).toBe(origin);
+    expect(open(second).href).not.toBe(href);
+    const events = await fetch(`${origin}/events`, { headers: { cookie } });
+    const reader = (events.body as ReadableStream<Uint8Array>).getReader();
+    let text = '';
+    while (!text.includes('\ndata: ')) text += new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    expect(text).toContain('before the restart');
+    expect((await say('and after it')).status).toBe(200);
+    expect((await fetch(origin, { headers: { cookie: `${cookie}x` } })).status).toBe(401);
   }, 90_000);
 
   const bot = { TELEGRAM_BOT_TOKEN: '100000001:made-up', TELEGRAM_CHAT_ID: '1000001' };

@@ -3,6 +3,7 @@
 import { get } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { phoneUrl } from '../../../agent/dev/phone-key.ts';
+import { digestOf } from '../../../agent/dev/phone-place.ts';
 import { phonePages } from '../../../agent/dev/phone-server.ts';
 import { startTelegramSim, type TelegramSim } from '../../../agent/dev/telegram-sim/sim.ts';
 
@@ -76,7 +77,7 @@ describe('the server of the phone page', () => {
   it('forbids foreign and inline code, and frames around it', async () => {
     const { headers } = await fetch(sim.apiRoot);
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
@@ -105,7 +106,7 @@ describe('the server of the phone page', () => {
 
   it('admits only a browser that has the key', async () => {
     const key = 'k_5-Q';
-    const locked = await startTelegramSim({ pages: await phonePages({ key }) });
+    const locked = await startTelegramSim({ pages: await phonePages({ keys: [digestOf(key)] }) });
     try {
       const open = (path: string, headers: Record<string, string> = {}) =>
         fetch(`${locked.apiRoot}${path}`, { headers, redirect: 'manual' });

@@ -15,6 +15,7 @@ import {
   type NewRow,
   readDeadMessage,
   readDeadMessages,
+  readRow,
   setLogRow,
 } from '../tables/log.ts';
 import { countDeadKeys, lastPosition, readDeadKeys, readDeadParts, type StoredCall, setRow } from '../tables/outbox.ts';
@@ -24,15 +25,17 @@ import type { LogRow, ProjectRow } from '../tables/rows.ts';
 
 const maxDeadLetters = 50;
 
-type Action = LetterAction['action'];
+/** `text` = retry as a text, whatever its name is of. */
+type Action = LetterAction['action'] | 'text';
 
-export type DeadLetterResult = 'retried' | 'dropped' | 'unknown' | 'full';
+export type DeadLetterResult = 'retried' | 'dropped' | 'done' | 'unknown' | 'full';
 
-const resultOf = { retry: 'retried', drop: 'dropped' } as const;
+const resultOf = { retry: 'retried', text: 'retried', drop: 'dropped' } as const;
 
 export const deadLetterAnswers: Record<DeadLetterResult, string> = {
   retried: 'Queued again.',
   dropped: 'Dropped.',
+  done: 'This was done before.',
   unknown: 'This message is no longer in the mailbox.',
   full: 'The mailbox is full. Try again when the workstation has taken some messages.',
 };
@@ -41,15 +44,27 @@ const reasonOf: Record<string, string> = {
   expired: 'it waited longer than it may',
   failed: 'its turn ended without an answer',
   lost: 'it did not reach the agent',
-  refused: 'the workstation refused it',
+  refused: 'you were asked what to do with it',
   delivered: 'its workstation is away',
 };
 
-/** Reads the action of a relay button: `relay:retry:<id>` or `relay:drop:<id>`. */
-export function readOwnAction(action: string): { action: Action; deadLetterId: string } | null {
+export type OwnAction =
+  /** `isListed`: a button of the list of `/letters`. */
+  | { verb: 'retry' | 'drop'; id: string; isListed: boolean }
+  | { verb: 'text'; id: string }
+  /** The owner meant this command with the message of that id. */
+  | { verb: 'say'; id: string; text: string };
+
+/** Reads the action of a relay button: `relay:retry:<id>`, `relay:drop:<id>`, `relay:listed:retry:<id>`, `relay:text:<id>`, `relay:say:<id>:<command>`. */
+export function readOwnAction(action: string): OwnAction | null {
   if (!action.startsWith(ownActionPrefix)) return null;
-  const [, verb, ...rest] = action.split(':');
-  return verb === 'retry' || verb === 'drop' ? { action: verb, deadLetterId: rest.join(':') } : null;
+  const [first = '', ...others] = action.slice(ownActionPrefix.length).split(':');
+  const isListed = first === 'listed';
+  const [verb = '', ...rest] = isListed ? others : [first, ...others];
+  if (verb === 'retry' || verb === 'drop') return { verb, id: rest.join(':'), isListed };
+  if (verb === 'text') return { verb, id: rest.join(':') };
+  const [id = '', ...words] = rest;
+  return verb === 'say' ? { verb, id, text: words.join(':') } : null;
 }
 
 /** Up to where delivered messages are dead letters too: to the cursor when another workstation may take the project. */
@@ -94,32 +109,37 @@ export function actOnDeadLetter(core: Core, number: number, id: string, action: 
   if (inbound === undefined) return actOnKey(core, number, id, action) ? resultOf[action] : 'unknown';
   const project = readProject(core.sql, number);
   if (project === undefined || inbound.epoch !== core.epoch || inbound.project !== number) return 'unknown';
-  const row = readDeadMessage(core.sql, number, deliveredTo(core, project), inbound.seq);
+  const known = readRow(core.sql, number, inbound.seq);
+  if (known?.dlq_done === 1) return 'done';
+  // A tap may come before the report that the daemon did not hand the message over.
+  const row = action === 'text' ? known : readDeadMessage(core.sql, number, deliveredTo(core, project), inbound.seq);
   if (row === undefined) return 'unknown';
-  if (action === 'retry') {
+  const isAgain = action !== 'drop';
+  if (isAgain) {
     if (!hasQuota(core)) return 'full';
-    appendAgain(core, row);
+    appendAgain(core, row, action === 'text');
   }
   setLogRow(core, row, {
     dlq_done: 1,
     // A message that the workstation still has ends here: it is not handed out again, whatever a later receipt says.
-    state: row.state ?? (action === 'retry' ? 'lost' : 'refused'),
+    state: row.state ?? (isAgain ? 'lost' : 'refused'),
     state_at: row.state_at ?? core.clock(),
     // The new row owns the reaction of the phone message.
-    shown: action === 'retry' ? noReaction : row.shown,
+    shown: isAgain ? noReaction : row.shown,
   });
   if (row.state === null) saveProject(core, project);
   return resultOf[action];
 }
 
 /** The same message with its present text, its files and its quote, as if it had just been sent. */
-function appendAgain(core: Core, { project, seq, ref, body: stored }: LogRow): void {
+function appendAgain(core: Core, { project, seq, ref, body: stored }: LogRow, asText: boolean): void {
   const nowMs = core.clock();
-  const body = JSON.parse(stored) as Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'>;
+  const { workflow, ...body } = JSON.parse(stored) as Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'>;
   const newest = ref === '' ? undefined : findByRef(core.sql, project, ref);
   const text = newest?.kind === 'edit' ? (JSON.parse(newest.body) as { text: string }).text : body.text;
   const again = { at: nowMs, expiresAt: nowMs + core.messageTtlMs, retryOf: messageId(core.epoch, project, seq) };
-  appendRow(core, project, { ...body, ...again, ref, kind: 'message', text });
+  const named = workflow && !asText ? { workflow } : {};
+  appendRow(core, project, { ...body, ...named, ...again, ref, kind: 'message', text });
 }
 
 /** Queues the dead parts of a key again, behind everything that waits, or marks them as done; false = the key has no dead part. */

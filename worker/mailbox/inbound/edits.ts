@@ -8,7 +8,7 @@ import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import { readAlbum } from '../tables/albums.ts';
-import { appendRow, findByRef, readRow, setBody } from '../tables/log.ts';
+import { appendRow, findByRef, readRow, setBody, setLogRow } from '../tables/log.ts';
 import type { AlbumTexts, LogRow } from '../tables/rows.ts';
 import { readBotUsername } from './bot-username.ts';
 import { type Accepted, hasQuota, refuseAsFull, storeControl, stored } from './quota.ts';
@@ -36,21 +36,31 @@ export function storeEdit(core: Core, event: EditEvent): Accepted {
     tellPhone(core, project, gone, {}, 'edit:gone');
     return stored(project, { sends: true });
   }
-  return correct(core, event, target, reading.kind === 'message' ? markedText(event, reading.text) : text);
+  const words = reading.kind === 'message' ? markedText(event, reading.text) : text;
+  return correct(core, event, target, words, reading.kind === 'message' && reading.workflow === true);
 }
 
-function correct(core: Core, { project, at, ref: part, forwarded }: EditEvent, target: LogRow, text: string): Accepted {
+function correct(
+  core: Core,
+  { project, at, ref: part, forwarded }: EditEvent,
+  target: LogRow,
+  text: string,
+  workflow: boolean,
+): Accepted {
   const body = JSON.parse(target.body) as { text: string; editOf?: string; parts?: AlbumTexts };
   const parts = body.parts?.map(([ref, was]): AlbumTexts[number] => [ref, ref === part ? text : was]);
   const newText = parts === undefined ? text : joined(parts);
   if (body.text === newText) return stored(project);
   if (!hasQuota(core)) return refuseAsFull(core, project);
+  // The owner has said what was meant: nothing of the first text is left to deliver.
+  if (target.kind === 'message' && target.state === 'refused') setLogRow(core, target, { dlq_done: 1 });
   appendRow(core, project, {
     at,
     ref: target.ref,
     kind: 'edit',
     editOf: body.editOf ?? messageId(core.epoch, project, target.seq),
     text: newText,
+    ...(workflow && parts === undefined ? { workflow } : {}),
     ...(forwarded === undefined ? {} : { forwarded }),
     ...(parts === undefined ? {} : { parts }),
   });

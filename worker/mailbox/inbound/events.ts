@@ -6,18 +6,17 @@ import { megabytes } from '../../../protocol/size.ts';
 import { markedText, type Reading, readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { actOnDeadLetter, deadLetterAnswers, readOwnAction } from '../dead-letters/dead-letters.ts';
-import { answerCommand, offerMenu } from '../notices/phone-commands.ts';
 import { noteDelivery } from '../outbound/outcomes.ts';
 import { followMigration } from '../outbound/platform-state.ts';
-import { answerTap, tellPhone } from '../outbound/queue.ts';
+import { tellPhone } from '../outbound/queue.ts';
 import { holdAlbum, readAlbum } from '../tables/albums.ts';
-import { type KnownButton, pressedButton, takeReplyAction } from '../tables/buttons.ts';
+import { type KnownButton, takeReplyAction } from '../tables/buttons.ts';
 import { forgetUpdate, rememberUpdate } from '../tables/dedupe.ts';
-import { appendRow, controlWaits } from '../tables/log.ts';
-import { openProject } from '../tables/projects.ts';
+import { appendRow } from '../tables/log.ts';
 import { readBotUsername } from './bot-username.ts';
+import { pressButton } from './buttons.ts';
 import { addAlbumPart, storeEdit } from './edits.ts';
+import { carryOut } from './orders.ts';
 import { type Accepted, controlReserve, hasQuota, refuseAsFull, storeControl, stored } from './quota.ts';
 
 type MessageEvent = InboundEvent & { kind: 'message' };
@@ -62,17 +61,9 @@ function storeMessage(core: Core, event: MessageEvent): Accepted {
     return storeControl(core, event, { type: 'reply', action, key, userId: event.userId ?? '', text: event.text });
   }
   switch (reading.kind) {
-    case 'relay': {
-      const { command, args } = reading;
-      const { text, buttons } = answerCommand(core, command, args, project);
-      // Each command that waits is answered once; the actions of /letters differ by what they name.
-      const named = command === 'letters' ? `:${args}` : '';
-      tellPhone(core, project, text, { buttons }, `command:${command}${named}`);
-      if (command === 'help') offerMenu(core, project);
-      return stored(project, { sends: true });
-    }
+    case 'relay':
     case 'control':
-      return storeControl(core, event, reading.control);
+      return carryOut(core, event, reading);
     case 'message':
       return storeText(core, event, reading);
   }
@@ -97,6 +88,7 @@ function storeText(core: Core, event: MessageEvent, reading: Reading & { kind: '
       text,
       expiresAt: at + core.messageTtlMs,
       ...(reading.stopWord ? { stopWord: true as const } : {}),
+      ...(reading.workflow ? { workflow: true as const } : {}),
       ...(quote === undefined ? {} : { quote }),
       ...(quoteFrom === undefined ? {} : { quoteFrom }),
       ...(forwarded === undefined ? {} : { forwarded }),
@@ -118,13 +110,16 @@ function askedFor(core: Core, event: MessageEvent, reading: Reading): KnownButto
   return hasQuota(core, controlReserve) ? takeReplyAction(core.sql, event.project, event.answersRef) : undefined;
 }
 
-/** A file whose caption looks like a command is an ordinary message; STOP stays STOP. A forwarded text is never read as either. */
+/** A file whose caption looks like a command or a workflow is an ordinary message; STOP stays STOP. A forwarded text is never read as either. */
 function readMessage(core: Core, event: MessageEvent): Reading {
   const message = { kind: 'message', text: event.text, stopWord: false } as const;
   if (event.forwarded) return message;
   const reading = readText(event.text, readBotUsername(core));
   const carries = event.files !== undefined || event.tooLarge !== undefined;
-  const isCommand = reading.kind === 'relay' || (reading.kind === 'control' && reading.control.type === 'command');
+  const isCommand =
+    reading.kind === 'relay' ||
+    (reading.kind === 'control' && reading.control.type === 'command') ||
+    (reading.kind === 'message' && reading.workflow === true);
   return carries && isCommand ? message : reading;
 }
 
@@ -135,25 +130,4 @@ function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq:
     tellPhone(core, project, text, { replyTo: messageId(core.epoch, project, seq) });
   }
   return tooLarge.length > 0;
-}
-
-type ButtonEvent = InboundEvent & { kind: 'button' };
-
-/** A tap is an action of the relay, or a control for the daemon. */
-function pressButton(core: Core, event: ButtonEvent): Accepted {
-  const button = pressedButton(core.sql, event.buttonId);
-  const text = button === undefined ? 'This button has expired.' : press(core, button, event);
-  answerTap(core, event, text);
-  return stored(button?.project ?? event.project, { sends: true });
-}
-
-/** Returns the text that the phone shows for a moment. */
-function press(core: Core, { project, action, key }: KnownButton, { at, userId }: ButtonEvent): string {
-  const own = readOwnAction(action);
-  if (own !== null) return deadLetterAnswers[actOnDeadLetter(core, project, own.deadLetterId, own.action)];
-  const control = { type: 'button' as const, action, key, userId };
-  if (controlWaits(core.sql, openProject(core.sql, project), control)) return 'Recorded.';
-  if (!hasQuota(core, controlReserve)) return 'Not recorded: the mailbox is full.';
-  appendRow(core, project, { at, ref: '', kind: 'control', control });
-  return 'Recorded.';
 }

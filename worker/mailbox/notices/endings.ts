@@ -15,22 +15,15 @@ export interface Ending {
   state: ReceiptState;
 }
 
-/** The ends that the relay tells, and whether another try may help. The daemon tells a failed turn, with its error. */
+/** The ends that the relay tells, another try of which may help. The daemon tells a failed turn, with its error, and why it refused. */
 const told = {
   expired: {
-    retry: true,
     one: 'This message expired before the agent took it.',
     many: (messages: string) => `${messages} expired before the agent took them.`,
   },
   lost: {
-    retry: true,
     one: 'This message did not reach the agent, in three attempts.',
     many: (messages: string) => `${messages} did not reach the agent, in three attempts each.`,
-  },
-  refused: {
-    retry: false,
-    one: 'The workstation refused this message.',
-    many: (messages: string) => `The workstation refused ${messages}.`,
   },
 };
 
@@ -52,14 +45,13 @@ export function tellEndings(core: Core, project: number, endings: readonly Endin
 
 /** `row` is named when it is the only one. */
 function tellEnd(core: Core, project: number, state: ToldState, count: number, row: LogRow | undefined): void {
-  const { retry, one, many } = told[state];
+  const { one, many } = told[state];
   if (count > 1 || row === undefined) {
-    tellPhone(core, project, `${many(messagesText(count))}${retry ? ' /letters lists them with Retry.' : ''}`);
+    tellPhone(core, project, `${many(messagesText(count))} /letters lists them with Retry.`);
     return;
   }
   const id = messageId(core.epoch, row.project, row.seq);
-  const buttons = retry ? retryButton(core, project, id) : [];
-  tellPhone(core, project, one, { buttons, replyTo: id });
+  tellPhone(core, project, one, { buttons: retryButton(core, project, id), replyTo: id });
 }
 
 /** A slow stream of expiries is told once an hour. */

@@ -1,6 +1,6 @@
 // Commands that need no workstation, answered in words and buttons for the phone.
 
-import { offeredCommands, type RelayCommand } from '../../../protocol/commands.ts';
+import { offeredForms, type RelayCommand } from '../../../protocol/commands.ts';
 import { durationText } from '../../../protocol/duration.ts';
 import { receiptStates } from '../../../protocol/receipts.ts';
 import type { Letter } from '../../../protocol/relay-api.ts';
@@ -15,6 +15,7 @@ import { issueButton } from '../tables/buttons.ts';
 import { tapLane } from '../tables/outbox.ts';
 import { openProject } from '../tables/projects.ts';
 import type { ProjectRow } from '../tables/rows.ts';
+import { getMeta, setMeta } from '../tables/schema.ts';
 import { clockText } from './words.ts';
 
 export interface PhoneText {
@@ -26,18 +27,44 @@ const help = [
   'What you write here reaches the coding agent in your terminal.',
   '👀 in the mailbox or on the workstation, ✍ the agent has it, 👍 answered, 👎 not answered.',
   '',
-  ...offeredCommands.map(({ name, args, help }) => `/${name}${args && ` ${args}`} - ${help}`),
+  ...offeredForms.map(({ form, args, help }) => `/${form}${args && ` ${args}`} - ${help}`),
   '',
   'Any other /name runs the workflow of that name in the project. //name hands /name to the agent as it is.',
 ].join('\n');
 
 /** Gives the phone the list of commands, where the platform has one; of several that wait the newest. */
-export function offerMenu(core: Core, project: number): void {
+export function offerMenu(core: Core, project: number, ttlMs = menuTtlMs): void {
+  if (!core.platform.capabilities.menu) return;
   const slot = 'menu:';
-  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs: menuTtlMs });
+  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs });
 }
 
 const menuTtlMs = 120_000;
+/** Nobody waits for it: a platform that does not answer must not keep the object awake. */
+const unaskedTtlMs = 3_000;
+
+/** The menu as the phone may have it from an earlier version of the relay. */
+const menuVersion = JSON.stringify(offeredForms);
+
+/**
+ * Offers the menu where the phone does not have this list yet. True = it waits to be sent. Of a list that the platform does not
+ * take, another start of the object tries again.
+ */
+export function createMenuOffer(core: Core): (project: number) => boolean {
+  let isOffered = false;
+  return (project) => {
+    if (isOffered || !core.platform.capabilities.menu) return false;
+    isOffered = true;
+    if (getMeta(core.sql, 'menu') === menuVersion) return false;
+    offerMenu(core, project, unaskedTtlMs);
+    return true;
+  };
+}
+
+/** The phone has the menu. */
+export function noteMenu(core: Core): void {
+  setMeta(core.sql, 'menu', menuVersion);
+}
 
 /** A phone shows a handful; the rest is there when these are dealt with. */
 const shownLetters = 8;
@@ -77,7 +104,7 @@ function statusText(core: Core, number: number): string {
     `Messages: ${ladder.length === 0 ? 'none' : ladder.join(', ')}.`,
     ...(oldest === null ? [] : [`The oldest waits for ${durationText(nowMs - oldest)}.`]),
     `Answers: ${queued + sending} waiting, ${dead} could not be sent.`,
-    ...(deadCount === 0 ? [] : [`Dead letters: ${deadCount}, see /letters.`]),
+    ...(deadCount === 0 ? [] : [`Not delivered: ${deadCount}, see /letters.`]),
     ...(pause === null ? [] : [`Sending pauses until ${clockText(pause.untilAt, nowMs)}: ${pause.code}.`]),
   ].join('\n');
 }
@@ -99,31 +126,39 @@ function deadLetters(core: Core, args: string, project: number): PhoneText {
     if (letter === undefined) return plain(deadLetterAnswers.unknown);
     return plain(deadLetterAnswers[actOnDeadLetter(core, project, letter.id, verb)]);
   }
-  if (found.length === 0) return plain('No dead letters: everything was delivered or is on its way.');
+  return listed(core, found);
+}
+
+/** The list after one of its buttons was tapped, below what the tap did. */
+export function listAgain(core: Core, project: number, done: string): PhoneText {
+  const { text, buttons } = listed(core, listDeadLetters(core, project));
+  return { text: `${done}\n\n${text}`, buttons };
+}
+
+function listed(core: Core, found: readonly Letter[]): PhoneText {
+  if (found.length === 0) return plain('Nothing here: every message was delivered or is on its way.');
+  const hasButtons = core.platform.capabilities.buttons;
   const shown = found.slice(0, shownLetters);
   const more = found.length - shown.length;
   const text = [
-    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock())),
+    'Messages that were not delivered:',
+    ...shown.map((letter, index) => letterText(letter, index + 1, core.clock(), hasButtons)),
     ...(more === 0 ? [] : [`and ${more} more.`]),
-    'Or write /letters retry ID, /letters drop ID.',
+    ...(hasButtons ? [] : ['Write /letters retry ID or /letters drop ID.']),
   ].join('\n\n');
-  return {
-    text,
-    buttons: core.platform.capabilities.buttons
-      ? shown.map((letter, index) => letterButtons(core, letter, index + 1))
-      : [],
-  };
+  return { text, buttons: hasButtons ? shown.map((letter, index) => letterButtons(core, letter, index + 1)) : [] };
 }
 
-function letterText(letter: Letter, position: number, nowMs: number): string {
+/** People type an id only where there are no buttons. */
+function letterText(letter: Letter, position: number, nowMs: number, hasButtons: boolean): string {
   const direction = letter.direction === 'in' ? 'to the agent' : 'to you';
   const why = letter.error === undefined ? '' : `, ${letter.error.reason}`;
-  return `${position}. ${clockText(letter.at, nowMs)} ${direction}, ${letter.state}${why}:\n${letter.preview}\n${letter.id}`;
+  return `${position}. ${clockText(letter.at, nowMs)} ${direction}, ${letter.state}${why}:\n${letter.preview}${hasButtons ? '' : `\n${letter.id}`}`;
 }
 
 function letterButtons(core: Core, letter: Letter, position: number): OutboundButton[] {
   return (['retry', 'drop'] as const).map((action) => {
     const label = `${action === 'retry' ? 'Retry' : 'Drop'} ${position}`;
-    return issueButton(core, letter.project, { label, action: `relay:${action}:${letter.id}` });
+    return issueButton(core, letter.project, { label, action: `relay:listed:${action}:${letter.id}` });
   });
 }

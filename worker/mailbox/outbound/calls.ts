@@ -1,6 +1,6 @@
 // A row of the outbox as a call of the platform: its chat, its ids, and only the features that it has and did not refuse.
 
-import { offeredCommands } from '../../../protocol/commands.ts';
+import { offeredForms } from '../../../protocol/commands.ts';
 import { parseMessageId } from '../../../protocol/ids.ts';
 import type { OutboundCall } from '../../platform.ts';
 import type { Core } from '../core.ts';
@@ -15,16 +15,18 @@ import {
 } from '../tables/outbox.ts';
 import { targetChat } from './platform-state.ts';
 
+const menu = offeredForms.map(({ form, help }) => ({ name: form, help }));
+
 /** Null = the platform has nothing to do: no menu, no edit of progress, or a message for buttons that it has not taken. */
 export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   const stored = JSON.parse(row.call) as StoredCall;
   const { capabilities } = core.platform;
   if (stored.kind === 'acknowledge') return stored;
   const chatId = targetChat(core);
-  if (stored.kind === 'menu') return capabilities.menu ? { kind: 'menu', chatId, commands: offeredCommands } : null;
+  if (stored.kind === 'menu') return capabilities.menu ? { kind: 'menu', chatId, commands: menu } : null;
   if (stored.kind === 'buttons') {
-    const ref = readOutboxRow(core.sql, stored.key, stored.part)?.ref;
-    return ref ? { kind: 'buttons', chatId, ref, buttons: stored.buttons } : null;
+    const ref = 'ref' in stored ? stored.ref : readOutboxRow(core.sql, stored.key, stored.part)?.ref;
+    return ref && capabilities.edit ? { kind: 'buttons', chatId, ref, buttons: stored.buttons } : null;
   }
   const dropped = droppedOf(row);
   const text = {
@@ -32,6 +34,10 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
     entities: dropped.includes('entities') ? [] : stored.entities,
     buttons: capabilities.buttons ? stored.buttons : [],
   };
+  if (stored.edits !== undefined) {
+    const isThere = capabilities.edit && !dropped.includes('target');
+    return isThere ? { kind: 'edit', chatId, ref: stored.edits, ...text } : null;
+  }
   const slot = dropped.includes('target') ? null : row.slot;
   const shown = slot === null ? undefined : readSlot(core.sql, row.project, slot)?.ref;
   if (shown) {

@@ -142,6 +142,21 @@ export function answerTap(
   dropOldest(core.sql, tapLane, waitingTaps);
 }
 
+/** Replaces the buttons below a message of the platform. */
+export function replaceButtons(core: Core, project: number, ref: string, buttons: OutboundButton[][]): void {
+  enqueueOwn(core, project, { kind: 'buttons', ref, buttons }, { slot: `buttons:${ref}` });
+}
+
+/** Replaces text and buttons of a message of the platform. */
+export function editText(
+  core: Core,
+  project: number,
+  ref: string,
+  { text, buttons }: { text: string; buttons: OutboundButton[][] },
+): void {
+  enqueueOwn(core, project, { kind: 'text', text, entities: [], buttons, edits: ref }, { slot: `edit:${ref}` });
+}
+
 /** Plain text of the relay itself, in the topic of the project; `slot` as for `enqueueOwn`. */
 export function tellPhone(
   core: Core,

@@ -2,6 +2,7 @@
 
 import type { Rates, SendOutcome } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { noteMenu } from '../notices/phone-commands.ts';
 import { noteReplyAction } from '../tables/buttons.ts';
 import type { OutboxRow, StoredCall } from '../tables/outbox.ts';
 import {
@@ -170,6 +171,7 @@ function record(core: Core, row: OutboxRow, outcome: SendOutcome): boolean {
     case 'sent':
       noteReply(core, row, outcome.ref);
       markSent(sql, row, outcome.ref ?? null, nowMs, core.platform.capabilities.confirms);
+      if (row.class === tapLane && (JSON.parse(row.call) as StoredCall).kind === 'menu') noteMenu(core);
       if (row.slot !== null && outcome.ref !== undefined) setSlotRef(sql, row.project, row.slot, outcome.ref);
       counters.add('sent');
       counters.add('send_ms', Math.max(0, nowMs - row.accepted_at));

@@ -8,9 +8,19 @@ interface ButtonMeaning {
   label: string;
   action: string;
   style?: OutboundButton['style'] | undefined;
+  toast?: string | undefined;
+  once?: true | undefined;
 }
 
-export type KnownButton = { project: number; key: string; action: string };
+export type KnownButton = {
+  project: number;
+  key: string;
+  action: string;
+  /** What the phone shows for a moment after the tap; null = that it was recorded. */
+  toast: string | null;
+  /** 1 = the tap takes the buttons of the message away. */
+  once: 0 | 1;
+};
 
 /** Begins an action of the relay; every other action is the daemon's. */
 export const ownActionPrefix = 'relay:';
@@ -18,11 +28,11 @@ export const ownActionPrefix = 'relay:';
 export function issueButton(
   core: Core,
   project: number,
-  { label, action, style }: ButtonMeaning,
+  { label, action, style, toast, once }: ButtonMeaning,
   key = ownActionPrefix,
 ): OutboundButton {
   const id = core.randomId();
-  insert(core.sql, 'button', { id, project, key, action, at: core.clock() });
+  insert(core.sql, 'button', { id, project, key, action, at: core.clock(), toast: toast ?? null, once: once ? 1 : 0 });
   return { label, id, ...(style === undefined ? {} : { style }) };
 }
 
@@ -56,7 +66,7 @@ export function pressedButton(sql: Sql, id: string): KnownButton | undefined {
 }
 
 function readButton(sql: Sql, id: string): KnownButton | undefined {
-  return sql.exec<KnownButton>('SELECT project, key, action FROM button WHERE id = ?', id)[0];
+  return sql.exec<KnownButton>('SELECT project, key, action, toast, once FROM button WHERE id = ?', id)[0];
 }
 
 export function deleteButtons(sql: Sql, issuedBefore: number): void {

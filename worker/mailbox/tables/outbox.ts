@@ -13,9 +13,12 @@ export type StoredCall =
       buttons: OutboundButton[][];
       replyTo?: string;
       replyAction?: string;
+      /** Edits this message of the platform, and is dropped when that is gone. */
+      edits?: string;
     }
-  /** For the message that shows the row of the key. */
+  /** For the message that shows the row of the key, or that has this id at the platform. */
   | { kind: 'buttons'; key: string; part: number; buttons: OutboundButton[][] }
+  | { kind: 'buttons'; ref: string; buttons: OutboundButton[][] }
   | { kind: 'acknowledge'; queryRef: string; text: string }
   /** The commands of the phone, as they are when it is sent. */
   | { kind: 'menu' };

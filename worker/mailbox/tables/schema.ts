@@ -4,7 +4,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { cacheOf } from './cache.ts';
 import type { Sql } from './sql.ts';
 
-const storageVersion = 3;
+const storageVersion = 4;
 
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -35,7 +35,8 @@ CREATE TABLE slot (
   project INTEGER, slot TEXT, rev INTEGER NOT NULL, key TEXT NOT NULL, ref TEXT, at INTEGER NOT NULL,
   PRIMARY KEY (project, slot)) WITHOUT ROWID;
 CREATE TABLE button (
-  id TEXT PRIMARY KEY, project INTEGER NOT NULL, key TEXT NOT NULL, action TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+  id TEXT PRIMARY KEY, project INTEGER NOT NULL, key TEXT NOT NULL, action TEXT NOT NULL, at INTEGER NOT NULL,
+  toast TEXT, once INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 `;
 
 /** Makes the tables on first use and returns the storage's epoch. Raises `storage_version`. */
@@ -81,7 +82,9 @@ type MetaKey =
   /** Which of the two memories of updates is written, and since when. */
   | 'dedupe_turn'
   /** `{name, at}`: how groups address this bot. */
-  | 'username';
+  | 'username'
+  /** The list of commands that the phone offers. */
+  | 'menu';
 
 export function getMeta(sql: Sql, key: MetaKey): string | undefined {
   const { meta } = cacheOf(sql);

@@ -28,6 +28,7 @@ const press = (bench: Bench, buttonId: string, userId = mailbox) =>
     at: bench.clock.now,
     kind: 'button',
     buttonId,
+    ref: '900',
     queryRef: 'query-1',
     userId,
   });
@@ -162,19 +163,29 @@ describe('/letters on the phone', () => {
       ['Retry 1', 'Drop 1'],
       ['Retry 2', 'Drop 2'],
     ]);
-    expect(textsOf(bench.platform.calls)[0]?.split('\n\n')[1]).toBe(
-      `2. ${new Date(startAt).toISOString().slice(11, 16)} UTC to the agent, refused, the workstation refused it:\nagain\n${idOf(1)}`,
-    );
+    const at = new Date(startAt).toISOString().slice(11, 16);
+    // With buttons, nobody types an id.
+    expect(textsOf(bench.platform.calls)).toEqual([
+      'Messages that were not delivered:\n\n' +
+        `1. ${at} UTC to the agent, refused, you were asked what to do with it:\naway with it\n\n` +
+        `2. ${at} UTC to the agent, refused, you were asked what to do with it:\nagain`,
+    ]);
     press(bench, buttons[1]?.[0]?.id ?? '');
     press(bench, buttons[0]?.[1]?.id ?? '');
     bench.clock.now += 1;
     press(bench, buttons[0]?.[1]?.id ?? '');
     expect(bench.poll({ after: 2 })).toMatchObject({ rows: [{ seq: 3, retryOf: idOf(1) }], controls: [] });
     await bench.runUntil(startAt + 20_000);
-    expect(textsOf(bench.platform.calls).slice(1)).toEqual([
-      'Queued again.',
-      'Dropped.',
-      'This message is no longer in the mailbox.',
+    expect(bench.platform.calls.slice(1)).toMatchObject([
+      {
+        kind: 'edit',
+        ref: '900',
+        text: 'This was done before.\n\nNothing here: every message was delivered or is on its way.',
+        buttons: [],
+      },
+      { kind: 'acknowledge', text: 'Queued again.' },
+      { kind: 'acknowledge', text: 'Dropped.' },
+      { kind: 'acknowledge', text: 'This was done before.' },
     ]);
   });
 
@@ -193,15 +204,18 @@ describe('/letters on the phone', () => {
       'abcdef1234',
       'This message is no longer in the mailbox.',
       'Write /letters retry ID; /letters lists them with their ids.',
-      'No dead letters: everything was delivered or is on its way.',
+      'Nothing here: every message was delivered or is on its way.',
     ]);
   });
 
-  it('works without buttons', async () => {
+  it('works without buttons, by ids', async () => {
     const bench = createBench({ platform: scriptedPlatform({ buttons: false }) });
     ended(bench, 'again', 'refused');
     bench.say('/letters');
     await bench.runUntil(startAt + 10_000);
-    expect(bench.platform.calls.map((call) => call.kind === 'send' && call.buttons)).toEqual([[], []]);
+    expect(bench.platform.calls).toMatchObject([{ kind: 'send', buttons: [] }]);
+    expect(textsOf(bench.platform.calls)[0]).toMatch(
+      new RegExp(`again\\n${idOf(1)}\\n\\nWrite /letters retry ID or /letters drop ID.$`),
+    );
   });
 });

@@ -13,6 +13,7 @@ function press(bench: Bench, buttonId: string, userId = mailbox): string {
     at: bench.clock.now,
     kind: 'button',
     buttonId,
+    ref: '900',
     queryRef: `query-${presses}`,
     userId,
   });

@@ -66,6 +66,7 @@ describe('an answer to a question', () => {
       at: bench.clock.now,
       kind: 'button',
       buttonId: `reply:${ref}`,
+      ref: '900',
       queryRef: 'q',
       userId: mailbox,
     });

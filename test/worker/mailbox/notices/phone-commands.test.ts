@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SendOutcome } from '../../../../worker/platform.ts';
-import { createBench, startAt, textsOf } from '../../bench.ts';
+import { findCommand } from '../../../../protocol/commands.ts';
+import { setMeta } from '../../../../worker/mailbox/tables/schema.ts';
+import type { OutboundCall, SendOutcome } from '../../../../worker/platform.ts';
+import { createBench, mailbox, scriptedPlatform, startAt, textsOf } from '../../bench.ts';
 
 const pause = (afterMs: number): SendOutcome => ({ kind: 'pause', afterMs, code: 'rate_limited', reason: 'too many' });
 
@@ -66,7 +68,64 @@ describe('/status', () => {
     const until = new Date(startAt + 3_600_000).toISOString().slice(11, 16);
     expect(textsOf(bench.platform.calls)[0]).toBe(
       'Workstation: connected.\nMessages: 1 lost.\nAnswers: 1 waiting, 0 could not be sent.\n' +
-        `Dead letters: 1, see /letters.\nSending pauses until ${until} UTC: rate_limited.`,
+        `Not delivered: 1, see /letters.\nSending pauses until ${until} UTC: rate_limited.`,
     );
+  });
+});
+
+describe('the menu of the phone', () => {
+  const menus = (calls: readonly OutboundCall[]) => calls.filter(({ kind }) => kind === 'menu');
+
+  it.each(['poll', 'message'])('is there after the first %s, once for each list, whatever restarts', async (first) => {
+    const bench = createBench({ platform: scriptedPlatform({ menu: true }) });
+    if (first === 'poll') bench.poll();
+    else bench.say('hello');
+    await bench.wake();
+    expect(menus(bench.platform.calls)).toEqual([
+      {
+        kind: 'menu',
+        chatId: mailbox,
+        commands: expect.arrayContaining([{ name: 'away_off', help: 'stop waiting: the keyboard is free' }]),
+      },
+    ]);
+    bench.poll();
+    bench.restart();
+    bench.poll();
+    bench.say('again');
+    await bench.wake();
+    expect(menus(bench.platform.calls)).toHaveLength(1);
+    // As it is after an update of the relay.
+    setMeta(bench.sql, 'menu', 'the list of yesterday');
+    bench.restart();
+    bench.poll();
+    await bench.wake();
+    expect(menus(bench.platform.calls)).toHaveLength(2);
+  });
+
+  it('that the platform did not take is offered again by the next start', async () => {
+    const bench = createBench({ platform: scriptedPlatform({ menu: true }) });
+    bench.platform.script.push({ kind: 'dead', code: 'rejected', reason: 'no' });
+    bench.poll();
+    await bench.wake();
+    bench.restart();
+    bench.poll();
+    await bench.wake();
+    expect(menus(bench.platform.calls)).toHaveLength(2);
+  });
+});
+
+describe('/help', () => {
+  it('lists each command as a phone links it whole', async () => {
+    const bench = createBench();
+    bench.say('/help');
+    await bench.wake();
+    const lines =
+      textsOf(bench.platform.calls)[0]
+        ?.split('\n')
+        .filter((line) => line.startsWith('/')) ?? [];
+    expect(lines.length).toBeGreaterThan(10);
+    const forms = lines.map((line) => /^\/([a-z0-9_]{1,32})(?: [A-Z[].*)? - \S/.exec(line)?.[1]);
+    expect(forms.filter((form) => form === undefined || findCommand(form) === undefined)).toEqual([]);
+    expect(forms).toEqual(expect.arrayContaining(['away', 'away_off', 'mute_off', 'approvals_risky']));
   });
 });

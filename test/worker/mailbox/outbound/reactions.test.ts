@@ -161,7 +161,6 @@ describe('the end of a message without an answer', () => {
   it.each([
     ['lost', 'This message did not reach the agent, in three attempts.', 1],
     ['expired', 'This message expired before the agent took it.', 1],
-    ['refused', 'The workstation refused this message.', 0],
   ] as const)('%s is told in one line below the message', async (state, text, buttons) => {
     const bench = createBench();
     bench.say('work', { ref: '77' });

@@ -1,0 +1,96 @@
+// A phone text that may name a workflow stays hidden until the workflow is found. Where the project has none of that name, the agent
+// does not get the text: the owner is asked what was meant, and the relay keeps the text for the answer.
+
+import { readSlash } from '../../protocol/commands.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import { createCoalesced } from '../coalesce.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { HeldMessage, ProjectState } from '../journal/state.ts';
+import type { Log } from '../log.ts';
+import { nearCommands } from './near.ts';
+
+export interface WorkflowNamesOptions {
+  project: ProjectState;
+  journal: Journal;
+  /** True = the project or the user has a workflow of this name. */
+  isWorkflow(text: string): Promise<boolean>;
+  send(item: OutboxItem): Promise<void>;
+  /** This message became visible. */
+  onFound(id: string): void;
+  onReceipts(): void;
+  clock: () => number;
+  log: Log;
+}
+
+export function createWorkflowNames(options: WorkflowNamesOptions) {
+  const { project, journal, clock, log } = options;
+  const p = project.key;
+
+  async function look(message: HeldMessage): Promise<void> {
+    const { row } = message;
+    const { id, text } = row;
+    const isFound = await options.isWorkflow(text);
+    // An edit came meanwhile: the next look sees the new text.
+    if (message.row !== row) return look(message);
+    if (isFound) {
+      await journal.append([{ t: 'fetched', p, at: clock(), id, lines: [] }]);
+      options.onFound(id);
+      return;
+    }
+    await options.send(questionOf(id, text, project.phone?.buttons ?? true));
+    await journal.append([{ t: 'ended', p, at: clock(), ids: [id], state: 'refused' }]);
+    log('info', 'no such workflow', { project: p, id });
+    options.onReceipts();
+  }
+
+  return {
+    /** Looks for the workflows of all hidden messages. Never rejects: what fails is looked for again with the next call. */
+    look: createCoalesced(async () => {
+      for (const message of [...project.fetching.values()].filter(isNamed)) {
+        await look(message).catch((cause) =>
+          log('warn', 'workflow not looked for', { project: p, error: (cause as Error).message }),
+        );
+      }
+    }),
+  };
+}
+
+/** Its workflow is still to be found. */
+function isNamed({ row, phase }: HeldMessage): boolean {
+  return phase === 'fetching' && row.workflow === true;
+}
+
+/** As much as an action of a button takes; a longer text is corrected by hand. */
+const maxMeantChars = 400;
+const maxLabelChars = 40;
+const shownChars = 60;
+
+function questionOf(id: string, text: string, hasButtons: boolean): OutboxItem {
+  const { name, args } = readSlash(text) ?? { name: text, args: '' };
+  const near = nearCommands(name, args).filter((each) => each.length <= maxMeantChars);
+  const meant = near.map((each) => cut(each, shownChars)).join(' or ');
+  const guess = near.length > 0 ? ` Did you mean ${meant}?` : '';
+  const byHand = hasButtons ? '' : ` Write //${name} to send it to the agent as it is.`;
+  const commands = near.map((each) => ({
+    label: cut(each, maxLabelChars),
+    action: `relay:say:${id}:${each}`,
+    once: true as const,
+  }));
+  const asText = { label: 'Send as text', action: `relay:text:${id}`, once: true as const };
+  return {
+    key: `named_${id}`,
+    class: 'reply',
+    parts: [
+      {
+        text: `No workflow "${cut(name, shownChars)}" in this project; the agent did not get this.${guess}${byHand}`,
+        entities: [],
+      },
+    ],
+    buttons: [...(commands.length > 0 ? [commands] : []), [asText]],
+    replyTo: id,
+  };
+}
+
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : `${[...text].slice(0, chars - 1).join('')}…`;
+}
