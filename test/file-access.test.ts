@@ -56,7 +56,6 @@ const others: Record<string, string> = {
   'agent/mailbox/signing.ts': 'config directory',
   'agent/mailbox/update.ts': 'keeps a broken mailbox file aside, beside the file',
   'agent/relay/full-answers.ts': 'state directory',
-  'agent/setup/cloudflare/deploy.ts': 'the Worker of the package',
   'agent/mailbox/watch.ts': 'watches the mailbox, without opening it',
   'agent/service/node.ts': 'whether a Node is there, without opening it',
   'agent/service/package-copy.ts': 'our own package, and its copies in the data directory',
