@@ -23,7 +23,7 @@ const pages = [
 /** What a user reads. */
 const guides = [
   'README.md',
-  ...['using', 'hooks', 'relay', 'configuration', 'troubleshooting'].map((name) => `docs/${name}.md`),
+  ...['first-message', 'using', 'hooks', 'relay', 'configuration', 'troubleshooting'].map((name) => `docs/${name}.md`),
 ];
 const sources = ['agent', 'worker', 'hooks', 'protocol'].flatMap(filesBelow).filter((path) => path.endsWith('.ts'));
 

@@ -26,6 +26,7 @@ interface RunningDaemon {
 
 export function machineOf(context: CommandContext): Machine {
   const { configFile, dirs } = places(context);
+  const bare = withoutSecretsOf(context);
   const running = () => runningDaemon(dirs);
   return {
     configFile,
@@ -53,13 +54,18 @@ export function machineOf(context: CommandContext): Machine {
     },
     startDaemon: (say) => startInBackground(context, say),
     async service() {
-      const status = await serviceStatus(serviceWorld(context, version));
+      const status = await serviceStatus(serviceWorld(bare, version));
       return { title: status.title, installed: status.installed, why: status.why };
     },
     async installService() {
-      return (await installService(serviceWorld(context, version))).notes;
+      return (await installService(serviceWorld(bare, version))).notes;
     },
   };
+}
+
+/** For what starts other programs. */
+export function withoutSecretsOf(context: CommandContext): CommandContext {
+  return { ...context, env: withoutSecrets(context.env) };
 }
 
 function places(context: CommandContext): { configFile: string; dirs: Config['dirs'] } {
@@ -79,9 +85,10 @@ async function startInBackground(context: CommandContext, say: (line: string) =>
   const { dirs, isLocal } = context.loadConfig();
   // Here and not in the daemon: a download has a person who waits.
   if (isLocal) await findToolchain({ cacheDir: dirs.cache, say });
-  const service = await serviceStatus(serviceWorld(context, version));
-  if (service.installed && service.available) return restartCommand({ ...context, out: say });
+  const bare = { ...withoutSecretsOf(context), out: say };
+  const service = await serviceStatus(serviceWorld(bare, version));
+  if (service.installed && service.available) return restartCommand(bare);
   await endDaemon(dirs);
   await forgetDown(dirs.state);
-  await startDetached({ ...context, env: withoutSecrets(context.env), out: say }, context.cwd);
+  await startDetached(bare, context.cwd);
 }

@@ -20,6 +20,7 @@ import { version } from '../version.ts';
 import { endDaemon } from './background.ts';
 import type { CommandContext } from './context.ts';
 import { installDirs } from './hooks.ts';
+import { withoutSecretsOf } from './setup-machine.ts';
 import { letStdinGo, prompterFor } from './setup-prompter.ts';
 
 export interface UninstallFlags {
@@ -62,7 +63,7 @@ export async function uninstallCommand(flags: UninstallFlags, context: CommandCo
 
   await part(() => removeHooks(all));
   await part(async () => {
-    const places = await uninstallService(serviceWorld(context, version));
+    const places = await uninstallService(serviceWorld(withoutSecretsOf(context), version));
     prompter.done('service', places.length > 0 ? `removed ${places.join(', ')}` : 'was not installed');
   });
   await part(async () => {

@@ -57,7 +57,7 @@ export interface SetupState {
   };
 }
 
-export function setupFile(configDir: string): string {
+function setupFile(configDir: string): string {
   return join(configDir, 'setup.json');
 }
 

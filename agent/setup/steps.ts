@@ -30,7 +30,7 @@ function isElsewhere({ options, state }: SetupWorld): boolean {
   return (options.relay?.kind ?? state.relay?.kind) === 'url';
 }
 
-export const steps: readonly Step[] = [
+const steps: readonly Step[] = [
   {
     name: 'bot',
     isDone: (world) => isElsewhere(world) || world.state.bot !== undefined,

@@ -1,9 +1,11 @@
 // Setup that is run again, killed, moved, and taken back.
 
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../helpers/daemon.ts';
 import type { Machine } from './installed.ts';
 import { eachTest } from './scene.ts';
@@ -22,6 +24,30 @@ const setupFile = ({ configDir }: Machine) => {
     return '';
   }
 };
+
+/** A port whose connections go on to another one. */
+async function forwardTo(target: number): Promise<{ port: number; close(): Promise<void> }> {
+  const open = new Set<Socket>();
+  const server = createServer((incoming) => {
+    const outgoing = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      open.add(from);
+      from.on('error', () => to.destroy()).on('close', () => to.destroy());
+      from.pipe(to);
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
 
 /** Path and content of what setup writes. */
 function written({ configDir, home }: Machine): Record<string, string> {
@@ -163,8 +189,10 @@ it('a claimed account moves daemon and webhook to its new address', async () => 
   expect(await byFlags('temporary')).toMatchObject({ code: 0 });
   const status = await machine.run(['status'], { input: '' }).ended;
   expect(status.printed).toMatch(/account {2}temporary, ends in \d+ min .*https?:/);
-  // Another name of the same machine, as another host of the same relay.
-  const moved = cloudflare.edge.url.replace('127.0.0.1', 'localhost');
+  // Another address of the same relay.
+  const { port, close } = await forwardTo(Number(new URL(cloudflare.edge.url).port));
+  onTestFinished(close);
+  const moved = `http://127.0.0.1:${port}`;
   expect(await machine.run(['setup', '--claimed', moved, '--yes'], { input: '' }).ended).toMatchObject({
     code: 0,
     printed: expect.stringContaining(moved),

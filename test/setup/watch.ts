@@ -41,9 +41,19 @@ export function filesWith(root: string, secrets: readonly string[]): { name: str
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => {
-      const text = readFileSync(path, 'latin1');
+      const text = textOf(path);
       return secrets.some((secret) => text.includes(secret));
     })
     .map((path) => ({ name: path.slice(root.length + 1), mode: (statSync(path).mode & 0o777).toString(8) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Empty for a file that is gone meanwhile, as a database that is in use makes and removes. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw cause;
+  }
 }

@@ -4,6 +4,7 @@
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { WaError } from '../../../protocol/errors.ts';
+import { withoutSecrets } from '../../process.ts';
 
 export interface Login {
   source: 'environment' | 'pasted' | 'wrangler' | 'temporary';
@@ -62,7 +63,7 @@ function wranglerToken(env: LoginWorld['env']): Promise<string | undefined> {
     const options = {
       // Not the folder of a project, whose `.env` wrangler would read: its token is somebody else's account.
       cwd: homedir(),
-      env: { ...env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' },
+      env: { ...withoutSecrets(env), WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' },
       timeout: wranglerMs,
       maxBuffer: 64 * 1024,
       // On Windows wrangler is a script that only a shell runs. No argument comes from outside.

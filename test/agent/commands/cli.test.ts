@@ -79,7 +79,7 @@ describe('a failure prints what happened, the command that repairs it, and no st
       code: 2,
       error: 'not_configured',
       says: /no relay is configured/,
-      hint: /`wa-sync dev.*WA_RELAY_URL/,
+      hint: /`wa-sync setup` connects.*`wa-sync dev`/,
     },
     'half of the pair is set': {
       env: () => ({ WA_AGENT_TOKEN: '' }),
