@@ -72,7 +72,7 @@ export function createTurns(options: TurnsOptions): Turns {
         if (event.type === 'gate' && event.asks !== undefined)
           options.onDialog(call, host.pid, { kind: 'question', title: '', text: event.asks });
         const news = terminalNews(event);
-        if (news !== undefined) await desk.tell(`terminal_${call.session}_${clock()}`, news);
+        if (news !== undefined && !desk.withholds()) await options.tell(`terminal_${call.session}_${clock()}`, news);
       }
       const handsOver = effects.some((effect) => effect.type === 'hand');
       if ((moved || effects.length > 0) && !handsOver) void keepTurn();
@@ -101,7 +101,6 @@ export function createTurns(options: TurnsOptions): Turns {
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
     await findTerminal(runtime, agent, pid);
     dispatch({ type: 'called', agent, at: clock() });
-    desk.sees(event);
     if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd')
       dispatch({ type: 'modelSeen' });
     if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }));
@@ -230,7 +229,6 @@ export function createTurns(options: TurnsOptions): Turns {
         held.release();
         await options.tell(`released_${clock()}`, releasedText).catch(() => {});
       }
-      await desk.flush();
       // What was begun is finished.
       await enqueue(async () => {});
     },

@@ -5,9 +5,12 @@ import type { ModelRule } from '../helpers/model-server.ts';
 import { runHeadless } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
 import { until } from './processes.ts';
-import { test, type } from './stage.ts';
+import { test, testWith, type } from './stage.ts';
 
-test('a question of the agent at the desk is shown on the phone with its options, once', async ({
+/** Who has pressed no key for a second has left: the phone hears at once of what waits there. */
+const testWhenLeft = testWith({ presence: { awayAfter: 1 } });
+
+testWhenLeft('a question of the agent at the desk is shown on the phone with its options, once', async ({
   model,
   product,
   open,

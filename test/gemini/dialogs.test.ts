@@ -7,7 +7,10 @@ import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
 import type { GeminiHome } from './harness.ts';
 import { until } from './processes.ts';
 import type { Product } from './product.ts';
-import { test, type } from './stage.ts';
+import { testWith, type } from './stage.ts';
+
+/** Who has pressed no key for a second has left: the phone hears of a dialog at once. */
+const test = testWith({ presence: { awayAfter: 1 } });
 
 async function shows(product: Product, text: string): Promise<SimMessage> {
   const find = () => product.sim.messages().find((each) => each.from === 'bot' && each.text.includes(text));

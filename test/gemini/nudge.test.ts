@@ -37,7 +37,11 @@ test('nothing is typed into a dialog', async ({ home, product, open }) => {
   const file = join(home.home, 'made');
   await type(tui, `work [[shell: touch ${file}]] [[say: Made.]]`);
   await tui.waitForScreen('Allow once');
-  await product.say('Wait for me.');
+  await product.sim.say('Wait for me.');
+  // It may be meant for the dialog, so the phone is asked, and the agent does not get it meanwhile.
+  expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
+    'This text answers nothing: a dialog waits in the terminal. What is this text for?',
+  ]);
   await product.waitForLadder({ delivered: 1 });
   expect(await tui.screen()).toContain('Allow once');
   await expect(access(file)).rejects.toThrow();

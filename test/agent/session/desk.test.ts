@@ -263,24 +263,24 @@ it('an error that nobody looks at is told after half a minute, one that a person
   ]);
 });
 
-it('a dialog is told after half a minute, at once when nobody is there, and not when it was answered', async () => {
-  const dialog = (text: string) => happens({ type: 'notice', text });
-  const runs = () => happens({ type: 'toolEnd', tool: 'shell', input: {} });
-  await prompts();
-  await happens({ type: 'gate', tool: 'shell', input: {}, server: undefined });
-  await dialog('A dialog waits');
-  await passes(20_000);
-  await runs();
-  await passes(20_000);
-  expect(phone).toEqual([]);
-  await dialog('Another one');
-  await turns.exclusive(async () => {});
-  await passes(30_000);
-  expect(phone).toEqual(['Another one']);
+it('what the agent does at the terminal between its turns is told as its turns are: not to a person who sits there', async () => {
+  const compresses = async () => {
+    await happens({ type: 'notice', text: 'It compresses.' });
+    await turns.exclusive(async () => {});
+  };
+  await aTurn('One.');
+  await compresses();
+  await turns.steering.follow('always');
+  await compresses();
+  expect(phone).toEqual(['It compresses.']);
+  await turns.steering.follow('auto');
   await passes(awayAfterMs);
-  await dialog('A third one');
-  await turns.exclusive(async () => {});
-  expect(phone).toEqual(['Another one', 'A third one']);
+  phone = [];
+  await compresses();
+  expect(phone).toEqual(['It compresses.']);
+  await turns.steering.follow('never');
+  await compresses();
+  expect(phone).toEqual(['It compresses.']);
 });
 
 it('/follow says which turns are sent, and the setting outlives the daemon', async () => {
