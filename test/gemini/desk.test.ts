@@ -10,31 +10,30 @@ import { test, testWith, type } from './stage.ts';
 /** Who has pressed no key for a second has left: the phone hears at once of what waits there. */
 const testWhenLeft = testWith({ presence: { awayAfter: 1 } });
 
-testWhenLeft('a question of the agent at the desk is shown on the phone with its options, once', async ({
-  model,
-  product,
-  open,
-}) => {
-  const options = [
-    { label: 'Keep it', description: 'nothing changes' },
-    { label: 'Drop it', description: 'the column goes' },
-  ];
-  const questions = [{ question: 'Keep the old column?', header: 'Column', type: 'choice', options }];
-  model.rule(({ method, toolResults, userTexts }) =>
-    method === 'streamGenerateContent' && toolResults === 0 && userTexts.join('').includes('ask me')
-      ? { toolCall: { name: 'ask_user', args: { questions } } }
-      : undefined,
-  );
-  const tui = await open();
-  await type(tui, 'ask me [[say: Kept.]]');
-  await tui.waitForScreen('Keep the old column?');
-  expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
-    'The agent asks in the terminal:\nKeep the old column?\n- Keep it\n- Drop it\nOnly the terminal can answer it.',
-  ]);
-  await tui.key('1');
-  await tui.waitForScreen('✦ Kept.');
-  expect((await product.waitForAnswers(2)).at(-1)?.text).toBe('Kept.');
-});
+testWhenLeft(
+  'a question of the agent at the desk is shown on the phone with its options, once',
+  async ({ model, product, open }) => {
+    const options = [
+      { label: 'Keep it', description: 'nothing changes' },
+      { label: 'Drop it', description: 'the column goes' },
+    ];
+    const questions = [{ question: 'Keep the old column?', header: 'Column', type: 'choice', options }];
+    model.rule(({ method, toolResults, userTexts }) =>
+      method === 'streamGenerateContent' && toolResults === 0 && userTexts.join('').includes('ask me')
+        ? { toolCall: { name: 'ask_user', args: { questions } } }
+        : undefined,
+    );
+    const tui = await open();
+    await type(tui, 'ask me [[say: Kept.]]');
+    await tui.waitForScreen('Keep the old column?');
+    expect((await product.waitForAnswers(1)).map(({ text }) => text)).toEqual([
+      'The agent asks in the terminal:\nKeep the old column?\n- Keep it\n- Drop it\nOnly the terminal can answer it.',
+    ]);
+    await tui.key('1');
+    await tui.waitForScreen('✦ Kept.');
+    expect((await product.waitForAnswers(2)).at(-1)?.text).toBe('Kept.');
+  },
+);
 
 test('/compress at the desk is one line on the phone, and the compression before each request is none', async ({
   home,
