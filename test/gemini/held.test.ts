@@ -77,7 +77,7 @@ describe('with the owner away', () => {
     expect(new Set(sessions).size).toBe(1);
   });
 
-  test('a text with quotes, marks and emoji, with a ! or a /x in front, or of 4,096 characters, reaches the model untouched', async ({
+  test('a text with quotes, marks and emoji, with a ! or a //x in front, or of 4,096 characters, reaches the model untouched', async ({
     model,
     product,
     open,
@@ -85,7 +85,8 @@ describe('with the owner away', () => {
     await openHeld({ product, open });
     for (const [index, text] of untouched.entries()) {
       await expectHeld(product);
-      await product.sim.say(text);
+      // A slash alone would ask for a workflow of that name.
+      await product.sim.say(text.replace(/^\//, '//'));
       await product.waitForLadder({ answered: index + 1 });
     }
     expect(untouched.map((text) => text.length)).toContain(4_096);
