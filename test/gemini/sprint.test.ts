@@ -121,7 +121,7 @@ test('a text of the phone in the middle of a sprint is done before the next task
   await product.waitForAnswers(4);
   await writeFile(go, '');
   await model.waitForRequest('First this');
-  const texts = (await product.waitForAnswers(7)).map(({ text }) => text);
+  const texts = (await product.waitForAnswers(8)).map(({ text }) => text);
   const position = (part: string) => texts.findIndex((text) => text.includes(part));
   expect(position('This is done.')).toBeGreaterThan(position('Task number 2'));
   expect(position('Task number 3')).toBeGreaterThan(position('This is done.'));
