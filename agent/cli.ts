@@ -23,7 +23,7 @@ function createContext(): CommandContext {
     cwd: process.cwd(),
     distDir: import.meta.dirname.endsWith('agent') ? join(import.meta.dirname, '..', 'dist') : import.meta.dirname,
     loadConfig: () => {
-      const config = withLine(() => loadConfig(world));
+      const config = loadConfig(world);
       checkFile(config);
       return config;
     },
@@ -375,7 +375,7 @@ async function main(): Promise<number> {
     return Number(process.exitCode ?? exitCodes.ok);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
-    const problem = error instanceof CommanderError ? usageError(error, command?.name()) : error;
+    const problem = error instanceof CommanderError ? usageError(error, command?.name()) : await withLine(error);
     process.stderr.write(`${visible(describeError(problem))}\n`);
     return exitCodeFor(problem, args);
   }

@@ -6,7 +6,6 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { WaError } from '../protocol/errors.ts';
 import { type Binding, type Config, ConfigSyntaxError } from './config.ts';
-import { lineOfMistake } from './fs/json-line.ts';
 
 /** The keys of an object, or of each object of a list; `true` = the value is checked by `loadConfig`. */
 interface Keys {
@@ -30,26 +29,24 @@ function wrong(file: string, what: string, hint: string): WaError {
   return new WaError('bad_config', `${file}: ${what}`, { hint });
 }
 
-/** Adds the line of the mistake to the error of a file that is not JSON. Errors: those of `load`. */
-export function withLine(load: () => Config): Config {
-  try {
-    return load();
-  } catch (cause) {
-    const line = cause instanceof ConfigSyntaxError ? lineIn(cause.file) : undefined;
-    if (!(cause instanceof ConfigSyntaxError) || line === undefined) throw cause;
-    const { file } = cause;
-    throw wrong(file, `not JSON in line ${line}`, `Correct line ${line} of ${file}, or the line before it.`);
-  }
+/** Adds the line of the mistake to the error of a file that is not JSON; any other error stays as it is. */
+export async function withLine(cause: unknown): Promise<unknown> {
+  if (!(cause instanceof ConfigSyntaxError)) return cause;
+  const { file } = cause;
+  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  if (isJson(text)) return cause;
+  // Loaded here, because no command needs the parser to start.
+  const line = (await import('./fs/json-line.ts')).lineOfMistake(text);
+  if (line === undefined) return cause;
+  return wrong(file, `not JSON in line ${line}`, `Correct line ${line} of ${file}, or the line before it.`);
 }
 
-/** Undefined = JSON, but no object. */
-function lineIn(file: string): number | undefined {
-  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+function isJson(text: string): boolean {
   try {
     JSON.parse(text);
-    return undefined;
+    return true;
   } catch {
-    return lineOfMistake(text);
+    return false;
   }
 }
 

@@ -220,7 +220,8 @@ const rooms: readonly Room[] = [
     why: 'what the drivers share',
   },
   {
-    files: 'agent/drivers/{driver,fields,footprints,registry,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+    files:
+      'agent/drivers/{driver,fields,footprints,registry,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },

@@ -27,7 +27,7 @@ export interface StatusOptions {
 /** Errors: `daemon_not_running`, `daemon_busy`, after what is known without the daemon was shown. */
 export async function statusCommand({ json, watch }: StatusOptions, context: CommandContext): Promise<void> {
   const screen = createScreen(process.stdout, context.env);
-  // Where there is no terminal, lines are searched, so they stay whole.
+  // A program that reads the lines finds each whole.
   const columns = process.stdout.columns ?? Number.POSITIVE_INFINITY;
   while (watch) {
     const view = await look(context);

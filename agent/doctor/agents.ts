@@ -32,7 +32,7 @@ async function agentFindings(world: World, agent: string): Promise<Finding[]> {
     ];
   }
   const { code, stdout } = await world.run(program, ['--version'], { timeoutMs: versionMs });
-  const version = /\d+\.\d+\.\d+[\w.-]*/.exec(stdout)?.[0];
+  const version = /\d{1,6}\.\d{1,6}\.\d{1,6}[\w.-]{0,32}/.exec(stdout)?.[0];
   if (code !== 0 || version === undefined)
     return [fail('agents', `${program} --version does not work (exit code ${code})`, `Install ${agent} again.`)];
   const newest = tested.at(-1) ?? version;

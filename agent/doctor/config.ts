@@ -2,11 +2,12 @@
 
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withLine } from '../config-check.ts';
 import { configFiles } from '../paths.ts';
 import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { close } from './machine.ts';
-import { said, type World } from './world.ts';
+import { asWaError, said, type World } from './world.ts';
 
 export const configChecks: readonly Check[] = [
   { name: 'config', run: config },
@@ -16,8 +17,9 @@ export const configChecks: readonly Check[] = [
 
 async function config(world: World): Promise<Finding[]> {
   const known = world.config();
-  if (!known.ok) return [fail('config', ...said(known.error))];
-  const { relay, file } = known.value;
+  if (!known.ok) return [fail('config', ...said(asWaError(await withLine(known.error))))];
+  const { relay, file, isLocal } = known.value;
+  if (isLocal) return [ok('config', `${file}: the daemon runs the relay itself`)];
   if (relay) return [ok('config', relay.from === 'config' ? file : 'the relay is named by the environment')];
   const step = 'Run `wa-sync setup`, or put "relay" into config.json (docs/relay.md); `wa-sync dev` needs no account.';
   return [fail('config', `no relay is configured: neither variables nor "relay" in ${file}`, step)];

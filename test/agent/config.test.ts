@@ -33,6 +33,7 @@ describe('the configuration', () => {
       nudge: 'auto',
       presence: { awayAfterMs: 120_000 },
       follow: 'auto',
+      isLocal: false,
       agents: {},
       sprintText: undefined,
       mailboxDir: undefined,

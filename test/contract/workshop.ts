@@ -128,7 +128,15 @@ export function createWorkshop(): Workshop {
       if (typeof rooms !== 'string') {
         throw new WaError('misconfigured', 'WORKSHOP_ROOMS is not set', { hint: 'set WORKSHOP_ROOMS' });
       }
-      const capabilities = { edit: true, reactions: false, topics: false, buttons: true, replyField: false, menu: false, confirms: true };
+      const capabilities = {
+        edit: true,
+        reactions: false,
+        topics: false,
+        buttons: true,
+        replyField: false,
+        menu: false,
+        confirms: true,
+      };
       return {
         name: 'workshop',
         account: 'bench-2',
@@ -149,7 +157,14 @@ export function createWorkshop(): Workshop {
           kind: 'report',
           username: null,
           topics: false,
-          webhook: { host: 'bench.example', route: '/workshop/changes', isRoute: true, pending: 0, lastError: null, missing: [] },
+          webhook: {
+            host: 'bench.example',
+            route: '/workshop/changes',
+            isRoute: true,
+            pending: 0,
+            lastError: null,
+            missing: [],
+          },
           troubles: [],
         }),
         botUsername: () => Promise.resolve(null),

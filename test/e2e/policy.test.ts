@@ -108,7 +108,7 @@ describe('a policy', () => {
     expect(await said('approvals')).toMatch(
       / {2}trouble: .*policy\.json is not JSON \(line 2\)\n {2}trouble: .*"olny" is not a known key/,
     );
-    expect(await said('status')).toMatch(/ {2}trouble {4}.*policy\.json is not JSON \(line 2\)\n/);
+    expect(await said('status')).toMatch(/ {2}trouble {3}.*policy\.json is not JSON \(line 2\)\n/);
     await rm(join(ws.project, '.gemini', 'wa_policy.json'));
     await policy({ rules: [] });
     expect(await said('approvals')).not.toContain('trouble');

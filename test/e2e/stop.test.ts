@@ -125,7 +125,7 @@ describe('a STOP of the phone', () => {
   it('ends a sprint that waits for its first turn', async () => {
     await ws.start();
     await ws.chat.say('/sprint 3 --for 2h');
-    await told(/^Sprint of at most 3 tasks, for at most 2 h: the agent is idle/);
+    await told(/^Sprint of at most 3 tasks, for at most 2 h: it starts after the next turn of the coding agent/);
     await ws.chat.say('/stop');
     await told(/^Sprint over .*: stopped\.$/);
     expect(phone().filter((text) => /sprint|stop/i.test(text))).toHaveLength(2);
@@ -250,13 +250,11 @@ describe('the command line at the terminal', () => {
     await ws.start();
     const run = async (...args: string[]) => (await ws.run(...args).exited).stdout;
     expect(await run('stop')).toBe('Nothing to stop: no turn is running.\n');
-    expect(await run('away')).toMatch(
-      /^Away is on, starting with the next turn at the terminal, which cannot be woken/,
-    );
-    expect(await run('status')).toContain('; away');
+    expect(await run('away')).toMatch(/^Away is on: a turn in a terminal waits for your messages/);
+    expect(await run('status')).toMatch(/modes\s+away/);
     expect(await run('away', 'off')).toBe('Away is off.\n');
-    expect(await run('sprint', '2')).toMatch(/^Sprint of at most 2 tasks: the agent is idle/);
-    expect(await run('status')).toContain('sprint     0 of 2 tasks done');
+    expect(await run('sprint', '2')).toMatch(/^Sprint of at most 2 tasks: it starts after the next turn/);
+    expect(await run('status')).toContain('sprint: 0 of 2 tasks done');
     expect(await ws.run('sprint', '3').exited).toMatchObject({
       code: 1,
       stdout: '',

@@ -124,11 +124,12 @@ describe('a turn', () => {
     expect(entry).toMatchObject({ read: true, from: 'user' });
   });
 
-  it('gets the workflow that a slash text names, and the text as it is where there is none', async () => {
+  it('gets the workflow that a slash text names, and the text as it is behind a second slash', async () => {
     await mkdir(join(ws.project, '.agents', 'workflows'), { recursive: true });
     await writeFile(join(ws.project, '.agents', 'workflows', 'startup.md'), '---\ntitle: x\n---\nRead TASKS.md first.');
     await ws.start();
-    await arrives('/startup quickly', '/nothing');
+    await ws.chat.say('//nothing');
+    await arrives('/startup quickly');
     const context = (await (await newAgent()).turn('ok')) ?? '';
     expect(context).toContain('workflow /startup, follow it]\nRead TASKS.md first.\n\nArguments: quickly\n');
     expect(context).toContain(']\n/nothing\n[');

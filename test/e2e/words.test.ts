@@ -61,18 +61,21 @@ describe('a /name of no workflow', () => {
   });
 });
 
-it('the menu of the phone is set after the first poll of a daemon, once for the chat', async () => {
+it('the menu of the phone is set with the first message to the phone, once for the chat', async () => {
   await ws.start();
   const scope = { type: 'chat', chat_id: ws.chat.id };
   const menus = () =>
     far.sim.calls.filter(
       ({ method, params }) => method === 'setMyCommands' && JSON.stringify(params.scope) === JSON.stringify(scope),
     );
+  await ws.chat.say('/ping');
   await until('the menu is set', () => menus().length === 1);
   expect(menus()[0]?.answer.status).toBe(200);
   await arrives('a message');
   await far.killRelay();
   await far.startRelay();
   await arrives('and one after a restart of the relay');
+  await ws.chat.say('/ping');
+  await until('the relay answers again', () => phone.phone().filter((text) => text === 'pong').length === 2);
   expect(menus()).toHaveLength(1);
 });

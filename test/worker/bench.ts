@@ -55,7 +55,8 @@ export function scriptedPlatform(capabilities: Partial<Capabilities> = {}): Scri
       ...(chatId?.startsWith('-') ? { group: { capacity: 20, refillMs: 3_000 } } : {}),
       bot: { capacity: 25, refillMs: 40 },
     }),
-    inspect: () => Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here', repair: 'Look elsewhere.' }),
+    inspect: () =>
+      Promise.resolve({ kind: 'failed', code: 'not_found', reason: 'nothing to see here', repair: 'Look elsewhere.' }),
     hasTopics: () => Promise.resolve(true),
     createTopic: () => Promise.resolve({ kind: 'made', topic: 77 }),
     botUsername: () => Promise.resolve('example_bridge_bot'),

@@ -17,7 +17,6 @@ import { learnBotUsername, readBotUsername } from './inbound/bot-username.ts';
 import { acceptEvent } from './inbound/events.ts';
 import { type Accepted, createFloodNotice } from './inbound/quota.ts';
 import { meetDeadlines, nextDeadlineAt } from './notices/deadlines.ts';
-import { createMenuOffer } from './notices/phone-commands.ts';
 import { createDocuments } from './outbound/documents.ts';
 import { endCredentialPause } from './outbound/platform-state.ts';
 import { acceptItems } from './outbound/queue.ts';
@@ -42,7 +41,6 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
   const polls = createPolls(core, runs.soon);
   const documents = createDocuments(core, sender);
   const countForFlood = createFloodNotice(core);
-  const offerMenuOnce = createMenuOffer(core);
   let usernameWanted = false;
   let topicsWanted = false;
   /** A parked poll has just been answered; until the run that follows is over its workstation counts as there. */
@@ -68,8 +66,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     // Behind a parked poll the workstation most likely acknowledges before the reaction is there, and no alarm is needed.
     answered ||= core.parked(accepted.project).length > 0;
     polls.notify(accepted.project);
-    const offers = offerMenuOnce(accepted.project);
-    const sends = told || offers || accepted.sends;
+    const sends = told || accepted.sends;
     if (sends || usernameWanted || isReactionDue(core)) runs.soon(sends);
     return accepted.kind;
   }
@@ -126,7 +123,6 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
 
   function poll(socket: PollSocket, request: PollRequest): void {
     polls.poll(socket, request);
-    if (offerMenuOnce(request.project)) runs.soon(true);
   }
 
   function post(request: OutboxRequest): OutboxAnswer {

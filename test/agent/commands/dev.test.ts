@@ -73,7 +73,7 @@ describe('wa-sync dev', () => {
     expect(status).not.toContain('hooks /');
     // Without dialogs of its own the agent asks on the phone, and its settings stay out of git.
     expect(first.stdout()).toContain(`\n  cd ${project} && gemini --approval-mode yolo\n`);
-    expect(status).toContain('approvals  risky');
+    expect(status).toContain('approvals risky');
     expect(first.stdout()).toContain('(new, in .git/info/exclude)');
     expect(execFileSync('git', ['-C', project, 'status', '--porcelain'], { encoding: 'utf8' })).toBe('');
     expect(await start(['down']).exited).toMatchObject({ code: 0 });

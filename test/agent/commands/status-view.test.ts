@@ -102,7 +102,7 @@ it('names the claim link and the end of a temporary account, and a daemon of ano
   expect(text).toContain('account     temporary, ends in 54 min; keep it:');
   expect(text).toContain('            this command is 1.3.0: `wa-sync restart` brings the daemon to it');
   expect(textOf({ claim: { ...claim, expiresAt: now } })).toContain(
-    'account     the temporary account of the relay has ended, unless you claimed it',
+    'account     the temporary account has ended. Claimed: `wa-sync setup --claimed`;',
   );
 });
 

@@ -7,7 +7,7 @@ import { chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { loadConfig } from '../../../agent/config.ts';
-import { checkFile, withLine } from '../../../agent/config-check.ts';
+import { checkFile } from '../../../agent/config-check.ts';
 import { type Daemon, startDaemon } from '../../../agent/daemon/daemon.ts';
 import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
 import type { DaemonStatus } from '../../../agent/daemon-status.ts';
@@ -73,8 +73,7 @@ export async function createPatient(): Promise<Patient> {
   execFileSync('git', ['init', '--quiet', '--template=', project]);
   await mkdir(join(project, '.git', 'info'));
 
-  const read = (variables: Record<string, string | undefined>) =>
-    withLine(() => loadConfig({ ...world, env: variables }));
+  const read = (variables: Record<string, string | undefined>) => loadConfig({ ...world, env: variables });
   const installDirs = (agent: string): InstallDirs => ({
     home: workstationOf(agent)?.homeOf(env, home) ?? home,
     dataDir: dirs.data,

@@ -28,31 +28,27 @@ const help = [
 ].join('\n');
 
 /** Gives the phone the list of commands, where the platform has one; of several that wait the newest. */
-export function offerMenu(core: Core, project: number, ttlMs = menuTtlMs): void {
+export function offerMenu(core: Core, project: number): void {
   if (!core.platform.capabilities.menu) return;
   const slot = 'menu:';
-  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs });
+  enqueueOwn(core, project, { kind: 'menu' }, { lane: tapLane, slot, ttlMs: menuTtlMs });
 }
 
 const menuTtlMs = 120_000;
-/** Nobody waits for it: a platform that does not answer must not keep the object awake. */
-const unaskedTtlMs = 3_000;
 
 /** The menu as the phone may have it from an earlier version of the relay. */
 const menuVersion = JSON.stringify(offeredForms);
 
 /**
- * Offers the menu where the phone does not have this list yet. True = it waits to be sent. Of a list that the platform does not
- * take, another start of the object tries again.
+ * Offers the menu where the phone does not have this list yet. Called after a message was sent: then the platform answers, and the
+ * object is awake anyway. Of a list that the platform does not take, another start of the object tries again.
  */
-export function createMenuOffer(core: Core): (project: number) => boolean {
+export function createMenuOffer(core: Core): (project: number) => void {
   let isOffered = false;
   return (project) => {
-    if (isOffered || !core.platform.capabilities.menu) return false;
+    if (isOffered) return;
     isOffered = true;
-    if (getMeta(core.sql, 'menu') === menuVersion) return false;
-    offerMenu(core, project, unaskedTtlMs);
-    return true;
+    if (getMeta(core.sql, 'menu') !== menuVersion) offerMenu(core, project);
   };
 }
 

@@ -40,7 +40,7 @@ export function statusText(core: Core, number: number): string {
       ? []
       : [`${messagesText(standing.waiting)} on the workstation, for the agent's next turn or tool.`]),
     `Answers: ${queued + sending} waiting, ${dead} could not be sent.`,
-    ...(deadCount === 0 ? [] : [`Dead letters: ${deadCount}, see /letters.`]),
+    ...(deadCount === 0 ? [] : [`Not delivered: ${deadCount}, see /letters.`]),
     ...(pause === null ? [] : [`Sending pauses until ${clockText(pause.untilAt, nowMs, zone)}: ${pause.code}.`]),
   ].join('\n');
 }

@@ -2,7 +2,7 @@
 
 import type { Rates, SendOutcome } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { noteMenu } from '../notices/phone-commands.ts';
+import { createMenuOffer, noteMenu } from '../notices/phone-commands.ts';
 import { tellTopicGone } from '../notices/unbound.ts';
 import { noteReplyAction } from '../tables/buttons.ts';
 import type { OutboxRow, StoredCall } from '../tables/outbox.ts';
@@ -40,6 +40,7 @@ const attemptsBeforeSlowLane = 10;
 
 /** `guard` sets the alarm that repeats a call under which the object dies; called once per run, with the first mark. */
 export function createSender(core: Core, guard: () => void) {
+  const offerMenuOnce = createMenuOffer(core);
   const { sql, clock, platform, counters } = core;
   const reactionRetry = { at: 0, failures: 0 };
   let buckets = JSON.parse(getMeta(sql, 'buckets') ?? '{}') as Buckets;
@@ -148,6 +149,7 @@ export function createSender(core: Core, guard: () => void) {
         counters.add('calls');
         const outcome = await timed(() => platform.call(call));
         end(row, () => record(core, row, outcome));
+        if (outcome.kind === 'sent') offerMenuOnce(row.project);
       }
     },
 

@@ -76,10 +76,13 @@ describe('/status', () => {
 describe('the menu of the phone', () => {
   const menus = (calls: readonly OutboundCall[]) => calls.filter(({ kind }) => kind === 'menu');
 
-  it.each(['poll', 'message'])('is there after the first %s, once for each list, whatever restarts', async (first) => {
+  it('comes with the first message to the phone, once for each list, whatever restarts', async () => {
     const bench = createBench({ platform: scriptedPlatform({ menu: true }) });
-    if (first === 'poll') bench.poll();
-    else bench.say('hello');
+    bench.poll();
+    bench.say('hello');
+    await bench.wake();
+    expect(menus(bench.platform.calls)).toEqual([]);
+    bench.say('/ping');
     await bench.wake();
     expect(menus(bench.platform.calls)).toEqual([
       {
@@ -88,27 +91,25 @@ describe('the menu of the phone', () => {
         commands: expect.arrayContaining([{ name: 'away_off', help: 'stop waiting: the keyboard is free' }]),
       },
     ]);
-    bench.poll();
     bench.restart();
-    bench.poll();
-    bench.say('again');
+    bench.say('/ping');
     await bench.wake();
     expect(menus(bench.platform.calls)).toHaveLength(1);
     // As it is after an update of the relay.
     setMeta(bench.sql, 'menu', 'the list of yesterday');
     bench.restart();
-    bench.poll();
+    bench.say('/ping');
     await bench.wake();
     expect(menus(bench.platform.calls)).toHaveLength(2);
   });
 
   it('that the platform did not take is offered again by the next start', async () => {
     const bench = createBench({ platform: scriptedPlatform({ menu: true }) });
-    bench.platform.script.push({ kind: 'dead', code: 'rejected', reason: 'no' });
-    bench.poll();
+    bench.platform.script.push({ kind: 'sent' }, { kind: 'dead', code: 'rejected', reason: 'no' });
+    bench.say('/ping');
     await bench.wake();
     bench.restart();
-    bench.poll();
+    bench.say('/ping');
     await bench.wake();
     expect(menus(bench.platform.calls)).toHaveLength(2);
   });

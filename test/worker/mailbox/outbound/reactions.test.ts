@@ -159,9 +159,9 @@ describe('the ladder of a message on the phone', () => {
 
 describe('the end of a message without an answer', () => {
   it.each([
-    ['lost', 'This message did not reach the agent, in three attempts.', 1],
-    ['expired', 'This message expired before the agent took it.', 1],
-  ] as const)('%s is told in one line below the message', async (state, text, buttons) => {
+    ['lost', 'This message did not reach the agent, in three attempts.'],
+    ['expired', 'This message expired before the agent took it.'],
+  ] as const)('%s is told in one line below the message', async (state, text) => {
     const bench = createBench();
     bench.say('work', { ref: '77' });
     bench.poll({ after: 1, receipts: [receipt(1, state)] });
