@@ -9,7 +9,8 @@ export default defineConfig({
     setupFiles: ['test/property-seed.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Half of the time of a test is waiting: for a process, a timer or a disk.
+    maxWorkers: 3,
     env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' },
   },
 });

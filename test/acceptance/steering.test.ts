@@ -51,7 +51,7 @@ describe('a sprint', () => {
     }
     expect(prompt).toMatch(/^The wa-sync sprint ends here/);
     expect((await turn(prompt, 'Both work.')).end).toEqual({});
-    await told(/^Sprint over after \d+ (?:s|min), 2 of 2 tasks done: the limit of tasks is reached\.$/);
+    await told(/^Sprint over after \d+ (?:s|min): all 2 tasks are done\.$/);
     expect(phone().filter((text) => !/^Sprint/.test(text))).toEqual([
       'Ready.',
       'Task 1 of 2 done:\nTask number 1 works.',

@@ -41,6 +41,6 @@ test('install without a scope installs the extension and leaves the project alon
 test('an unknown scope is refused with the names of the known ones', async () => {
   await expect(wa('hooks', 'install', '--scope', 'everywhere')).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/'everywhere' is invalid.*user, project/),
+    stderr: expect.stringMatching(/--scope must be one of user, project, not "everywhere"/),
   });
 });

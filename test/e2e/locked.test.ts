@@ -30,12 +30,12 @@ it.each<[string, () => Promise<unknown>, object, string]>([
   await ws.start(forever);
   await switchOn();
   await arrives('first');
-  const answer = shell('npm publish');
-  await question('npm publish');
   locked = await holdLock(ws.inboxFile);
   // Its place in the file is what the daemon waits for from now on.
   await ws.chat.say('second');
   await isInJournal(2);
+  const answer = shell('npm publish');
+  await question('npm publish');
   await decide();
   expect(await answer).toMatchObject(verdict);
   await shows(told);
