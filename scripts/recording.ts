@@ -24,7 +24,10 @@ const barHeight = 34;
 
 async function record(): Promise<Line[]> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [`${root}dist/wa-sync.js`, 'demo'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [`${root}dist/wa-sync.js`, 'demo'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, npm_lifecycle_event: 'demo' },
+  });
   const lines: Line[] = [];
   for await (const text of createInterface({ input: child.stdout })) {
     lines.push({ text, at: performance.now() - startedAt });
