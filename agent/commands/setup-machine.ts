@@ -52,6 +52,10 @@ export function machineOf(context: CommandContext): Machine {
         daemon?.projects.some((each) => each.dir === dir && each.mailbox === mailbox && each.project === project);
       return daemon?.version === version && bindings.length > 0 && bindings.every(isThere);
     },
+    localRelay() {
+      const { relay } = context.loadConfig();
+      return relay?.from === 'local' ? relay : undefined;
+    },
     startDaemon: (say) => startInBackground(context, say),
     async service() {
       const status = await serviceStatus(serviceWorld(bare, version));
