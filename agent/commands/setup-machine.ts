@@ -40,7 +40,7 @@ export function machineOf(context: CommandContext): Machine {
     async installHooks(agent) {
       const installer = workstationOf(agent)?.installer;
       if (!installer) throw new WaError('bad_arguments', `no hooks can be installed for ${agent}`);
-      const wanted = installDirs(context, agent);
+      const wanted = await installDirs(context, agent, { makes: true });
       const before = await installer.list(wanted);
       const status = await installer.install(wanted, 'user');
       const isNew = !before.some((each) => isDeepStrictEqual(each, status));

@@ -22,7 +22,9 @@ async function relay(world: World): Promise<Finding[]> {
   const { version } = known.value.answer;
   if (version !== world.version) {
     const evidence = `the relay is version ${version}, this command is ${world.version}`;
-    return [warn('relay', evidence, 'Run `wa-sync relay upgrade` (by hand: docs/relay.md); secrets and messages stay.')];
+    return [
+      warn('relay', evidence, 'Run `wa-sync relay upgrade` (by hand: docs/relay.md); secrets and messages stay.'),
+    ];
   }
   return [ok('relay', `version ${version} answers and knows the token`)];
 }

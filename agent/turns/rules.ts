@@ -102,7 +102,8 @@ function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
   effects.push({ type: 'turnStarted', continued, nudged });
   const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
   const byPerson = !continued && !nudged;
-  const holds = byPerson && wantsHold({ ...hold, away: away || (hold.away && !isBack), fromPhone: false, nobody: false });
+  const holds =
+    byPerson && wantsHold({ ...hold, away: away || (hold.away && !isBack), fromPhone: false, nobody: false });
   return withNotices(decision, [...(holds ? [holdNotice] : []), ...(isBack ? [awayOverNotice] : [])]);
 }
 

@@ -75,7 +75,7 @@ export async function createPatient(): Promise<Patient> {
 
   const read = (variables: Record<string, string | undefined>) =>
     withLine(() => loadConfig({ ...world, env: variables }));
-  const installDirs = (agent: string): InstallDirs => ({
+  const installDirs = async (agent: string): Promise<InstallDirs> => ({
     home: workstationOf(agent)?.homeOf(env, home) ?? home,
     dataDir: dirs.data,
     projectDir: project,
@@ -85,7 +85,7 @@ export async function createPatient(): Promise<Patient> {
     directories: hookDirectories(world),
     env,
   });
-  await workstationOf('gemini')?.installer.install(installDirs('gemini'), 'user');
+  await workstationOf('gemini')?.installer.install(await installDirs('gemini'), 'user');
   const daemon = await startDaemon({
     config: read(env),
     bindings: [binding],
