@@ -6,10 +6,10 @@ import type { Binding, Config } from '../config.ts';
 import { findToolchain } from '../dev/toolchain.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
-import { forgetDown } from '../fs/down.ts';
+import { forgetDown, noteDown } from '../fs/down.ts';
 import { askDaemon } from '../local-client.ts';
 import { withoutSecrets } from '../process.ts';
-import { installService, serviceStatus } from '../service/service.ts';
+import { installService, serviceStatus, stopService } from '../service/service.ts';
 import { serviceWorld } from '../service/world.ts';
 import type { Machine } from '../setup/machine.ts';
 import { programOnPath } from '../setup/programs.ts';
@@ -55,6 +55,14 @@ export function machineOf(context: CommandContext): Machine {
     localRelay() {
       const { relay } = context.loadConfig();
       return relay?.from === 'local' ? relay : undefined;
+    },
+    async stopPolling() {
+      if (!context.loadConfig().isLocal || (await running()) === undefined) return false;
+      const world = serviceWorld(bare, version);
+      const service = await serviceStatus(world);
+      await (service.installed && service.available ? stopService(world) : noteDown(dirs.state));
+      await endDaemon(dirs);
+      return true;
     },
     startDaemon: (say) => startInBackground(context, say),
     async service() {

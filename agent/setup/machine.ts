@@ -21,6 +21,8 @@ export interface Machine {
   isServed(bindings: readonly Binding[]): Promise<boolean>;
   /** The relay that the daemon of this machine runs; undefined = it has run none. */
   localRelay(): { url: string; token: string } | undefined;
+  /** Ends a daemon that asks the platform for updates, and keeps hooks from starting it. True = one ran. Errors: `daemon_busy`, those of the service. */
+  stopPolling(): Promise<boolean>;
   /** Ends a running daemon, starts one and waits until it answers. Errors: `child_failed`, `daemon_busy`. */
   startDaemon(say: (line: string) => void): Promise<void>;
   /** Undefined = no service manager here. */

@@ -147,6 +147,37 @@ it('a program without a pipe learns from exit code 4 what is needed next, and go
   await until('the tap has come back', async () => (await step()).code === 0);
 });
 
+describe('pairing again beside a daemon that asks Telegram itself', () => {
+  const begin = async () => {
+    expect(await byFlags('local')).toMatchObject({ code: 0 });
+    const before = await scene.machine.daemonPid();
+    return { before, run: scene.machine.run(['setup', 'pair', '--yes', '--no-service'], { input: '' }) };
+  };
+
+  it('stops the daemon, and starts the daemon again once the phone is paired', async () => {
+    const { before, run } = await begin();
+    await scene.phone.tapStart(run.printed);
+    expect(await run.ended).toMatchObject({ code: 0, printed: expect.stringContaining('The daemon is stopped until') });
+    expect(await scene.machine.daemonPid()).not.toBe(before);
+    const id = await scene.sim.say('after it');
+    await until('the daemon has taken the message', () =>
+      readFileSync(join(scene.machine.project, '.gemini', 'wa_inbox.json'), 'utf8').includes('after it'),
+    );
+    expect(id).toBeGreaterThan(0);
+  });
+
+  it('starts the daemon again when the pairing is given up', async () => {
+    const { before, run } = await begin();
+    await until('a link is shown', () => /\?start=/.test(run.printed()));
+    expect(await scene.machine.daemonPid()).toBeUndefined();
+    run.child.kill('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 130 });
+    const after = await scene.machine.daemonPid();
+    expect(after).toEqual(expect.any(Number));
+    expect(after).not.toBe(before);
+  });
+});
+
 it('Ctrl+C at a prompt ends setup cleanly, and the next run goes on', async () => {
   const { installed, machine } = scene;
   const { startTerminal } = await import('./terminal.ts');
