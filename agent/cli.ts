@@ -189,7 +189,8 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .option('--json', 'one JSON object (list)')
     .action(async (action, options) => {
       const { hooksCommand, installDirs } = await import('./commands/hooks.ts');
-      await hooksCommand({ action, ...options }, { dirs: installDirs(context, options.agent), out: context.out });
+      const dirs = await installDirs(context, options.agent, { makes: action === 'install' });
+      await hooksCommand({ action, ...options }, { dirs, out: context.out });
     });
 
   program

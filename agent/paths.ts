@@ -117,6 +117,24 @@ export function configFiles(config: string) {
   };
 }
 
+/** By these files the system knows the service; each below a folder of the person. */
+export const serviceFiles = {
+  /** Below `~/.config`. */
+  unit: ['systemd', 'user', 'wa-sync.service'],
+  /** Below the home folder. */
+  plist: ['Library', 'LaunchAgents', 'dev.wa-sync.daemon.plist'],
+  /** Below `%APPDATA%`, where policy forbids tasks. */
+  startup: ['Microsoft', 'Windows', 'Start Menu', 'Programs', 'Startup', 'wa-sync.vbs'],
+} as const;
+
+/** Folders that change the unit or start it, beside it: of this unit, of all that begin with `wa-`, of all. */
+export const besideUnit = [
+  'wa-sync.service.d',
+  'wa-.service.d',
+  'service.d',
+  'default.target.wants/wa-sync.service',
+] as const;
+
 /** The command that starts the daemon of a config directory: `wa-sync dev` has its own, below the state directory. */
 export function starterOf(config: string): string {
   return /[\\/]dev[\\/][0-9a-f]{12}[\\/]config$/.test(config) ? 'wa-sync dev' : 'wa-sync start';

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isErrorCode, WaError } from '../../protocol/errors.ts';
 import type { Config } from '../config.ts';
@@ -11,7 +11,7 @@ import { readLinked } from '../fs/raw-file.ts';
 import { askDaemon } from '../local-client.ts';
 import { directories, stateFiles } from '../paths.ts';
 import { isOver } from '../process.ts';
-import { copyPackage, programFile } from '../service/package-copy.ts';
+import { lastingDist, programFile } from '../service/package-copy.ts';
 import { serviceStatus, startService, stopService } from '../service/service.ts';
 import { serviceWorld } from '../service/world.ts';
 import { version } from '../version.ts';
@@ -118,11 +118,9 @@ async function launch(context: CommandContext, dirs: Config['dirs'], cwd: string
   });
 }
 
-/** A daemon outlives the npx cache, so it runs from a copy. */
+/** A daemon outlives the npx cache. */
 async function program({ distDir, ...world }: CommandContext): Promise<string> {
-  const isCache = distDir.split(sep).includes('_npx');
-  const dir = isCache ? (await copyPackage({ distDir, version }, directories(world).data)).dir : distDir;
-  return join(dir, programFile);
+  return join(await lastingDist({ distDir, version }, directories(world).data, { makes: true }), programFile);
 }
 
 /** The error that the daemon printed, as its own command would. */

@@ -179,7 +179,7 @@ async function installAgent(
   const workstation = workstationOf(agent);
   if (!workstation) return undefined;
   // Without an environment the hooks start no daemon: `dev` runs one.
-  const { env: _, ...dirs } = installDirs(context, agent);
+  const { env: _, ...dirs } = await installDirs(context, agent, { makes: true });
   const { platform, home } = context;
   try {
     const directories = hookDirectories({ env: variables, platform, home });

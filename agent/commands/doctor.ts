@@ -46,7 +46,7 @@ function surroundingsOf(context: CommandContext): Surroundings {
     clock: Date.now,
     pause: (ms) => pause(ms),
     loadConfig: context.loadConfig,
-    installDirs: (agent) => installDirs(context, agent),
+    installDirs: (agent, makes) => installDirs(context, agent, makes),
     async service() {
       const outside = serviceWorld(context, version);
       return { status: await serviceStatus(outside), notes: await systemOf(outside).notes() };

@@ -6,6 +6,7 @@ import { WaError } from '../../protocol/errors.ts';
 import type { HookScope, HookStatus, InstallDirs, Workstation } from '../drivers/driver.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import { directories, hookDirectories } from '../paths.ts';
+import { lastingDist } from '../service/package-copy.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { existingFolder } from './folder.ts';
@@ -21,13 +22,18 @@ export interface HooksArgs {
   json?: boolean | undefined;
 }
 
-/** Errors: `bad_arguments` for an agent whose hooks cannot be installed. */
-export function installDirs({ env, platform, home, cwd, distDir }: CommandContext, agent?: string): InstallDirs {
+/** Hooks outlive the npx cache: `makes` puts the package that they need in place. Errors: `bad_arguments` for an agent whose hooks cannot be installed, `file_unusable`. */
+export async function installDirs(
+  { env, platform, home, cwd, distDir }: CommandContext,
+  agent?: string,
+  { makes = false } = {},
+): Promise<InstallDirs> {
+  const dataDir = directories({ env, platform, home }).data;
   return {
     home: workstationFor(agent).homeOf(env, home),
-    dataDir: directories({ env, platform, home }).data,
+    dataDir,
     projectDir: cwd,
-    packageDir: distDir,
+    packageDir: await lastingDist({ distDir, version }, dataDir, { makes }),
     version,
     platform,
     directories: hookDirectories({ env, platform, home }),
@@ -48,7 +54,9 @@ function workstationFor(agent = installable()[0] ?? ''): Workstation {
 /** The troubles of all installed hooks, for the output of other commands. Never throws. */
 export async function installedTroubles(context: CommandContext): Promise<string[]> {
   try {
-    const found = installable().map((agent) => workstationFor(agent).installer.list(installDirs(context, agent)));
+    const found = installable().map(async (agent) =>
+      workstationFor(agent).installer.list(await installDirs(context, agent)),
+    );
     const all = (await Promise.all(found)).flat().filter(({ installed }) => installed);
     const isServed = all.some(({ servesThese }) => servesThese);
     return all.flatMap((status) => {

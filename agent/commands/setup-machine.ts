@@ -6,10 +6,10 @@ import type { Binding, Config } from '../config.ts';
 import { findToolchain } from '../dev/toolchain.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
-import { forgetDown } from '../fs/down.ts';
+import { forgetDown, noteDown } from '../fs/down.ts';
 import { askDaemon } from '../local-client.ts';
 import { withoutSecrets } from '../process.ts';
-import { installService, serviceStatus } from '../service/service.ts';
+import { installService, serviceStatus, stopService } from '../service/service.ts';
 import { serviceWorld } from '../service/world.ts';
 import type { Machine } from '../setup/machine.ts';
 import { programOnPath } from '../setup/programs.ts';
@@ -40,7 +40,7 @@ export function machineOf(context: CommandContext): Machine {
     async installHooks(agent) {
       const installer = workstationOf(agent)?.installer;
       if (!installer) throw new WaError('bad_arguments', `no hooks can be installed for ${agent}`);
-      const wanted = installDirs(context, agent);
+      const wanted = await installDirs(context, agent, { makes: true });
       const before = await installer.list(wanted);
       const status = await installer.install(wanted, 'user');
       const isNew = !before.some((each) => isDeepStrictEqual(each, status));
@@ -51,6 +51,18 @@ export function machineOf(context: CommandContext): Machine {
       const isThere = ({ dir, mailbox, project }: Binding) =>
         daemon?.projects.some((each) => each.dir === dir && each.mailbox === mailbox && each.project === project);
       return daemon?.version === version && bindings.length > 0 && bindings.every(isThere);
+    },
+    localRelay() {
+      const { relay } = context.loadConfig();
+      return relay?.from === 'local' ? relay : undefined;
+    },
+    async stopPolling() {
+      if (!context.loadConfig().isLocal || (await running()) === undefined) return false;
+      const world = serviceWorld(bare, version);
+      const service = await serviceStatus(world);
+      await (service.installed && service.available ? stopService(world) : noteDown(dirs.state));
+      await endDaemon(dirs);
+      return true;
     },
     startDaemon: (say) => startInBackground(context, say),
     async service() {

@@ -87,7 +87,7 @@ async function removeHooks({ context, prompter }: Uninstall): Promise<void> {
   const removed: string[] = [];
   for (const agent of installable()) {
     const installer = workstationOf(agent)?.installer;
-    if (installer) removed.push(...(await installer.uninstall(installDirs(context, agent), undefined)));
+    if (installer) removed.push(...(await installer.uninstall(await installDirs(context, agent), undefined)));
   }
   prompter.done('hooks', removed.length > 0 ? `removed from ${removed.join(', ')}` : 'were not installed');
 }

@@ -64,7 +64,8 @@ function statusFaults(world: World, agent: string, statuses: readonly HookStatus
 function reinstalled(world: World, agent: string, scope: HookScope, projectDir: string): () => Promise<string> {
   return async () => {
     const workstation = workstationOf(agent);
-    const status = await workstation?.installer.install({ ...world.installDirs(agent), projectDir }, scope);
+    const dirs = await world.installDirs(agent, { makes: true });
+    const status = await workstation?.installer.install({ ...dirs, projectDir }, scope);
     return `installed the hooks of version ${status?.version} in ${status?.place}`;
   };
 }
@@ -101,9 +102,7 @@ async function startRecord(world: World, agent: string, path: string): Promise<F
   }
   if (/[\\/]_npx[\\/]/.test(String(record.program))) {
     const evidence = `hooks start the daemon from the npx cache (${record.program}), which npm empties`;
-    return [
-      warn('start-record', evidence, 'Install the package (npm install --global wa-sync), then the hooks again.'),
-    ];
+    return [warn('start-record', evidence, step, reinstalled(world, agent, 'user', world.cwd))];
   }
   return [];
 }

@@ -29,7 +29,8 @@ export interface Surroundings {
   pause(ms: number): Promise<void>;
   /** Errors: `bad_config`. */
   loadConfig(): Config;
-  installDirs(agent: string): InstallDirs;
+  /** `makes`: hooks are about to be installed. Errors: `file_unusable`. */
+  installDirs(agent: string, options?: { makes: boolean }): Promise<InstallDirs>;
   /** The service, and what its user should know. Must never reject. */
   service(): Promise<{ status: ServiceStatus; notes: string[] }>;
   /** `GET /status` of the daemon. Errors: `daemon_not_running`, `daemon_busy`. */
@@ -142,7 +143,7 @@ export function createWorld(given: Surroundings): World {
     hooks: once(async () => {
       const projects = await folders();
       const found = installable().map(async (agent) => {
-        const report = await workstationOf(agent)?.inspect(given.installDirs(agent), projects, given.env);
+        const report = await workstationOf(agent)?.inspect(await given.installDirs(agent), projects, given.env);
         return report ? [{ agent, report }] : [];
       });
       return (await Promise.all(found)).flat();

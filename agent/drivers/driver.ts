@@ -232,7 +232,7 @@ export interface InstallDirs {
   dataDir: string;
   /** Absolute; used by the scope `project` and by `list`. */
   projectDir: string;
-  /** Holds the launcher, its client and its fallback of this version. */
+  /** Holds the program, the launcher, its client and its fallback of this version; stays as long as the hooks. */
   packageDir: string;
   version: string;
   platform: NodeJS.Platform;

@@ -2,6 +2,7 @@
 // only. Not started on a real Mac by our tests.
 
 import { join } from 'node:path';
+import { serviceFiles } from '../paths.ts';
 import { commandFailed } from './run.ts';
 import type { RunProgram, ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
 import { xmlText } from './xml.ts';
@@ -22,7 +23,7 @@ const betweenTriesMs = 500;
 const inputOutputError = 5;
 
 export function createLaunchd({ home, uid, run, pause }: LaunchdWorld): ServiceSystem {
-  const place = join(home, 'Library', 'LaunchAgents', `${launchdLabel}.plist`);
+  const place = join(home, ...serviceFiles.plist);
   // Over SSH without a desktop session there is no `gui` domain.
   const domains = [`gui/${uid}`, `user/${uid}`];
   const ctl = (...args: string[]) => run('launchctl', args);

@@ -5,8 +5,10 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { startRecordName } from '../../protocol/hook.ts';
 import { randomHex } from '../crypto.ts';
 import { fileUnusable } from '../fs/atomic.ts';
+import { readLinked } from '../fs/raw-file.ts';
 
 /** The running package: `dist`, and beside it the files without which it is not a package. */
 export interface SourcePackage {
@@ -28,6 +30,7 @@ export const programFile = 'wa-sync.js';
 /** `type: module` of package.json is what makes the program run. */
 const besideDist = ['package.json', 'LICENSE'];
 const digestChars = 12;
+const maxRecordBytes = 64 * 1024;
 
 /** The copy that belongs to the running package, whether it exists or not. Errors: `file_unusable`. */
 export async function expectedCopy(source: SourcePackage, dataDir: string): Promise<PackageCopy> {
@@ -58,13 +61,32 @@ export async function copyPackage(source: SourcePackage, dataDir: string): Promi
   }
 }
 
-/** Removes every copy but `kept`; without it, all. Errors: `file_unusable`. */
+/** `dist` for what is recorded for later: of the running package, or of its copy when the package lies in the npx cache. Errors: `file_unusable`. */
+export async function lastingDist(
+  source: SourcePackage,
+  dataDir: string,
+  { makes }: { makes: boolean },
+): Promise<string> {
+  if (!source.distDir.split(sep).includes('_npx')) return source.distDir;
+  return (await (makes ? copyPackage : expectedCopy)(source, dataDir)).dir;
+}
+
+/** Removes every copy but `kept` and those from which hooks start a daemon. Errors: `file_unusable`. */
 export async function removeCopies(dataDir: string, kept?: string): Promise<void> {
   const folder = appFolder(dataDir);
-  for (const name of await readdir(folder).catch(() => [] as string[])) {
-    if (name !== kept) await remove(join(folder, name));
-  }
-  if (kept === undefined) await remove(folder);
+  const inUse = [kept, ...(await copiesOfHooks(dataDir))];
+  const names = await readdir(folder).catch(() => [] as string[]);
+  for (const name of names) if (!inUse.includes(name)) await remove(join(folder, name));
+  if (names.every((name) => !inUse.includes(name))) await remove(folder);
+}
+
+async function copiesOfHooks(dataDir: string): Promise<(string | undefined)[]> {
+  const hooks = join(dataDir, 'hooks');
+  const records = (await readdir(hooks).catch(() => [] as string[])).map(async (version) => {
+    const text = (await readLinked(join(hooks, version, startRecordName), maxRecordBytes))?.bytes.toString('utf8');
+    return copyNamed(String(JSON.parse(text ?? '').program));
+  });
+  return Promise.all(records.map((record) => record.catch(() => undefined)));
 }
 
 /** The name of the copy that a launcher runs; undefined = it runs none. */

@@ -2,6 +2,7 @@
 // on the language of the system, so only numbers are read. Not started on a real Windows by our tests.
 
 import { win32 } from 'node:path';
+import { serviceFiles } from '../paths.ts';
 import { cmdText } from './launcher.ts';
 import { commandFailed } from './run.ts';
 import type { RunProgram, ServiceSpec, ServiceSystem } from './system.ts';
@@ -37,7 +38,7 @@ export function createSchtasks(world: WindowsWorld): ServiceSystem {
     loop: win32.join(binDir, 'wa-sync-service.cmd'),
     hidden: win32.join(binDir, 'wa-sync-service.vbs'),
     task: win32.join(binDir, 'wa-sync-task.xml'),
-    startup: win32.join(roaming, 'Microsoft', 'Windows', 'Start Menu', 'Programs', 'Startup', 'wa-sync.vbs'),
+    startup: win32.join(roaming, ...serviceFiles.startup),
   };
   const schtasks = (...args: string[]) => run('schtasks.exe', args);
   const inspect = `schtasks /Query /TN ${taskName} /V /FO LIST`;

@@ -2,10 +2,11 @@
 
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { serviceFiles } from '../paths.ts';
 import { commandFailed } from './run.ts';
 import type { RunProgram, ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
 
-const unitName = 'wa-sync.service';
+const unitName = serviceFiles.unit[2];
 
 export interface SystemdWorld {
   /** The folder that holds `systemd/user`, `~/.config` as a rule. */
@@ -25,7 +26,7 @@ const restartAfter = 5;
 const stopWithin = 20;
 
 export function createSystemd(world: SystemdWorld): ServiceSystem {
-  const place = join(world.configHome, 'systemd', 'user', unitName);
+  const place = join(world.configHome, ...serviceFiles.unit);
   // A shell without a login session (su, cron) has no XDG_RUNTIME_DIR, although the user's manager may run.
   const env = { XDG_RUNTIME_DIR: world.env.XDG_RUNTIME_DIR || `/run/user/${world.uid}` };
   const ask = (...args: string[]) => world.run('systemctl', ['--user', ...args], env);

@@ -3,11 +3,11 @@
 
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { WaError } from '../../protocol/errors.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { Binding } from '../config.ts';
 import { excludeFromGit, gitFolderAt } from '../fs/git.ts';
-import { type ConfigContent, changeConfig, readConfigFile } from './config-file.ts';
-import type { SetupState } from './state.ts';
+import { changeConfig, readConfigFile } from './config-file.ts';
+import { bindingsIn, bound, placeOf, relayIn } from './places.ts';
 import type { SetupWorld } from './world.ts';
 
 /** What the commands do for setup: hooks, daemon, service. */
@@ -19,6 +19,10 @@ export interface Machine {
   installHooks(agent: string): Promise<{ place: string; isNew: boolean; notes: readonly string[] }>;
   /** Whether a daemon serves these bindings with this version now. */
   isServed(bindings: readonly Binding[]): Promise<boolean>;
+  /** The relay that the daemon of this machine runs; undefined = it has run none. */
+  localRelay(): { url: string; token: string } | undefined;
+  /** Ends a daemon that asks the platform for updates, and keeps hooks from starting it. True = one ran. Errors: `daemon_busy`, those of the service. */
+  stopPolling(): Promise<boolean>;
   /** Ends a running daemon, starts one and waits until it answers. Errors: `child_failed`, `daemon_busy`. */
   startDaemon(say: (line: string) => void): Promise<void>;
   /** Undefined = no service manager here. */
@@ -26,12 +30,24 @@ export interface Machine {
   installService(): Promise<readonly string[]>;
 }
 
-/** Errors: `bad_config`, `not_bound`, `file_unusable`, and those of the parts. */
+/** Errors: `bad_config`, `not_bound`, `no_topics`, `file_unusable`, and those of the parts. */
 export async function setUpMachine(world: SetupWorld, machine: Machine): Promise<void> {
   const { prompter, state, save } = world;
   const dir = await projectRoot(world.cwd);
   const agents = await machine.agents();
-  const isChanged = await changeConfig(machine.configFile, (content) => configured(content, { world, dir, agents }));
+  const place = await placeOf(world, machine, dir);
+  const isChanged = await changeConfig(machine.configFile, (content) => {
+    const programs = {
+      ...(content.agents as object),
+      ...Object.fromEntries(agents.map((each) => [each.name, each.path])),
+    };
+    return {
+      ...content,
+      relay: relayIn(content, state),
+      bindings: bound(bindingsIn(content), place, state),
+      ...(Object.keys(programs).length > 0 ? { agents: programs } : {}),
+    };
+  });
   delete state.secrets?.agentToken;
   await save();
   await excludeFromGit(dir).catch(() =>
@@ -88,7 +104,8 @@ export async function isMachineDone({ state, cwd, options }: SetupWorld, machine
   const root = await projectRoot(cwd);
   const binding = bindings.find(({ dir }) => dir === root);
   const isBound = binding?.mailbox === state.chat?.id && (options.topic ?? binding?.project) === binding?.project;
-  return isBound && state.secrets?.agentToken === undefined && (await machine.isServed(bindings));
+  const isRelay = isDeepStrictEqual(content.relay, relayIn(content, state));
+  return isBound && isRelay && state.secrets?.agentToken === undefined && (await machine.isServed(bindings));
 }
 
 /** The root of the git working tree above `cwd`, else `cwd` itself; its real path. */
@@ -98,60 +115,4 @@ export async function projectRoot(cwd: string): Promise<string> {
     if ((await gitFolderAt(dir)) !== undefined) return dir;
     if (dirname(dir) === dir) return start;
   }
-}
-
-interface Wanted {
-  world: SetupWorld;
-  dir: string;
-  agents: readonly { name: string; path: string }[];
-}
-
-function configured(content: ConfigContent, { world, dir, agents }: Wanted): ConfigContent {
-  const { state, options } = world;
-  const programs = {
-    ...(content.agents as object),
-    ...Object.fromEntries(agents.map(({ name, path }) => [name, path])),
-  };
-  return {
-    ...content,
-    relay: relayIn(content, state),
-    bindings: bound(bindingsIn(content), { dir, topic: options.topic, state }),
-    ...(Object.keys(programs).length > 0 ? { agents: programs } : {}),
-  };
-}
-
-function relayIn({ relay }: ConfigContent, { relay: wanted, secrets }: SetupState): unknown {
-  if (wanted?.kind === 'local') return { local: true };
-  const url = wanted?.url;
-  const known = relay as { url?: string; token?: string } | undefined;
-  const token = secrets?.agentToken ?? known?.token;
-  return { url, token };
-}
-
-/** A relay that setup made serves one chat, so every folder belongs to it. Errors: `not_bound` where the chat has no room for another. */
-function bound(
-  bindings: readonly Binding[],
-  { dir, topic, state }: { dir: string; topic: number | undefined; state: SetupState },
-): Binding[] {
-  const mailbox = state.chat?.id ?? '';
-  const moved = state.relay?.kind === 'url' ? [...bindings] : bindings.map((each) => ({ ...each, mailbox }));
-  const own = moved.find((each) => each.dir === dir);
-  const others = moved.filter((each) => each !== own);
-  const project = topic ?? own?.project ?? 0;
-  const taken = others.find((each) => each.mailbox === mailbox && each.project === project);
-  if (!taken)
-    return own
-      ? moved.map((each) => (each === own ? { ...own, mailbox, project } : each))
-      : [...moved, { dir, mailbox, project }];
-  const where = project === 0 ? 'the chat' : `topic ${project}`;
-  throw new WaError('not_bound', `${where} already serves ${taken.dir}, and one place on the phone serves one folder`, {
-    hint: 'Make a topic for this folder: in a group with topics, or in the private chat where @BotFather has switched topics on. Write one message there, the bot answers with the number; then `wa-sync setup --topic NUMBER` here.',
-  });
-}
-
-function bindingsIn({ bindings }: ConfigContent): Binding[] {
-  if (!Array.isArray(bindings)) return [];
-  return bindings
-    .filter((each) => typeof each?.dir === 'string' && typeof each?.mailbox === 'string')
-    .map((each) => ({ project: 0, ...each }));
 }

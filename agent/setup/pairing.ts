@@ -8,6 +8,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { allowedUpdates } from '../../protocol/telegram-settings.ts';
 import { visibleLine } from '../visible.ts';
 import { type Bot, botToken, freeWebhook, openBot } from './bot.ts';
+import type { Machine } from './machine.ts';
 import { cancelled } from './prompter.ts';
 import type { ChatRecord, SetupState } from './state.ts';
 import type { SetupWorld } from './world.ts';
@@ -27,13 +28,20 @@ interface PairPlace {
   configDir: string;
   /** Puts the webhook of our own relay back. */
   rehome(): Promise<unknown>;
+  machine: Pick<Machine, 'stopPolling' | 'startDaemon'>;
 }
 
 /** Errors: `pairing_expired`, `needs_input`, `cancelled`, `webhook_active`, and those of the Bot API. */
-export async function pair(world: SetupWorld, { configDir, rehome }: PairPlace): Promise<void> {
+export async function pair(world: SetupWorld, { configDir, rehome, machine }: PairPlace): Promise<void> {
   const { options, prompter, state, save } = world;
   const bot = openBot(await botToken(world, configDir), world.env);
   const isTaken = await freeWebhook(bot, world);
+  const isStopped = await machine.stopPolling();
+  if (isStopped) {
+    prompter.say(
+      'The daemon is stopped until setup is finished: only one program at a time can ask Telegram for updates.',
+    );
+  }
   const { code, untilAt } = await openCode(world);
   const link = `https://t.me/${state.bot?.username}?${options.group ? 'startgroup' : 'start'}=${code}`;
   const how = options.group
@@ -43,6 +51,13 @@ export async function pair(world: SetupWorld, { configDir, rehome }: PairPlace):
   const update = await tapped(bot, { code, untilAt, world, show }).catch(async (cause) => {
     if (isTaken)
       await rehome().catch(() => prompter.say('Messages wait at Telegram until `wa-sync setup` is finished.'));
+    // A daemon that asks Telegram would take the tap that the next run looks for.
+    const isOpen = cause instanceof WaError && cause.code === 'needs_input';
+    if (isStopped && !isOpen) {
+      await prompter
+        .progress('Starting the daemon', (update) => machine.startDaemon(update))
+        .catch(() => prompter.say('The daemon is stopped: `wa-sync start --detach` starts it.'));
+    }
     throw cause;
   });
   const chat = chatOf(update);

@@ -1,7 +1,7 @@
 // Setup that is run again, killed, moved, and taken back.
 
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -147,6 +147,37 @@ it('a program without a pipe learns from exit code 4 what is needed next, and go
   await until('the tap has come back', async () => (await step()).code === 0);
 });
 
+describe('pairing again beside a daemon that asks Telegram itself', () => {
+  const begin = async () => {
+    expect(await byFlags('local')).toMatchObject({ code: 0 });
+    const before = await scene.machine.daemonPid();
+    return { before, run: scene.machine.run(['setup', 'pair', '--yes', '--no-service'], { input: '' }) };
+  };
+
+  it('stops the daemon, and starts the daemon again once the phone is paired', async () => {
+    const { before, run } = await begin();
+    await scene.phone.tapStart(run.printed);
+    expect(await run.ended).toMatchObject({ code: 0, printed: expect.stringContaining('The daemon is stopped until') });
+    expect(await scene.machine.daemonPid()).not.toBe(before);
+    const id = await scene.sim.say('after it');
+    await until('the daemon has taken the message', () =>
+      readFileSync(join(scene.machine.project, '.gemini', 'wa_inbox.json'), 'utf8').includes('after it'),
+    );
+    expect(id).toBeGreaterThan(0);
+  });
+
+  it('starts the daemon again when the pairing is given up', async () => {
+    const { before, run } = await begin();
+    await until('a link is shown', () => /\?start=/.test(run.printed()));
+    expect(await scene.machine.daemonPid()).toBeUndefined();
+    run.child.kill('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 130 });
+    const after = await scene.machine.daemonPid();
+    expect(after).toEqual(expect.any(Number));
+    expect(after).not.toBe(before);
+  });
+});
+
 it('Ctrl+C at a prompt ends setup cleanly, and the next run goes on', async () => {
   const { installed, machine } = scene;
   const { startTerminal } = await import('./terminal.ts');
@@ -164,22 +195,57 @@ it('Ctrl+C at a prompt ends setup cleanly, and the next run goes on', async () =
 });
 
 describe('a second project', () => {
-  it('needs a topic of its own where the chat serves a folder already', async () => {
+  const inSecond = async ({ machine }: Scene, folder: string) => {
+    const dir = join(machine.home, folder);
+    await mkdir(dir, { recursive: true });
+    const run = (args: string[] = []) =>
+      machine.run(['setup', '--yes', '--no-service', ...args], { input: '', cwd: dir }).ended;
+    return { dir, run };
+  };
+  const bindingsOf = ({ configDir }: Machine) =>
+    JSON.parse(readFileSync(join(configDir, 'config.json'), 'utf8')).bindings;
+
+  it.each(['local', 'account'] as const)(
+    'is told what to turn on in a chat without topics, and then gets a topic of its own, with the relay: %s',
+    async (relay) => {
+      const { machine, sim } = scene;
+      expect(await byFlags(relay)).toMatchObject({ code: 0 });
+      const { dir, run } = await inSecond(scene, 'second');
+      expect(await run()).toMatchObject({
+        code: 1,
+        printed: expect.stringMatching(
+          /the chat already serves .*project.*\n.*turn on topics.*@BotFather.*--topic NUMBER/,
+        ),
+      });
+      expect(bindingsOf(machine)).toHaveLength(1);
+      sim.allowPrivateTopics();
+      expect(await run()).toMatchObject({ code: 0 });
+      const made = sim.calls.filter(({ method }) => method === 'createForumTopic');
+      expect(made.at(-1)?.params.name).toBe('second');
+      const [, binding] = bindingsOf(machine);
+      expect(binding).toMatchObject({ dir, project: expect.any(Number) });
+      await sim.say('hello there', { threadId: binding.project });
+      await until('the message is in the mailbox of the folder', () =>
+        existsSync(join(dir, '.gemini', 'wa_inbox.json')),
+      );
+      expect(await run()).toMatchObject({ code: 0 });
+      expect(sim.calls.filter(({ method }) => method === 'createForumTopic')).toHaveLength(made.length);
+    },
+  );
+
+  it('takes a topic that exists, unless another folder has it', async () => {
     const { machine } = scene;
     expect(await byFlags('local')).toMatchObject({ code: 0 });
-    const second = join(machine.home, 'second');
-    await mkdir(second);
-    const run = (args: string[]) =>
-      machine.run(['setup', '--yes', '--no-service', ...args], { input: '', cwd: second }).ended;
-    expect(await run([])).toMatchObject({
+    const second = await inSecond(scene, 'second');
+    expect(await second.run(['--topic', '12'])).toMatchObject({ code: 0 });
+    const third = await inSecond(scene, 'third');
+    expect(await third.run(['--topic', '12'])).toMatchObject({
       code: 2,
-      printed: expect.stringMatching(/the chat already serves .*project.*\n.*--topic NUMBER/),
+      printed: expect.stringMatching(/topic 12 already serves .*second/),
     });
-    expect(await run(['--topic', '12'])).toMatchObject({ code: 0 });
-    const { bindings } = JSON.parse(readFileSync(join(machine.configDir, 'config.json'), 'utf8'));
-    expect(bindings).toMatchObject([
+    expect(bindingsOf(machine)).toMatchObject([
       { dir: machine.project, project: 0 },
-      { dir: second, project: 12 },
+      { dir: second.dir, project: 12 },
     ]);
   });
 });

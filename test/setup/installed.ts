@@ -19,6 +19,8 @@ export interface Installed {
 /** Packs and installs without a registry. */
 export function installPackage(): Installed {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'wa-setup-package-')));
+  // As npx keeps what it runs.
+  const npx = join(dir, '_npx', '0123456789abcdef');
   const npm = (cwd: string, ...args: string[]) =>
     execFileSync('npm', args, {
       cwd,
@@ -35,11 +37,11 @@ export function installPackage(): Installed {
     });
   npm(root, 'pack', '--ignore-scripts', '--silent', '--pack-destination', dir);
   const tarball = readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? '';
-  mkdirSync(join(dir, 'npx'));
-  writeFileSync(join(dir, 'npx', 'package.json'), '{ "private": true }\n');
-  npm(join(dir, 'npx'), 'install', '--silent', join(dir, tarball));
+  mkdirSync(npx, { recursive: true });
+  writeFileSync(join(npx, 'package.json'), '{ "private": true }\n');
+  npm(npx, 'install', '--silent', join(dir, tarball));
   return {
-    program: join(dir, 'npx', 'node_modules', 'wa-sync', 'dist', 'wa-sync.js'),
+    program: join(npx, 'node_modules', 'wa-sync', 'dist', 'wa-sync.js'),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
 }

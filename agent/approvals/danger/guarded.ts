@@ -40,7 +40,7 @@ const secretNames = `
 export interface Place {
   home: string;
   cwd: string;
-  /** The directories of wa-sync. */
+  /** The directories of wa-sync, and the files of its service. */
   own: readonly string[];
   /** What of `roots` belongs to no project, and is always there. */
   homeRoots: readonly string[];

@@ -28,7 +28,7 @@ export const neverAllowed: BuiltinRule = 'own';
 export interface Surroundings {
   cwd: string;
   home: string;
-  /** Config, state, runtime and data directories of wa-sync. */
+  /** Config, state, runtime and data directories of wa-sync, and the files of its service. */
   own: readonly string[];
   /** Values of variables that the daemon knows, as `XDG_CONFIG_HOME`. */
   variables?: Readonly<Record<string, readonly string[]>>;

@@ -4,14 +4,16 @@ import { readlink, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { readLinked } from '../../fs/raw-file.ts';
-import type { Directories } from '../../paths.ts';
+import { besideUnit, type Directories, serviceFiles } from '../../paths.ts';
 import { maxPaths, pathsOf, type ToolCall, toolsOf } from './call.ts';
 import type { Surroundings } from './rules.ts';
 
 const maxShownBytes = 200_000;
 
+type Variables = Partial<Record<'XDG_CONFIG_HOME' | 'XDG_DATA_HOME', readonly string[]>>;
+
 /** What a daemon knows of the variables in a command: where its own directories come from, on this machine. */
-function knownVariables(dirs: Directories, home: string): Record<string, readonly string[]> {
+function knownVariables(dirs: Directories, home: string): Variables & Record<string, readonly string[]> {
   const base = (dir: string, usual: string) => [
     ...new Set([basename(dir) === 'wa-sync' ? dirname(dir) : usual, usual]),
   ];
@@ -37,7 +39,19 @@ export function knownPlaces(
 ): { home: string; own: string[]; variables: Record<string, readonly string[]> } {
   // The cache holds nothing that guards.
   const own = Object.values(dirs).filter((dir) => dir !== dirs.cache);
-  return { home, own, variables: knownVariables(dirs, home) };
+  const variables = knownVariables(dirs, home);
+  return { home, own: [...own, ...servicePlaces(home, variables)], variables };
+}
+
+/** Who writes there decides what the service runs, and as whom. */
+function servicePlaces(home: string, { XDG_CONFIG_HOME = [], XDG_DATA_HOME = [] }: Variables): string[] {
+  const units = [...XDG_CONFIG_HOME, ...XDG_DATA_HOME].map((base) => join(base, ...serviceFiles.unit));
+  return [
+    ...units.flatMap((unit) => [unit, ...besideUnit.map((name) => join(dirname(unit), name))]),
+    join(home, ...serviceFiles.plist),
+    // On Windows the configuration lies in %APPDATA%.
+    ...XDG_CONFIG_HOME.map((base) => join(base, ...serviceFiles.startup)),
+  ];
 }
 
 /** Looks at no more paths than `maxPaths`; a call with more is found too long. */

@@ -30,6 +30,8 @@ export interface OwnerActions {
   press(messageId: number, label: string, chatId?: number): Promise<string>;
   /** The owner deletes a topic with all of its messages. The bot gets no update. */
   deleteTopic(threadId: number, chatId?: number): void;
+  /** The owner lets the bot make topics in the private chat, at @BotFather. */
+  allowPrivateTopics(): void;
 }
 
 /** `send` queues an update. @throws {WaError} bad_arguments for an action that a phone does not offer. */
@@ -80,6 +82,9 @@ export function ownerActions(world: World, send: (update: object) => Promise<voi
       }
       const messages = world.messages.get(chatId) ?? new Map<number, StoredMessage>();
       for (const [id, { message }] of messages) if (message.message_thread_id === threadId) messages.delete(id);
+    },
+    allowPrivateTopics() {
+      world.privateTopics = true;
     },
   };
 }

@@ -131,6 +131,15 @@ describe('a shell command', () => {
     ['wa-sync sprint 50', ['own']],
     ['wa-sync away off', ['own']],
     ['wa-sync letters drop x', ['own']],
+    ['sed -i s/on-failure/no/ ~/.config/systemd/user/wa-sync.service', ['own']],
+    ['cd ~/.config/systemd/user && rm wa-*', ['own']],
+    ['mkdir -p ~/.config/systemd/user/wa-sync.service.d', ['own']],
+    ['rm ~/.config/systemd/user/default.target.wants/wa-sync.service', ['own']],
+    ['rm -rf ~/Library/LaunchAgents', ['own']],
+    ['plutil -replace KeepAlive -bool NO ~/Library/LaunchAgents/dev.wa-sync.daemon.plist', ['own']],
+    [`python3 -c "open('/home/dev/.config/systemd/user/wa-sync.service', 'w')"`, ['own']],
+    ['cp x.xml "$LOCALAPPDATA/wa-sync-task.xml"', ['own']],
+    ['find ~/.config/systemd -name "*.service" -delete', ['own']],
   ])('%j is found as %j', (command, rules) => {
     expect(shell(command)).toEqual(expect.arrayContaining(rules));
   });
@@ -138,6 +147,8 @@ describe('a shell command', () => {
   it.each([
     'rm -rf build',
     'rm -rf ./dist node_modules',
+    'cat ~/.config/systemd/user/shop.service',
+    'cp shop.service ~/.config/systemd/user/',
     'rm -rf /tmp/work',
     'rm notes.txt',
     'git push',
@@ -179,6 +190,20 @@ describe('a file tool', () => {
     ['write_file', { file_path: '.gemini/../.gemini/wa_policy.json', content: '{}' }, ['own']],
     ['write_file', { file_path: '/home/dev/.config/wa-sync/policy.json', content: '{}' }, ['own']],
     ['write_file', { file_path: 'link/x', content: '{}' }, ['own']],
+    ['write_file', { file_path: '/home/dev/.config/systemd/user/wa-sync.service', content: '' }, ['own']],
+    ['write_file', { file_path: '/home/dev/.config/systemd/user/wa-sync.service.d/a.conf', content: '' }, ['own']],
+    ['write_file', { file_path: '/home/dev/.config/systemd/user/service.d/a.conf', content: '' }, ['own']],
+    ['write_file', { file_path: '/home/dev/Library/LaunchAgents/dev.wa-sync.daemon.plist', content: '' }, ['own']],
+    ['write_file', { file_path: '/home/dev/.local/share/wa-sync/bin/wa-sync-service.cmd', content: '' }, ['own']],
+    [
+      'write_file',
+      {
+        file_path: '/home/dev/.config/Microsoft/Windows/Start Menu/Programs/Startup/wa-sync.vbs',
+        content: '',
+      },
+      ['own'],
+    ],
+    ['write_file', { file_path: '/home/dev/.config/systemd/user/shop.service', content: '' }, []],
     ['write_file', { file_path: '/home/dev/shop/.GEMINI/Settings.json', content: '{}' }, ['own']],
     ['write_file', { file_path: 'src/a.ts', content: 'export {}' }, []],
     ['read_file', { file_path: '/home/dev/shop/.env' }, []],

@@ -1,9 +1,10 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hooksCommand, installedTroubles } from '../../../agent/commands/hooks.ts';
+import { hooksCommand, installDirs, installedTroubles } from '../../../agent/commands/hooks.ts';
 import type { InstallDirs } from '../../../agent/drivers/driver.ts';
 import { listHooks } from '../../../agent/drivers/gemini/install.ts';
+import { removeCopies } from '../../../agent/service/package-copy.ts';
 import type { TemporaryHome } from '../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../helpers/installation.ts';
 import { noProgress } from '../../helpers/surroundings.ts';
@@ -15,6 +16,19 @@ eachInstallation((ground) => {
 });
 
 const settings = () => projectSettings(dirs);
+const outside = (env: Record<string, string>) => ({
+  env,
+  platform: dirs.platform,
+  home: place.home,
+  cwd: dirs.projectDir,
+  distDir: dirs.packageDir,
+  loadConfig: () => {
+    throw new Error('not needed');
+  },
+  out: () => {},
+  note: () => {},
+  progress: noProgress,
+});
 
 describe('wa-sync hooks', () => {
   const run = async (args: Parameters<typeof hooksCommand>[0]) => {
@@ -67,28 +81,39 @@ describe('wa-sync hooks', () => {
   });
 
   it('are named by other commands when they are of another form, or serve no directory that is asked for', async () => {
-    const context = (env: Record<string, string>) => ({
-      env,
-      platform: dirs.platform,
-      home: place.home,
-      cwd: dirs.projectDir,
-      distDir: dirs.packageDir,
-      loadConfig: () => {
-        throw new Error('not needed');
-      },
-      out: () => {},
-      note: () => {},
-      progress: noProgress,
-    });
     const asInstalled = { WA_RUNTIME_DIR: 'run', WA_CONFIG_DIR: 'config', WA_STATE_DIR: 'state' };
     const env = Object.fromEntries(Object.entries(asInstalled).map(([key, name]) => [key, join(place.root, name)]));
-    expect(await installedTroubles(context(env))).toEqual([]);
+    expect(await installedTroubles(outside(env))).toEqual([]);
     await run({ action: 'install', scope: 'project' });
-    expect((await installedTroubles(context(env))).join()).not.toContain('directories');
-    expect((await installedTroubles(context({}))).join()).toContain(`${settings()}: installed for other directories (`);
+    expect((await installedTroubles(outside(env))).join()).not.toContain('directories');
+    expect((await installedTroubles(outside({}))).join()).toContain(`${settings()}: installed for other directories (`);
     const installed = await readFile(settings(), 'utf8');
     await writeFile(settings(), installed.replaceAll(/( gemini \w+ \d+) [^"]*/g, '$1'));
-    expect((await installedTroubles(context(env))).join()).toContain(`${settings()}: not what this version`);
+    expect((await installedTroubles(outside(env))).join()).toContain(`${settings()}: not what this version`);
+  });
+
+  it('record for a package in the npx cache its copy, which outlives that cache', async () => {
+    const npx = join(place.root, '_npx', 'a1b2c3', 'node_modules', 'wa-sync');
+    await cp(dirs.packageDir, join(npx, 'dist'), { recursive: true });
+    for (const name of ['dist/wa-sync.js', 'package.json']) await writeFile(join(npx, name), '{}\n');
+    const context = { ...outside({ XDG_DATA_HOME: join(place.home, '.local', 'share') }), distDir: join(npx, 'dist') };
+    expect(await readdir(join(dirs.dataDir, 'app')).catch(() => [])).toEqual([]);
+    const looked = await installDirs(context);
+    const made = await installDirs(context, undefined, { makes: true });
+    expect(looked).toEqual(made);
+    await rm(join(place.root, '_npx'), { recursive: true });
+    await hooksCommand({ action: 'install' }, { dirs: made, out: () => {} });
+    const start = JSON.parse(await readFile(join(dirs.dataDir, 'hooks', made.version, 'start.json'), 'utf8'));
+    expect(dirname(dirname(dirname(start.program)))).toBe(join(dirs.dataDir, 'app'));
+    expect(await readFile(start.program, 'utf8')).toBe('{}\n');
+    const installed = Object.entries(await place.snapshot()).filter(([, content]) => content.includes('wa-sync.js'));
+    expect(installed.map(([, content]) => content.includes(start.program))).toEqual([true, true]);
+    // A service that goes, or starts another version, leaves the copy of the hooks.
+    await removeCopies(dirs.dataDir);
+    expect(await readFile(start.program, 'utf8')).toBe('{}\n');
+    await hooksCommand({ action: 'uninstall' }, { dirs: made, out: () => {} });
+    await removeCopies(dirs.dataDir);
+    expect(await readdir(dirs.dataDir).catch(() => [])).not.toContain('app');
   });
 
   it('refuses a project for the scope user, which is for all projects', async () => {

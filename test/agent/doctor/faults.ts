@@ -624,7 +624,7 @@ export const faults: Record<string, Fault> = {
   },
   'hooks in two scopes': {
     plant: async ({ project, home }, outside) => {
-      await workstationOf('gemini')?.installer.install(outside.installDirs('gemini'), 'project');
+      await workstationOf('gemini')?.installer.install(await outside.installDirs('gemini'), 'project');
       await writeFile(join(home, '.gemini', 'trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }));
     },
     check: 'hooks',
@@ -635,8 +635,8 @@ export const faults: Record<string, Fault> = {
   'hooks of the project in a folder that is not trusted': {
     plant: async ({ home }, outside) => {
       const installer = workstationOf('gemini')?.installer;
-      await installer?.install(outside.installDirs('gemini'), 'project');
-      await installer?.uninstall(outside.installDirs('gemini'), 'user');
+      await installer?.install(await outside.installDirs('gemini'), 'project');
+      await installer?.uninstall(await outside.installDirs('gemini'), 'user');
       await mkdir(join(home, '.gemini'), { recursive: true });
       await writeFile(join(home, '.gemini', 'trustedFolders.json'), JSON.stringify({ '/elsewhere': 'TRUST_FOLDER' }));
     },
@@ -706,7 +706,9 @@ export const faults: Record<string, Fault> = {
     check: 'start-record',
     state: 'warn',
     evidence: /npx cache/,
-    repair: /Install the package|service install/,
+    repair: /wa-sync hooks install/,
+    isFixed: true,
+    also: ['hooks'],
   },
   'an agent of a version that nobody tried': {
     isRun: true,

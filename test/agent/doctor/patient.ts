@@ -74,7 +74,7 @@ export async function createPatient(): Promise<Patient> {
   await mkdir(join(project, '.git', 'info'));
 
   const read = (variables: Record<string, string | undefined>) => loadConfig({ ...world, env: variables });
-  const installDirs = (agent: string): InstallDirs => ({
+  const installDirs = async (agent: string): Promise<InstallDirs> => ({
     home: workstationOf(agent)?.homeOf(env, home) ?? home,
     dataDir: dirs.data,
     projectDir: project,
@@ -84,7 +84,7 @@ export async function createPatient(): Promise<Patient> {
     directories: hookDirectories(world),
     env,
   });
-  await workstationOf('gemini')?.installer.install(installDirs('gemini'), 'user');
+  await workstationOf('gemini')?.installer.install(await installDirs('gemini'), 'user');
   const daemon = await startDaemon({
     config: read(env),
     bindings: [binding],

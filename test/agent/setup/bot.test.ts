@@ -54,7 +54,11 @@ function worldOf({
   };
   return { world, printed, advance };
 }
-const place = async () => ({ configDir: await temporaryFolder(), rehome: async () => false });
+const place = async () => ({
+  configDir: await temporaryFolder(),
+  rehome: async () => false,
+  machine: { stopPolling: async () => false, startDaemon: async () => {} },
+});
 const codeIn = (printed: string[]) => until('a link', () => /\?start(?:group)?=([\w-]+)/.exec(printed.join('\n'))?.[1]);
 
 it.each([
@@ -129,7 +133,7 @@ it('takes the webhook of our own relay for the pairing, and has the relay put it
   await setUpBot(world);
   let rehomed = 0;
   const rehome = async () => ++rehomed > 0;
-  await expect(pair(world, { configDir: await temporaryFolder(), rehome })).rejects.toMatchObject({
+  await expect(pair(world, { ...(await place()), rehome })).rejects.toMatchObject({
     code: 'needs_input',
   });
   expect(rehomed).toBe(1);
