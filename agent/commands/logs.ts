@@ -43,7 +43,11 @@ export async function logsCommand(
     }
     if (next) {
       at = next;
-      offset = await eachLine(log, { from: offset }, show);
+      // The log may turn over right now: then the next look reads the rest from its other name.
+      offset = await eachLine(log, { from: offset }, show).catch((cause) => {
+        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return offset;
+        throw cause;
+      });
     }
     await changed(state, lookAgainMs, stopping);
   }

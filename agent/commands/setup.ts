@@ -1,6 +1,8 @@
 // `wa-sync setup`: reads flags and environment, chooses how to ask, runs the steps. What a step does is in agent/setup/.
 
 import { WaError } from '../../protocol/errors.ts';
+import { loadConfig } from '../config.ts';
+import { checkFile } from '../config-check.ts';
 import { askDaemon } from '../local-client.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { moveToClaimed } from '../setup/claimed.ts';
@@ -37,11 +39,8 @@ export interface SetupFlags {
 }
 
 /** Errors: `bad_arguments`, `needs_input`, `cancelled`, `setup_version`, and those of the steps. */
-export async function setupCommand(
-  step: string | undefined,
-  flags: SetupFlags,
-  context: CommandContext,
-): Promise<void> {
+export async function setupCommand(step: string | undefined, flags: SetupFlags, given: CommandContext): Promise<void> {
+  const context = withAnswerApart(given);
   const config = context.loadConfig();
   const configDir = config.dirs.config;
   const state = await readSetup(configDir);
@@ -73,6 +72,18 @@ export async function setupCommand(
     process.removeListener('SIGINT', stop);
     letStdinGo();
   }
+}
+
+/** A token without an address is the answer to a question of setup, and no half of a relay in the environment. */
+function withAnswerApart(context: CommandContext): CommandContext {
+  const { env, platform, home } = context;
+  if (env.WA_RELAY_URL || !env.WA_AGENT_TOKEN) return context;
+  const load = () => {
+    const config = loadConfig({ env: { ...env, WA_AGENT_TOKEN: '' }, platform, home });
+    checkFile(config);
+    return config;
+  };
+  return { ...context, loadConfig: load };
 }
 
 function partsOf(context: CommandContext, { state }: SetupWorld): SetupParts {

@@ -5,11 +5,10 @@ import { WaError } from '../../protocol/errors.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { changeConfig, readConfigFile } from './config-file.ts';
 import { helloInputs } from './hello.ts';
-import type { Machine } from './machine.ts';
 import type { Question } from './prompter.ts';
 import { inputsOf, relayUrl } from './relay.ts';
 import { webhookInputs } from './webhook.ts';
-import type { SetupWorld } from './world.ts';
+import type { Machine, SetupWorld } from './world.ts';
 
 /** `given` = the address that the person pasted. Errors: `bad_arguments`, `needs_input`, and those of the relay. */
 export async function moveToClaimed(world: SetupWorld, machine: Machine, given: string | undefined): Promise<void> {

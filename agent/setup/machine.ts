@@ -4,31 +4,10 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Binding } from '../config.ts';
 import { excludeFromGit, gitFolderAt } from '../fs/git.ts';
 import { changeConfig, readConfigFile } from './config-file.ts';
 import { bindingsIn, bound, placeOf, relayIn } from './places.ts';
-import type { SetupWorld } from './world.ts';
-
-/** What the commands do for setup: hooks, daemon, service. */
-export interface Machine {
-  readonly configFile: string;
-  /** The coding agents on the PATH. */
-  agents(): Promise<readonly { name: string; title: string; path: string }[]>;
-  /** False = they were installed like this already. Errors: those of the installer. */
-  installHooks(agent: string): Promise<{ place: string; isNew: boolean; notes: readonly string[] }>;
-  /** Whether a daemon serves these bindings with this version now. */
-  isServed(bindings: readonly Binding[]): Promise<boolean>;
-  /** The relay that the daemon of this machine runs; undefined = it has run none. */
-  localRelay(): { url: string; token: string } | undefined;
-  /** Ends a daemon that asks the platform for updates, and keeps hooks from starting it. True = one ran. Errors: `daemon_busy`, those of the service. */
-  stopPolling(): Promise<boolean>;
-  /** Ends a running daemon, starts one and waits until it answers. Errors: `child_failed`, `daemon_busy`. */
-  startDaemon(say: (line: string) => void): Promise<void>;
-  /** Undefined = no service manager here. */
-  service(): Promise<{ title: string; installed: boolean; why?: string | undefined } | undefined>;
-  installService(): Promise<readonly string[]>;
-}
+import type { Machine, SetupWorld } from './world.ts';
 
 /** Errors: `bad_config`, `not_bound`, `no_topics`, `file_unusable`, and those of the parts. */
 export async function setUpMachine(world: SetupWorld, machine: Machine): Promise<void> {

@@ -8,10 +8,9 @@ import { WaError } from '../../protocol/errors.ts';
 import { allowedUpdates } from '../../protocol/telegram-settings.ts';
 import { visibleLine } from '../visible.ts';
 import { type Bot, botToken, freeWebhook, openBot } from './bot.ts';
-import type { Machine } from './machine.ts';
 import { cancelled } from './prompter.ts';
 import type { ChatRecord, SetupState } from './state.ts';
-import type { SetupWorld } from './world.ts';
+import type { Machine, SetupWorld } from './world.ts';
 
 /** 144 bits; 24 characters of the 64 that a link may have. */
 const codeBytes = 18;

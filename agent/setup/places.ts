@@ -6,9 +6,8 @@ import { WaError } from '../../protocol/errors.ts';
 import type { Binding } from '../config.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { type ConfigContent, changeConfig, readConfigFile } from './config-file.ts';
-import type { Machine } from './machine.ts';
 import type { SetupState } from './state.ts';
-import type { SetupWorld } from './world.ts';
+import type { Machine, SetupWorld } from './world.ts';
 
 /** Of a topic, as the relay takes it. */
 const nameChars = 128;

@@ -105,12 +105,16 @@ async function useExisting(world: SetupWorld, { agentToken }: RelayPlace): Promi
     const client = createRelayClient({ url, token });
     try {
       return { token, status: await client.status() };
+    } catch (cause) {
+      throw isUnauthorized(cause) ? unknownToken(url, cause) : cause;
     } finally {
       await client.close();
     }
   };
   const isKnown = state.relay?.kind === 'url' && state.relay.url === url && agentToken !== undefined;
-  const { token, status } = isKnown ? await check(agentToken) : await prompter.ask(secret, check);
+  // Another machine may have rotated it.
+  const known = isKnown ? await check(agentToken).catch(unlessUnauthorized) : undefined;
+  const { token, status } = known ?? (await prompter.ask(secret, check));
   const chats = status.mailboxes.map(({ mailbox }) => mailbox);
   const chat = await theOnly('chat', 'Which chat shall this machine serve?', '--chat ID', chats, world);
   state.relay = { kind: 'url', url };
@@ -118,6 +122,21 @@ async function useExisting(world: SetupWorld, { agentToken }: RelayPlace): Promi
   state.secrets = { ...state.secrets, agentToken: token };
   await save();
   prompter.done('relay', `${url}, version ${status.version}`);
+}
+
+function isUnauthorized(cause: unknown): cause is WaError {
+  return cause instanceof WaError && cause.code === 'unauthorized';
+}
+
+function unlessUnauthorized(cause: unknown): undefined {
+  if (!isUnauthorized(cause)) throw cause;
+}
+
+function unknownToken(url: string, cause: WaError): WaError {
+  return new WaError('unauthorized', `the relay at ${url} does not know this agent token`, {
+    hint: 'Give the token that a machine of this relay has in config.json as relay.token, by the variable WA_AGENT_TOKEN. Is it lost? Where the relay was set up: `wa-sync rotate agent`.',
+    cause,
+  });
 }
 
 async function existingUrl({ relay }: SetupOptions, { prompter, state }: SetupWorld): Promise<string> {

@@ -3,11 +3,11 @@
 
 import { setUpBot } from './bot.ts';
 import { type HelloAnswer, helloInputs, sayHello } from './hello.ts';
-import { isMachineDone, type Machine, setUpMachine } from './machine.ts';
+import { isMachineDone, setUpMachine } from './machine.ts';
 import { pair } from './pairing.ts';
 import { inputsOf, setUpRelay } from './relay.ts';
 import { setUpWebhook, webhookInputs } from './webhook.ts';
-import type { SetupWorld } from './world.ts';
+import type { Machine, SetupWorld } from './world.ts';
 
 export interface SetupParts {
   configDir: string;
