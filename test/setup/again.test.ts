@@ -254,7 +254,7 @@ it('a claimed account moves daemon and webhook to its new address', async () => 
   const { machine, sim, cloudflare } = scene;
   expect(await byFlags('temporary')).toMatchObject({ code: 0 });
   const status = await machine.run(['status'], { input: '' }).ended;
-  expect(status.printed).toMatch(/account {2}temporary, ends in \d+ min .*https?:/);
+  expect(status.printed).toMatch(/account {5}temporary, ends in \d+ min; .*https?:/);
   // Another address of the same relay.
   const { port, close } = await forwardTo(Number(new URL(cloudflare.edge.url).port));
   onTestFinished(close);
