@@ -53,8 +53,9 @@ function draw(lines: readonly Line[]): string {
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A recording of wa-sync demo">
 <style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d6deeb;white-space:pre}.phone{fill:#82aaff}.agent{fill:#c3e88d}.ok{fill:#ffcb6b}.dim{fill:#8b98ad}
+@media (prefers-reduced-motion:no-preference){
 ${rules.join('\n')}
-@media (prefers-reduced-motion:reduce){text{animation:none!important;opacity:1!important}}</style>
+}</style>
 <rect width="${width}" height="${height}" rx="10" fill="#10151e"/>
 <circle cx="22" cy="17" r="6" fill="#ff5f56"/><circle cx="42" cy="17" r="6" fill="#ffbd2e"/><circle cx="62" cy="17" r="6" fill="#27c93f"/>
 <text class="dim" x="${margin}" y="${barHeight + margin + lineHeight - 6}">$ npm run demo</text>
