@@ -142,9 +142,8 @@ it('a turn that ends while nobody is there is told at once and waits for the pho
   await prompts();
   clock.advance(awayAfterMs);
   const held = ends('Done.');
-  await turns.exclusive(async () => {});
+  await expect.poll(() => turns.status()).toMatchObject({ held: true, away: false });
   expect(phone).toEqual(['Done.']);
-  expect(turns.status()).toMatchObject({ held: true, away: false });
   await writes(1, 'And now?');
   turns.wake();
   expect((await held).next).toContain('And now?');
