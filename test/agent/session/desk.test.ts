@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
 import type { Follow } from '../../../agent/journal/records.ts';
 import { createNotifier } from '../../../agent/phone/notify.ts';
@@ -59,10 +59,13 @@ function start(follow: Follow = 'auto', timeMs = awayAfterMs): Turns {
     clock: clock.now,
     log: () => {},
   });
+  const inbox = loneInbox({ project, journal, path, clock: clock.now, onRefreshed: () => {} });
+  // A refresh follows a hand-over; the folder goes after it.
+  onTestFinished(() => inbox.stop());
   return createTurns({
     project,
     journal,
-    inbox: loneInbox({ project, journal, path, clock: clock.now, onRefreshed: () => {} }),
+    inbox,
     report: notifier.report,
     tellWithheld: notifier.tellWithheld,
     onReceipts: () => {},
