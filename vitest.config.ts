@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/gemini/**', 'test/browser/**', 'test/setup/**'],
+    exclude: ['test/{gemini,claude,codex,acp}/**', 'test/browser/**', 'test/setup/**'],
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/property-seed.ts'],
     testTimeout: 60_000,

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { geminiCli } from '../../scripts/gemini-cli.ts';
+import { hostCommand } from '../../scripts/hosts.ts';
 import { endTree } from './processes.ts';
 
 /** A fixed model: `auto` would ask a router model first. */
@@ -131,7 +131,7 @@ export async function runHeadless(home: GeminiHome, options: HeadlessOptions): P
 
 /** Node, the installed script, and the arguments every run has. */
 export async function geminiCommand(args: string[]): Promise<[string, ...string[]]> {
-  return [process.execPath, await geminiCli(), ...modelArguments, ...args];
+  return [...(await hostCommand('gemini')), ...modelArguments, ...args];
 }
 
 async function sessionLines(folder: string): Promise<Record<string, unknown>[]> {

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tmux } from '../../scripts/gemini-cli.ts';
+import { tmux } from '../../scripts/hosts.ts';
 import { type GeminiHome, geminiCommand, type RunOptions } from './harness.ts';
 import { endTree, until } from './processes.ts';
 

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tmux } from '../../scripts/gemini-cli.ts';
+import { tmux } from '../../scripts/hosts.ts';
 import { until } from '../helpers/daemon.ts';
 import type { Machine } from './installed.ts';
 

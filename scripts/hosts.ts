@@ -1,5 +1,5 @@
-// Brings the pinned Gemini CLI into a cache folder and finds tmux, for the tests against the real program.
-// Must never touch a Gemini CLI, a home or a tmux server that the developer uses.
+// Brings the pinned coding agents, and the ACP adapters of two of them, into a cache folder, and finds tmux: for the tests against the
+// real programs. Must never touch an agent, a home or a tmux server that the developer uses.
 
 import { spawn } from 'node:child_process';
 import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -8,26 +8,68 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WaError } from '../protocol/errors.ts';
 
-export const geminiCliVersion = '0.61.0';
+interface Host {
+  name: string;
+  version: string;
+  /** Below node_modules. */
+  program: string;
+  /** The user's own agent serves; the adapter's copy of it is not needed. */
+  withoutOptional?: true;
+}
+
+const platform = `${process.platform}-${process.arch}`;
+
+const hosts = {
+  gemini: { name: '@google/gemini-cli', version: '0.61.0', program: '@google/gemini-cli/bundle/gemini.js' },
+  claude: {
+    name: '@anthropic-ai/claude-code',
+    version: '2.1.329',
+    program: `@anthropic-ai/claude-code-${platform}/claude`,
+  },
+  codex: { name: '@openai/codex', version: '0.169.0', program: '@openai/codex/bin/codex.js' },
+  claudeAcp: {
+    name: '@agentclientprotocol/claude-agent-acp',
+    version: '0.100.0',
+    program: '@agentclientprotocol/claude-agent-acp/dist/index.js',
+    withoutOptional: true,
+  },
+  codexAcp: {
+    name: '@agentclientprotocol/codex-acp',
+    version: '2.6.0',
+    program: '@agentclientprotocol/codex-acp/dist/index.js',
+    withoutOptional: true,
+  },
+} as const satisfies Record<string, Host>;
+
+export type HostName = keyof typeof hosts;
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const lockPollMs = 200;
 const installLimitMs = 300_000;
 
-/** The script to run with Node. Installs it on first use; `WA_TEST_CACHE` moves the cache folder. Raises `child_failed`. */
-export async function geminiCli(): Promise<string> {
+/**
+ * The command line that starts it: its own binary, or Node and its script. Installs it on first use; `WA_TEST_CACHE` moves the cache
+ * folder. Raises `child_failed`.
+ */
+export async function hostCommand(host: HostName): Promise<[string, ...string[]]> {
+  const { name, version, program }: Host = hosts[host];
   const cache = process.env.WA_TEST_CACHE || join(repository, '.cache');
-  const folder = join(cache, `gemini-cli-${geminiCliVersion}`);
-  const script = join(folder, 'node_modules', '@google', 'gemini-cli', 'bundle', 'gemini.js');
-  if (await usable(script, constants.R_OK)) return script;
-  await mkdir(cache, { recursive: true });
-  const release = await lock(`${folder}.lock`);
-  try {
-    if (!(await usable(script, constants.R_OK))) await install(folder);
-  } finally {
-    await release();
+  const folder = join(cache, `${name.slice(name.indexOf('/') + 1)}-${version}`);
+  const path = join(folder, 'node_modules', program);
+  if (!(await usable(path, constants.R_OK))) {
+    await mkdir(cache, { recursive: true });
+    const release = await lock(`${folder}.lock`);
+    try {
+      if (!(await usable(path, constants.R_OK))) await install(hosts[host], folder);
+    } finally {
+      await release();
+    }
   }
-  return script;
+  return path.endsWith('.js') ? [process.execPath, path] : [path];
+}
+
+export async function bringHosts(): Promise<void> {
+  for (const host of Object.keys(hosts)) await hostCommand(host as HostName);
 }
 
 /** The path of tmux. Root on Debian gets it installed; everybody else gets `not_found` with the command to run. */
@@ -45,15 +87,19 @@ export async function tmux(): Promise<string> {
 }
 
 /** Installs beside the folder and renames, so that a folder of this name is always a complete one. */
-async function install(folder: string): Promise<void> {
+async function install({ name, version, withoutOptional }: Host, folder: string): Promise<void> {
   const partial = `${folder}.partial`;
   await rm(partial, { recursive: true, force: true });
   await rm(folder, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
   await writeFile(join(partial, 'package.json'), '{ "private": true }\n');
-  // The terminal library comes with its own binaries; no install script of a dependency has to run.
+  // Binaries come in packages of their own; no install script of a dependency has to run.
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--save-exact', '--loglevel=error'];
-  await run('npm', ['install', ...options, `@google/gemini-cli@${geminiCliVersion}`], partial);
+  await run(
+    'npm',
+    ['install', ...(withoutOptional ? ['--omit=optional'] : []), ...options, `${name}@${version}`],
+    partial,
+  );
   await rename(partial, folder);
 }
 
@@ -130,5 +176,6 @@ function run(command: string, args: string[], cwd?: string): Promise<void> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  process.stdout.write(`${await geminiCli()}\n${await tmux()}\n`);
+  await bringHosts();
+  process.stdout.write(`${await tmux()}\n`);
 }

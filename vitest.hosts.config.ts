@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-// The real Gemini CLI, one at a time. The limits only stop what hangs: some API errors are retried for minutes.
+// The real coding agents, one at a time. The limits only stop what hangs: some API errors are retried for minutes.
 export default defineConfig({
   test: {
-    include: ['test/gemini/**/*.test.ts'],
-    globalSetup: ['test/gemini/install.ts'],
+    include: ['test/{gemini,claude,codex,acp}/**/*.test.ts'],
+    globalSetup: ['test/hosts/install.ts'],
     fileParallelism: false,
     maxWorkers: 1,
     testTimeout: 180_000,

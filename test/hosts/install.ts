@@ -1,11 +1,11 @@
-// Brings what the suite drives before the first test, so that no test's time includes a download: the CLI, tmux, and a
+// Brings what the suite drives before the first test, so that no test's time includes a download: the agents, tmux, and a
 // copy of dist/ that a build in the same working copy cannot take away.
 
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { geminiCli, tmux } from '../../scripts/gemini-cli.ts';
+import { bringHosts, tmux } from '../../scripts/hosts.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -17,11 +17,11 @@ declare module 'vitest' {
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await geminiCli();
+  await bringHosts();
   await tmux();
   const cache = join(repository, '.cache');
   await mkdir(cache, { recursive: true });
-  const folder = await mkdtemp(join(cache, 'gemini-suite-'));
+  const folder = await mkdtemp(join(cache, 'hosts-suite-'));
   const distDir = join(folder, 'dist');
   await cp(join(repository, 'dist'), distDir, { recursive: true });
   project.provide('distDir', distDir);
