@@ -136,6 +136,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     lastKeyAt: keys.lastAt,
+    nudgeOff: config.nudge === 'off',
     canWake: async (pid, agent) =>
       config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
