@@ -216,7 +216,7 @@ export function createTurns(options: TurnsOptions): Turns {
       session: runtime.state.bound?.id ?? null,
       turnRuns: runtime.state.turn.phase === 'running',
       held: held.current() !== undefined,
-      sprint: project.sprint ? `${project.sprint.done} of ${project.sprint.tasks} tasks done` : null,
+      sprint: project.sprint ? { done: project.sprint.done, tasks: project.sprint.tasks } : null,
       away: desk.isAway(),
       present: runtime.state.interactive ? desk.isPresent() : null,
       wakeable: runtime.state.wakeable ?? null,

@@ -145,7 +145,7 @@ export interface TurnsStatus {
   session: string | null;
   turnRuns: boolean;
   held: boolean;
-  sprint: string | null;
+  sprint: { done: number; tasks: number } | null;
   away: boolean;
   /** A person was seen at the terminal lately; null = no terminal of a person is known. */
   present: boolean | null;

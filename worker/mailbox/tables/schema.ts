@@ -84,6 +84,8 @@ type MetaKey =
   | 'dedupe_turn'
   /** `{name, at}`: how groups address this bot. */
   | 'username'
+  /** The language of the chat. */
+  | 'language'
   /** The list of commands that the phone offers. */
   | 'menu'
   /** `{on, at}`: whether the chat has topics. */
