@@ -1,6 +1,7 @@
 // Words for a person about the tool calls of a coding agent: what the phone is asked, and what runs. Pure.
 
 import { oneLine } from '../../protocol/lines.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { Act, Input } from './driver.ts';
 import { driverOf } from './registry.ts';
 
@@ -11,61 +12,32 @@ export interface NamedCall {
   input: Input;
 }
 
-interface Words {
-  asks(target: string | undefined): string;
-  runs: string;
-}
-
-const wordsOf: Readonly<Record<Act, Words>> = {
-  run: { asks: () => 'Run a command?', runs: 'Running' },
-  write: { asks: (file) => `Write ${file ?? 'a file'}?`, runs: 'Writing' },
-  edit: { asks: (file) => `Edit ${file ?? 'a file'}?`, runs: 'Editing' },
-  read: { asks: (file) => `Read ${file ?? 'files'}?`, runs: 'Reading' },
-  list: { asks: () => 'List files?', runs: 'Listing files' },
-  search: { asks: () => 'Search in files?', runs: 'Searching' },
-  address: { asks: () => 'Fetch an address?', runs: 'Fetching' },
-  webSearch: { asks: () => 'Search the web?', runs: 'Searching the web' },
-  ask: { asks: () => 'Ask you something?', runs: 'Asking at the terminal' },
-};
-
 const nameChars = 80;
 /** Of the words of a call; secrets are hidden in them before they are cut further. */
 const targetChars = 4_000;
 
 /** The question above a call; its arguments stand below it. */
-export function askWords(call: NamedCall): string {
+export function askWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
-  if (act === undefined) return `Use ${toolName(call)}?`;
+  if (act === undefined) return tools.asksOther(toolName(call, tools));
   const file = driverOf(call.agent)?.tools.file(call.input);
   // A name with a line break could pass for another line of the question.
-  return wordsOf[act].asks(file === undefined || /[\n\r]/.test(file) ? undefined : tail(file));
+  return tools.asks[act](file === undefined || /[\n\r]/.test(file) ? undefined : tail(file));
 }
 
 /** One line about a call that runs: `Running: npm test`. May hold secrets. */
-export function runningWords(call: NamedCall): string {
+export function runningWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
-  if (act === undefined) return `Using ${toolName(call)}`;
+  if (act === undefined) return tools.runsOther(toolName(call, tools));
   const target = oneLine(targetOf(act, call) ?? '', targetChars);
-  return target === '' ? wordsOf[act].runs : `${wordsOf[act].runs}: ${target}`;
+  return target === '' ? tools.runs[act] : `${tools.runs[act]}: ${target}`;
 }
 
 /** What a tool is called where calls are listed. */
-export function shortWords(call: NamedCall): string {
+export function shortWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
-  return act === undefined ? toolName(call) : shortNames[act];
+  return act === undefined ? toolName(call, tools) : tools.short[act];
 }
-
-const shortNames: Readonly<Record<Act, string>> = {
-  run: 'command',
-  write: 'write',
-  edit: 'edit',
-  read: 'read',
-  list: 'list',
-  search: 'search',
-  address: 'fetch',
-  webSearch: 'web search',
-  ask: 'question',
-};
 
 /** A tool of another server may have the name of one of the agent's own. */
 function actOf({ agent, tool, server }: NamedCall): Act | undefined {
@@ -73,11 +45,11 @@ function actOf({ agent, tool, server }: NamedCall): Act | undefined {
   return server === undefined && Object.hasOwn(acts, tool) ? acts[tool] : undefined;
 }
 
-function toolName({ tool, server }: NamedCall): string {
-  if (server === undefined) return `the tool ${oneLine(tool, nameChars)}`;
+function toolName({ tool, server }: NamedCall, tools: Texts['tools']): string {
+  if (server === undefined) return tools.own(oneLine(tool, nameChars));
   const at = tool.indexOf(`${server}_`);
   const own = at === -1 ? tool : tool.slice(at + server.length + 1);
-  return `${oneLine(own, nameChars)} of the MCP server ${oneLine(server, nameChars)}`;
+  return tools.ofServer(oneLine(own, nameChars), oneLine(server, nameChars));
 }
 
 function targetOf(act: Act, { agent, input }: NamedCall): string | undefined {

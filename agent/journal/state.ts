@@ -6,6 +6,7 @@ import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
+import { type Texts, textsIn } from '../../protocol/texts.ts';
 import { emptyApprovals } from './approvals.ts';
 import type {
   FiledAnswer,
@@ -134,6 +135,11 @@ export function isHeldBack({ parked }: Pick<HeldMessage, 'parked'>): boolean {
 /** Something on the phone, or in the terminal, waits for the owner: what the owner writes meanwhile may be meant for it. */
 export function asksOwner({ approvals, dialog }: ProjectState): boolean {
   return approvals.open.size > 0 || dialog !== undefined;
+}
+
+/** What the phone reads, in the language of its chat. */
+export function phoneTexts({ phone }: Pick<ProjectState, 'phone'>): Texts {
+  return textsIn(phone?.language);
 }
 
 /** UTF-16 units of one message on the phone. */

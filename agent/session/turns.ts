@@ -4,6 +4,7 @@
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { runningWords, shortWords } from '../drivers/tool-words.ts';
+import { phoneTexts } from '../journal/state.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import { sessionContext, terminalNews, unwakeableNotice } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
@@ -103,10 +104,10 @@ export function createTurns(options: TurnsOptions): Turns {
     dispatch({ type: 'called', agent, at: clock() });
     if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd')
       dispatch({ type: 'modelSeen' });
-    if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }));
+    if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }, phoneTexts(project)));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });
-    options.activity.tool(shortWords({ agent, ...event }));
+    options.activity.tool(shortWords({ agent, ...event }, phoneTexts(project)));
   }
 
   /** False = the hand-over did not happen, so the answer must not leave. */
