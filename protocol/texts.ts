@@ -8,7 +8,6 @@ export type Texts = typeof en;
 
 const texts: Readonly<Record<Language, Texts>> = { en, de };
 
-/** Without a language, English. */
-export function textsIn(language: Language | undefined): Texts {
-  return texts[language ?? 'en'];
+export function textsIn(language: Language): Texts {
+  return texts[language];
 }

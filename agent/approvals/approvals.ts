@@ -135,7 +135,7 @@ export async function createApprovals(options: ApprovalsOptions) {
     const { call, judgement } = question;
     const { approvals } = texts();
     const command = commandOf({ ...call, input: judgement.input ?? call.input }) ?? '';
-    const shown = visible((await options.shows.hide(command)).text).slice(0, 2000) || approvals.emptyCommand;
+    const shown = visible((await options.shows.hide(command, texts())).text).slice(0, 2000) || approvals.emptyCommand;
     return withCode(approvals.replyWith, shown);
   }
 

@@ -152,7 +152,7 @@ export function createDialogs(options: DialogsOptions) {
   const isDue = () => !options.isPresent() || options.clock() >= tellAt;
 
   async function partOf({ kind, title, text }: HostDialog): Promise<TextPart> {
-    const hidden = visible((await options.shows.hide(text)).text);
+    const hidden = visible((await options.shows.hide(text, phoneTexts(project))).text);
     const body = headAndTail(hidden, Math.floor(bodyShare * maxTextOf(project)), phoneTexts(project));
     if (kind === 'question') return { text: texts().asks(body), entities: [] };
     const head = texts().waits(visible(title).slice(0, 200));

@@ -1,5 +1,6 @@
 // The state that the journal's lines add up to, and questions about the state. Only `apply` changes the state; no I/O, no clock.
 
+import type { Language } from '../../protocol/languages.ts';
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
@@ -137,9 +138,14 @@ export function asksOwner({ approvals, dialog }: ProjectState): boolean {
   return approvals.open.size > 0 || dialog !== undefined;
 }
 
-/** What the phone reads, in the language of its chat. */
-export function phoneTexts({ phone }: Pick<ProjectState, 'phone'>): Texts {
-  return textsIn(phone?.language);
+/** Of the phone's chat. */
+export function languageOf({ phone }: Pick<ProjectState, 'phone'>): Language {
+  return phone?.language ?? 'en';
+}
+
+/** What the phone reads. */
+export function phoneTexts(project: Pick<ProjectState, 'phone'>): Texts {
+  return textsIn(languageOf(project));
 }
 
 /** UTF-16 units of one message on the phone. */

@@ -211,7 +211,7 @@ export function createTurns(options: TurnsOptions): Turns {
     stoppedAlone: (ids) =>
       later(async () => {
         await sprints.end('stopped');
-        await options.tell(`stopped_${ids[0]}`, stoppedAloneText);
+        await options.tell(`stopped_${ids[0]}`, phoneTexts(project).stop.byHooks);
       }),
     status: () => ({
       session: runtime.state.bound?.id ?? null,
@@ -228,14 +228,10 @@ export function createTurns(options: TurnsOptions): Turns {
       routes.stop();
       if (held.current()) {
         held.release();
-        await options.tell(`released_${clock()}`, releasedText).catch(() => {});
+        await options.tell(`released_${clock()}`, phoneTexts(project).turns.daemonEnds).catch(() => {});
       }
       // What was begun is finished.
       await enqueue(async () => {});
     },
   };
 }
-
-const stoppedAloneText = 'Stopped by the hooks alone, while the daemon was away.';
-const releasedText =
-  'wa-sync stops or restarts: the terminal that waited for you is free again. Messages go with the next turn there.';

@@ -34,7 +34,8 @@ export interface Shown {
 export interface Shows {
   /** Undefined = the question could not be made in time, so the owner cannot be asked. */
   question(question: QuestionOptions): Promise<Shown | undefined>;
-  hide(text: string): Promise<Hidden>;
+  /** By default in the words of the audit. */
+  hide(text: string, texts?: Texts): Promise<Hidden>;
 }
 
 /** Can be cloned. */

@@ -6,7 +6,7 @@ import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
 import { type Texts, textsIn } from '../../../protocol/texts.ts';
 import type { TurnAnswer } from '../../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
-import { maxTextOf, type ProjectState, phoneTexts } from '../../journal/state.ts';
+import { languageOf, maxTextOf, type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, jsonOf, type ToolCall } from '../danger/call.ts';
@@ -155,7 +155,7 @@ export function createQuestions(options: QuestionsOptions) {
     question.resolve(answer);
     log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
     note(question, verdict, { hash, ...wordsOf(call, runs), ...(by === undefined ? {} : { by }) });
-    const shown = detail === undefined ? undefined : visible((await shows.hide(detail)).text);
+    const shown = detail === undefined ? undefined : visible((await shows.hide(detail, phoneTexts(project))).text);
     await options.show(verdictItem(id, question.part, verdict, phoneTexts(project), shown));
     return true;
   }
@@ -201,7 +201,7 @@ export function createQuestions(options: QuestionsOptions) {
       maxText: maxTextOf(project),
       waits: texts.words.duration(waitMs),
       onTimeout,
-      language: project.phone?.language ?? 'en',
+      language: languageOf(project),
       checkpoint,
     });
     if (!shown) {
