@@ -62,7 +62,12 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/cli.ts',
-    may: ['protocol/*', 'node', 'agent/commands/*', 'agent/drivers/registry.ts', 'commander'],
+    may: ['protocol/*', 'node', 'agent/command-line/*', 'agent/commands/*', 'commander'],
+    why: 'the entry point',
+  },
+  {
+    files: 'agent/command-line/*',
+    may: ['protocol/*', 'agent/*', 'agent/commands/*', 'agent/drivers/registry.ts', 'commander'],
     why: 'names and options; what a command does is in `agent/commands/`',
   },
   { files: 'agent/commands/*', may: ['protocol/*', 'node', 'agent/**'], why: 'puts parts together, without a package' },

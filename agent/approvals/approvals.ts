@@ -5,6 +5,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import { textsIn } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { ranWords } from '../drivers/tool-words.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { phoneTexts } from '../journal/state.ts';
 import { visible } from '../visible.ts';
@@ -62,7 +63,8 @@ export async function createApprovals(options: ApprovalsOptions) {
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
       const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
-      await options.send(textItem(key, 'reply', texts().approvals.checkpoint(call.tool, ref)));
+      const before = ranWords(call, texts(), 'before');
+      await options.send(textItem(key, 'reply', texts().approvals.checkpoint(before, ref)));
     }
     return inputAnswer(input);
   }

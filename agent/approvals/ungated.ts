@@ -4,6 +4,7 @@
 import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall } from '../../protocol/turn-events.ts';
 import { type SessionFile, sizeOf, toolsSince } from '../drivers/session-file.ts';
+import { ranWords } from '../drivers/tool-words.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { type ToolCall, toolsOf } from './danger/call.ts';
 import { hashOf } from './question/questions.ts';
@@ -74,7 +75,10 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
       return;
     }
     session.notified += 1;
-    notify((words, { approvals }) => `${approvals[how](call.tool, words)}\n${approvals.ungatedHelp}`, call);
+    notify((words, texts) => {
+      const { approvals } = texts;
+      return `${approvals[how](sentence(ranWords(call, texts)), words)}\n${approvals.ungatedHelp}`;
+    }, call);
   }
 
   /** After a start in the middle of a turn the answer of the gate of such a tool is not known. */
@@ -165,6 +169,8 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
     },
   };
 }
+
+const sentence = (clause: string) => clause.charAt(0).toUpperCase() + clause.slice(1);
 
 /** Whatever the order of the arguments, and without those that the host adds while the tool runs. */
 function comparableHash({ agent, tool, server, input }: ToolOfCall): string {

@@ -34,6 +34,7 @@ import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { createRecentHooks } from './recent-hooks.ts';
 import { growingRedactor, moveRelay } from './relay-move.ts';
+import { createServing } from './serving.ts';
 import { surroundings } from './standing.ts';
 
 export interface DaemonOptions {
@@ -93,8 +94,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const heavy = createHeavy({ redaction, redactor, deadlinesMs: options.deadlinesMs, log });
     undo.push(() => heavy.close());
     const gates = createGates(config.dirs);
+    const serving = createServing(config.dirs);
+    undo.push(() => serving.release());
     const deps = {
       config,
+      hold: serving.hold,
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },

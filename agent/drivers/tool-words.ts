@@ -33,6 +33,12 @@ export function runningWords(call: NamedCall, { tools }: Texts): string {
   return target === '' ? tools.runs[act] : `${tools.runs[act]}: ${target}`;
 }
 
+/** What happened, or with `before` what something came before, as a clause without its arguments: `a command ran`. */
+export function ranWords(call: Omit<NamedCall, 'input'>, { tools }: Texts, form: 'ran' | 'before' = 'ran'): string {
+  const act = actOf(call);
+  return act === undefined ? tools.ranOther(toolName(call, tools)) : tools[form][act];
+}
+
 /** What a tool is called where calls are listed. */
 export function shortWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
@@ -40,12 +46,12 @@ export function shortWords(call: NamedCall, { tools }: Texts): string {
 }
 
 /** A tool of another server may have the name of one of the agent's own. */
-function actOf({ agent, tool, server }: NamedCall): Act | undefined {
+function actOf({ agent, tool, server }: Omit<NamedCall, 'input'>): Act | undefined {
   const acts = driverOf(agent)?.tools.acts ?? {};
   return server === undefined && Object.hasOwn(acts, tool) ? acts[tool] : undefined;
 }
 
-function toolName({ tool, server }: NamedCall, tools: Texts['tools']): string {
+function toolName({ tool, server }: Omit<NamedCall, 'input'>, tools: Texts['tools']): string {
   if (server === undefined) return tools.own(oneLine(tool, nameChars));
   const at = tool.indexOf(`${server}_`);
   const own = at === -1 ? tool : tool.slice(at + server.length + 1);

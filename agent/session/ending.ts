@@ -155,14 +155,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     return unsettled;
   }
 
-  /** `late` = what the STOP was meant for had ended by itself. */
-  async function spendStop(how: 'late' | { beforeTool: string }): Promise<void> {
-    if (how === 'late') {
+  /** `before` = what the abort kept from happening; undefined = what the STOP was meant for had ended by itself. */
+  async function spendStop(before?: string): Promise<void> {
+    if (before === undefined) {
       await sprints.end('stopped');
       await stopsSpent(texts().stop.late);
       return;
     }
-    await endOpenTurn({ why: texts().turns.aborted(how.beforeTool), lagMs: 0 });
+    await endOpenTurn({ why: texts().turns.aborted(before), lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
     await keepTurn();

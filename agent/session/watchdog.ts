@@ -78,7 +78,8 @@ export function createWatchdog(
     if (pickUpTold === startedAt || clock() - waitsSince < patience) return;
     pickUpTold = startedAt;
     const terminal = { isOpen: bound !== undefined, isTerminal: interactive ?? false, wakeable: wakeable ?? false };
-    const text = pickUpText({ ...terminal, policy: options.holdPolicy }, phoneTexts(project));
+    const { holdPolicy: policy, nudgeOff = false } = options;
+    const text = pickUpText({ ...terminal, policy, nudgeOff }, phoneTexts(project));
     // Made of the message, so that a restart does not tell it again.
     await options.tell(`waits_${id}`, text, id);
   }
@@ -113,7 +114,7 @@ export function createWatchdog(
       await sprints.end('error');
       await keepTurn();
     }
-    if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop('late');
+    if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop();
     wake();
     await desk.check(oldest() !== undefined);
     await tellPickUp();

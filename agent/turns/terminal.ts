@@ -24,17 +24,24 @@ export function pickUpText(
     isTerminal: boolean;
     wakeable: boolean;
     policy: HoldPolicy;
+    /** "nudge" is "off" in config.json, so tmux changes nothing. */
+    nudgeOff: boolean;
   },
   { turns }: Texts,
 ): string {
-  const { isOpen, isTerminal, wakeable, policy } = terminal;
+  const { isOpen, isTerminal, wakeable, policy, nudgeOff } = terminal;
   const { waits } = turns;
   if (!isOpen) return waits.noSession;
   if (!isTerminal) return waits.nextTurn;
   if (wakeable) return waits.typing;
-  return policy === 'never' ? waits.neverHolds : waits.idle;
+  if (policy === 'never') return waits.neverHolds;
+  return nudgeOff ? waits.idleNudgeOff : waits.idle;
 }
 
 /** On the screen when a session begins in a terminal that cannot be woken. */
-export const unwakeableNotice =
-  'wa-sync: while this terminal is idle, no message of the phone can wake it. Type /wa:away before you leave; or start the agent in tmux, where it is woken by itself.';
+export function unwakeableNotice(nudgeOff: boolean): string {
+  const inTmux = nudgeOff
+    ? 'or set "nudge" to "auto" in config.json and start the agent in tmux'
+    : 'or start the agent in tmux';
+  return `wa-sync: while this terminal is idle, no message of the phone can wake it. Type /wa:away before you leave; ${inTmux}, where it is woken by itself.`;
+}

@@ -6,26 +6,27 @@ it('a chat speaks the language of the first phone that writes there, and English
   german.say('/ping', { language: 'de-AT' });
   german.say('/status', { language: 'en' });
   await german.rest();
-  expect(textsOf(german.platform)).toContainEqual(expect.stringContaining('Rechner: noch nie gesehen.'));
+  expect(textsOf(german.platform.calls)).toContainEqual(expect.stringContaining('Rechner: noch nie gesehen.'));
   const other = createBench();
   other.say('/status', { language: 'fi' });
   other.say('/sessions', { language: 'de' });
   await other.rest();
-  expect(textsOf(other.platform)).toContainEqual(expect.stringContaining('Workstation: never seen.'));
-  expect(textsOf(other.platform)).toContain('No workstation has connected yet.');
+  expect(textsOf(other.platform.calls)).toContainEqual(expect.stringContaining('Workstation: never seen.'));
+  expect(textsOf(other.platform.calls)).toContain('No workstation has connected yet.');
 });
 
 it('/language changes the texts, the menu and what the daemon is told, also after a restart', async () => {
   const bench = createBench();
   expect(bench.poll().phone.language).toBe('en');
   bench.say('/language');
+  await bench.rest();
   bench.say('/language de');
   await bench.rest();
   bench.say('/language klingon');
   bench.restart();
   bench.say('/letters');
   await bench.rest();
-  expect(textsOf(bench.platform)).toEqual([
+  expect(textsOf(bench.platform.calls)).toEqual([
     'The language of this chat is English. /language_de changes it.',
     'Dieser Chat spricht jetzt Deutsch.',
     'Möglich ist /language_en oder /language_de.',

@@ -51,7 +51,7 @@ export const approvals: typeof englishApprovals = {
     all: 'Freigaben: all. Jedes Tool wartet auf deine Antwort, und keine Antwort heißt nein.',
   },
   unknownMode: (word) => `„${word}“ gibt es nicht; möglich ist off, risky oder all.`,
-  checkpoint: (tool, ref) => `Checkpoint vor ${tool}: ${ref}`,
+  checkpoint: (clause, ref) => `Checkpoint, bevor ${clause}: ${ref}`,
   policyUnread: `policy.json lässt sich nicht lesen, deshalb weiß wa-sync nicht, wer hier antworten darf. ${undone} \`wa-sync approvals\` zeigt den Fehler.`,
   onlyOwner: `Das kann nur der Besitzer beantworten. ${undone}`,
   unknownButton: `Diesen Button kennt wa-sync nicht. ${undone}`,
@@ -70,9 +70,9 @@ export const approvals: typeof englishApprovals = {
 
   switchedOff: (problem) =>
     `⚠ Freigaben sind an, aber: ${problem}. So können Tools ohne Nachfrage laufen. Entferne das in einem Editor und starte den Coding-Agent neu, oder lass ihn woanders arbeiten.`,
-  ungated: (tool, call) => `⚠ ${tool} lief ohne Nachfrage${call === '' ? '.' : `: ${call}`}`,
-  ungatedChanged: (tool, call) =>
-    `⚠ ${tool} lief mit anderen Argumenten als gefragt (am Rechner oder von einem anderen Hook geändert)${call === '' ? '.' : `: ${call}`}`,
+  ungated: (ran, call) => `⚠ ${ran}, ohne dass du gefragt wurdest${call === '' ? '.' : `: ${call}`}`,
+  ungatedChanged: (ran, call) =>
+    `⚠ ${ran}, aber mit anderen Argumenten als gefragt (am Rechner oder von einem anderen Hook geändert)${call === '' ? '.' : `: ${call}`}`,
   ungatedHelp:
     'Freigaben sind an, aber der Coding-Agent hat hier nicht auf wa-sync gewartet. STOP hält den Agent an; `wa-sync hooks list` sagt, was mit seinen Hooks nicht stimmt.',
   ungatedMore: (count) =>

@@ -17,7 +17,7 @@ export const turns: typeof englishTurns = {
   cancelled: 'An der Tastatur abgebrochen.',
   agentGone:
     'Der Coding-Agent wurde beendet (geschlossen, gekillt oder abgestürzt), bevor sein Turn eine Antwort hatte.',
-  aborted: (tool) => `Abgebrochen, bevor ${tool} lief.`,
+  aborted: (clause) => `Abgebrochen, bevor ${clause}.`,
   lost: 'Deine Nachricht hat den Agent nicht erreicht: Esc am Terminal kam dazwischen oder ein Dialog des Agents, wie ihn etwa die Schleifenerkennung öffnet. Die Nachricht ist wieder ungelesen und geht mit dem nächsten Turn mit.',
   contextFull: (percent) => `Das Kontextfenster des Agents ist zu ${percent} % voll.`,
   compressed:
@@ -37,6 +37,7 @@ export const turns: typeof englishTurns = {
     typing:
       'Sie wartet: im Prompt des Terminals steht etwas, oder jemand tippt dort. Sie geht mit diesem Prompt mit oder sobald der Prompt leer ist.',
     neverHolds: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas. ("hold" steht in config.json auf "never".)`,
+    idleNudgeOff: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas, und /wa:away, bevor du gehst, damit der Agent zuhört. ("nudge" steht in config.json auf "off".)`,
     idle: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas, und /wa:away, bevor du gehst, damit der Agent zuhört. In tmux wird es von selbst geweckt.`,
   },
   withheldOne: 'Während du am Terminal warst, ein Turn:',

@@ -3,6 +3,29 @@
 import type { tools as english } from '../en/tools.ts';
 
 export const tools: typeof english = {
+  ran: {
+    run: 'ein Befehl lief',
+    write: 'eine Datei wurde geschrieben',
+    edit: 'eine Datei wurde geändert',
+    read: 'Dateien wurden gelesen',
+    list: 'Dateien wurden aufgelistet',
+    search: 'Dateien wurden durchsucht',
+    address: 'eine Adresse wurde abgerufen',
+    webSearch: 'im Web wurde gesucht',
+    ask: 'am Terminal wurde etwas gefragt',
+  },
+  before: {
+    run: 'ein Befehl lief',
+    write: 'eine Datei geschrieben wurde',
+    edit: 'eine Datei geändert wurde',
+    read: 'Dateien gelesen wurden',
+    list: 'Dateien aufgelistet wurden',
+    search: 'Dateien durchsucht wurden',
+    address: 'eine Adresse abgerufen wurde',
+    webSearch: 'im Web gesucht wurde',
+    ask: 'am Terminal etwas gefragt wurde',
+  },
+  ranOther: (tool) => `${tool} lief`,
   asks: {
     run: () => 'Befehl ausführen?',
     write: (file) => `${file ?? 'Eine Datei'} schreiben?`,

@@ -44,7 +44,8 @@ export const approvals = {
     all: 'Approvals: all. Every tool waits for your answer, and no answer is a no.',
   },
   unknownMode: (word: string) => `Unknown mode "${word}"; expected off, risky or all.`,
-  checkpoint: (tool: string, ref: string) => `Checkpoint before ${tool}: ${ref}`,
+  /** `clause` = what then ran. */
+  checkpoint: (clause: string, ref: string) => `Checkpoint before ${clause}: ${ref}`,
   policyUnread: `policy.json cannot be read, so wa-sync does not know who may answer this. ${undone} \`wa-sync approvals\` names the mistake.`,
   onlyOwner: `Only the owner can answer this. ${undone}`,
   unknownButton: `wa-sync does not know this button. ${undone}`,
@@ -64,9 +65,9 @@ export const approvals = {
   switchedOff: (problem: string) =>
     `⚠ Approvals are on, but ${problem}. So tools can run there without being asked. Remove it in an editor and start the coding agent anew, or let it work elsewhere.`,
   /** `call` = the command or the file; '' = not known. */
-  ungated: (tool: string, call: string) => `⚠ ${tool} ran without being asked${call === '' ? '.' : `: ${call}`}`,
-  ungatedChanged: (tool: string, call: string) =>
-    `⚠ ${tool} ran with other arguments than were asked (changed at the desk, or by another hook)${call === '' ? '.' : `: ${call}`}`,
+  ungated: (ran: string, call: string) => `⚠ ${ran} without being asked${call === '' ? '.' : `: ${call}`}`,
+  ungatedChanged: (ran: string, call: string) =>
+    `⚠ ${ran} with other arguments than were asked (changed at the desk, or by another hook)${call === '' ? '.' : `: ${call}`}`,
   ungatedHelp:
     'Approvals are on, but the coding agent did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.',
   ungatedMore: (count: number) =>

@@ -9,7 +9,8 @@ export const turns = {
   noAnswer: 'The turn ended without an answer.',
   cancelled: 'Cancelled at the keyboard.',
   agentGone: 'The coding agent ended (closed, killed or crashed) before its turn had an answer.',
-  aborted: (tool: string) => `Aborted before ${tool} ran.`,
+  /** `clause` = what was kept from happening. */
+  aborted: (clause: string) => `Aborted before ${clause}.`,
   lost: 'Your message did not reach the agent: Esc at the terminal came first, or a dialog of the agent, as its loop check opens one. The message is unread again and goes with the next turn there.',
   contextFull: (percent: number) => `The context window of the agent is ${percent} % full.`,
   compressed: 'The agent has compressed its context by itself: of what came before it keeps a summary.',
@@ -30,6 +31,8 @@ export const turns = {
       'It waits: something stands in the prompt of the terminal, or somebody types there. It goes with that prompt, or as soon as the prompt is empty.',
     neverHolds:
       'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there. ("hold" is "never" in config.json.)',
+    idleNudgeOff:
+      'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. ("nudge" is "off" in config.json.)',
     idle: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.',
   },
   withheldOne: 'While you were at the terminal, one turn:',

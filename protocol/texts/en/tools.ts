@@ -1,6 +1,23 @@
 // English: what a tool of the coding agent is about to do, does, and is called. By the name of the act.
 
+/** Clauses of the past. */
+const ran = {
+  run: 'a command ran',
+  write: 'a file was written',
+  edit: 'a file was edited',
+  read: 'files were read',
+  list: 'files were listed',
+  search: 'files were searched',
+  address: 'an address was fetched',
+  webSearch: 'the web was searched',
+  ask: 'a question was asked at the terminal',
+};
+
 export const tools = {
+  ran,
+  /** The same behind "before". */
+  before: ran,
+  ranOther: (tool: string) => `${tool} ran`,
   /** The question above a call; `file` undefined = not named in one line. */
   asks: {
     run: () => 'Run a command?',
