@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBench, textsOf } from './bench.ts';
+import { createBench, scriptedPlatform, textsOf } from './bench.ts';
 
 it('a chat speaks the language of the first phone that writes there, and English for any other', async () => {
   const german = createBench();
@@ -16,7 +16,7 @@ it('a chat speaks the language of the first phone that writes there, and English
 });
 
 it('/language changes the texts, the menu and what the daemon is told, also after a restart', async () => {
-  const bench = createBench();
+  const bench = createBench({ platform: scriptedPlatform({ menu: true }) });
   expect(bench.poll().phone.language).toBe('en');
   bench.say('/language');
   await bench.rest();
