@@ -148,7 +148,7 @@ function modesText({ away, sprint, follow, approvals }: ProjectStatus): string {
     away ? 'away' : 'not away',
     `approvals ${mode}${asked > 0 ? ` (${asked} asked on the phone)` : ''}`,
     ...(policies.length > 0 ? [`policy of ${policies.map(policyTitle).join(' and ')} active`] : []),
-    ...(sprint ? [`sprint: ${sprint}`] : []),
+    ...(sprint ? [`sprint: ${sprint.done} of ${sprint.tasks} tasks done`] : []),
     ...(follow === undefined ? [] : [`follow ${follow}`]),
   ].join(', ');
 }

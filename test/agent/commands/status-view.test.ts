@@ -34,7 +34,7 @@ const daemon = {
       transcript: '/x',
       turnRuns: true,
       held: false,
-      sprint: '2 of 5 tasks done',
+      sprint: { done: 2, tasks: 5 },
       away: true,
       follow: 'auto',
       inboxTrouble: null,
