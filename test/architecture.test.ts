@@ -90,7 +90,6 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,phone,relay,session,workflows}/**',
       'agent/setup/state.ts',
-      '@hono/node-server',
     ],
     why: 'puts the parts below it together; neither commands nor dev',
   },
@@ -194,7 +193,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/local-server/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'hono', 'valibot'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'valibot'],
     why: 'knows the calls and not what becomes of them',
   },
   {
