@@ -29,6 +29,8 @@ export interface DialogsOptions {
   isAlive(pid: number): boolean;
   /** A person sits at the terminal, who may answer there before the phone rings. */
   isPresent(): boolean;
+  /** When that person pressed a key last, in epoch milliseconds. */
+  seenAt(): number;
   clock: () => number;
   /** The turn ended with the dialog, which no event tells. */
   onCancelled(why: string): void;
@@ -50,7 +52,7 @@ const appearsWithinMs = 3_000;
 /** After a key, until the dialog is gone. */
 const goesWithinMs = 2_000;
 const lookEveryMs = 100;
-/** How long a person at the terminal has. */
+/** How long a person at the terminal has to look at it: after a key there the phone hears of it when the person has left. */
 const answerHereMs = 30_000;
 /** A screen that is drawn anew shows no dialog for a moment. */
 const missesUntilGone = 2;
@@ -77,8 +79,8 @@ export function createDialogs(options: DialogsOptions) {
   const announced = new Map<string, number>();
   const numberOf = new Map<string, number>();
   let misses = 0;
-  /** Of a dialog that a person at the terminal may answer first. */
-  let tellAt = 0;
+  /** Of a dialog that a person at the terminal may answer first: when that person was asked. */
+  let askedAt = options.clock();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other. */
@@ -143,13 +145,16 @@ export function createDialogs(options: DialogsOptions) {
       await delay(lookEveryMs);
     }
     misses = 0;
-    tellAt = options.clock() + (options.isPresent() ? answerHereMs : 0);
+    askedAt = options.clock();
     if (generationOf(session) === begun && isDue()) await show({ ...opened, rev: 1 });
     else if (generationOf(session) === begun) await keep(opened);
     else if (project.dialog?.id === id) await close(opened, texts().over);
   }
 
-  const isDue = () => !options.isPresent() || options.clock() >= tellAt;
+  function isDue(): boolean {
+    const isUnseen = options.seenAt() <= askedAt && options.clock() - askedAt >= answerHereMs;
+    return isUnseen || !options.isPresent();
+  }
 
   async function partOf({ kind, title, text }: HostDialog): Promise<TextPart> {
     const hidden = visible((await options.shows.hide(text, phoneTexts(project))).text);

@@ -68,6 +68,8 @@ export interface GuardIo {
   onCancelled(why: string): void;
   /** A person sits at the terminal. */
   isPresent(): boolean;
+  /** See `Turns.seenAt`. */
+  seenAt(): number;
 }
 
 export type Guard = Awaited<ReturnType<typeof guardProject>>;
@@ -157,6 +159,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     terminal: { screen: terminalScreen, press: (pid, key) => keys.typing(pid, () => pressInTerminal(pid, key)) },
     isAlive,
     isPresent: io.isPresent,
+    seenAt: io.seenAt,
     clock,
     onCancelled: io.onCancelled,
     log,

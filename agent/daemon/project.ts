@@ -201,6 +201,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     send: (item) => outbox.send(item),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
+    seenAt: () => turns.seenAt(),
   });
 
   const held = createHeldTexts({

@@ -228,6 +228,7 @@ export function createTurns(options: TurnsOptions): Turns {
       follow: desk.follow(),
       withheld: project.withheld?.turns ?? 0,
     }),
+    seenAt: () => runtime.state.seenAt,
     async stop() {
       routes.stop();
       if (held.current()) {

@@ -177,6 +177,8 @@ export interface Turns {
   /** A hook that worked without the daemon obeyed these STOPs; the journal has it already. */
   stoppedAlone(ids: readonly string[]): void;
   status(): TurnsStatus;
+  /** Epoch milliseconds of the newest sign of a person at the bound terminal; 0 = none was seen. */
+  seenAt(): number;
   /** Gives a held terminal back and tells the phone. */
   stop(): Promise<void>;
 }
