@@ -36,9 +36,14 @@ export async function createApprovals(options: ApprovalsOptions) {
   const always = new Set<string>();
   await questions.closeInterrupted();
 
+  /** Where the agent itself asks, only a policy answers for the owner. */
+  function modeOf({ mustAsk }: GateCall['event']): ApprovalMode {
+    return mustAsk ? 'all' : project.approvals.mode;
+  }
+
   async function decide({ agent, event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
     const call: ToolCall = { agent, tool: event.tool, server: event.server, input: event.input };
-    const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
+    const { policies, ...judged } = await judgeNow(call, cwd, modeOf(event), options);
     const asked: Asked = { ...judged, call, session, cwd, hash: hashOf(call), host };
     const { verdict, why, input, rules, checkpoint } = judged.judgement;
     if (verdict === 'stop') {
@@ -188,7 +193,7 @@ export async function createApprovals(options: ApprovalsOptions) {
         return await decide(call, host);
       } catch (cause) {
         log('error', 'gate failed', { project: project.key, error: (cause as Error).message });
-        if (project.approvals.mode === 'off') return {};
+        if (modeOf(call.event) === 'off') return {};
         return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
       }
     },

@@ -30,6 +30,7 @@ import { isInteractive } from '../terminal.ts';
 import { accountReminder } from './account-reminder.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
+import { noAgents, type OwnedAgents } from './owned.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { createRecentHooks } from './recent-hooks.ts';
 import { growingRedactor, moveRelay } from './relay-move.ts';
@@ -55,6 +56,8 @@ export interface DaemonOptions {
   inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number, agent: string): Promise<boolean>;
+  /** The coding agents of sessions that the daemon runs itself; a test has scripted ones. */
+  ownedAgents?: OwnedAgents;
   /** Keys of a person; a test without a terminal says so itself. */
   keys?: Keys;
 }
@@ -111,6 +114,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       outages: createOutages({ log, clock }),
       isAlive,
       surroundings: surroundings(options.version),
+      ownedAgents: options.ownedAgents ?? noAgents,
       keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??

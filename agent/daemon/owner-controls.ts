@@ -18,8 +18,10 @@ import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import type { Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
+import type { OwnedPart } from './owned.ts';
 
 export interface OwnerControlsOptions {
+  owned: Pick<OwnedPart, 'answer'>;
   project: ProjectState;
   journal: Journal;
   guard: Pick<Guard, 'answer' | 'dialogs'>;
@@ -35,13 +37,20 @@ export interface OwnerControlsOptions {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, steering, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, owned, steering, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
     const guarded = (await guard.answer(control)) ?? (await held.answer(control));
     if (guarded) {
       for (const item of guarded) await outbox.send(item);
+      await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
+      return;
+    }
+    const ofOwned = await owned.answer(control);
+    if (ofOwned !== undefined) {
+      const parts = [{ text: ofOwned, entities: [] }];
+      await outbox.send({ key: replyKey(control.id), class: 'reply', parts });
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
       return;
     }

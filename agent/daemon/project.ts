@@ -20,17 +20,18 @@ import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
 import type { Keys } from '../presence.ts';
-import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
 import type { Typesetter } from '../relay/render.ts';
-import { createLeases } from '../session/leases.ts';
-import { createMcp, type Mcp } from '../session/mcp.ts';
+import type { Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
+import { createOwned, type OwnedAgents, type OwnedPart } from './owned.ts';
 import { createOwnerControls } from './owner-controls.ts';
+import { createPolling } from './polling.ts';
+import { statusOf } from './project-status.ts';
 import { createStanding, type Surroundings } from './standing.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
@@ -40,6 +41,7 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   isAlive(pid: number): boolean;
   surroundings: Surroundings;
   keys: Keys;
+  ownedAgents: OwnedAgents;
 }
 
 export interface RunningProject {
@@ -57,6 +59,8 @@ export interface RunningProject {
   /** See `hello` of agent/phone. */
   hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
+  /** The session that the daemon runs itself. */
+  readonly owned: OwnedPart;
   status(): ProjectStatus;
   /** Tells the relay soon where the project stands, when that has changed. Called by the daemon's clock. */
   stands(): void;
@@ -138,7 +142,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,
-    routes: () => [mcp.route],
+    cancelOwned: () => owned.sessions.cancel(),
+    routes: () => [owned.sessions.route, mcp.route],
     holdPolicy: config.hold,
     sprintText: config.sprintText,
     clock,
@@ -163,28 +168,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     void attachments.fetch();
   });
 
-  const leases = createLeases({
-    project,
-    journal,
-    inbox,
-    exclusive: turns.exclusive,
-    // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
-    isGone: (holder) => holder.space === pidSpace() && isOver(holder),
-    // The name that the client gave itself stands in it.
-    tell: (item) =>
-      outbox.send({ ...item, parts: item.parts.map(({ text, entities }) => ({ text: deps.redact(text), entities })) }),
-    onReceipts: () => pull?.nudge(),
-    clock,
-    log,
-  });
-  const mcp = createMcp({
-    mailbox: address.mailbox,
-    leases,
-    queue: (items) => outbox.send(...items),
-    outcome: async (id, timeoutMs, signal) => project.outbox.get(id)?.end ?? outcomes.wait(id, timeoutMs, signal),
-    typing: () => client.typing(address),
+  const { leases, mcp } = createPolling({
+    ...{ project, journal, client, inbox, outbox, outcomes, turns, address, clock, log },
+    redact: deps.redact,
     typesetter: deps.typesetter,
-    clock,
+    onReceipts: () => pull?.nudge(),
   });
 
   const guard = await guardProject(binding, deps, {
@@ -193,6 +181,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     send: (item) => outbox.send(item),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
+  });
+
+  const owned = createOwned({
+    ...{ project, journal, binding, guard, turns, clock, log },
+    agents: deps.ownedAgents,
+    tell: notifier.tell,
+    isAlive: deps.isAlive,
   });
 
   const held = createHeldTexts({
@@ -218,6 +213,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     journal,
     guard,
     held,
+    owned,
     steering: turns.steering,
     inbox,
     outbox,
@@ -227,36 +223,15 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
-  function status(): ProjectStatus {
-    const relay = pull?.current() ?? { state: 'connecting' as const };
-    return {
-      dir: binding.dir,
-      files: place.dir,
-      filesNote: mailbox.note ?? null,
-      mailbox: binding.mailbox,
-      project: binding.project,
-      relay: relay.state,
-      ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
-      waiting: project.waiting.size + project.fetching.size,
-      leased: leases.list(),
-      unsent: project.openKeys.size,
-      cursor: project.cursor,
-      ...turns.status(),
-      agent: session.agent ?? null,
-      transcript: session.path ?? null,
-      last: { ...last },
-      usage: usage.sessions(),
-      approvals: guard.status(),
-      inboxTrouble: inbox.trouble() ?? null,
-      outboxTrouble: outbox.trouble() ?? null,
-    };
-  }
+  const status = () =>
+    statusOf({ binding, mailbox, project, pull, leases, turns, owned, session, last, usage, guard, inbox, outbox });
 
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();
   // What hooks did while no daemon ran.
   await turns.checkProcess().catch((cause) => log('error', 'turn not taken up', { error: (cause as Error).message }));
+  await owned.sessions.start();
   const running = startPull({
     project,
     address,
@@ -300,17 +275,25 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     else void outbox.scan();
   });
 
+  /** The process of an owned session ends first: what it leaves is told while the turns still hear. */
+  async function stop(): Promise<void> {
+    await owned.sessions.stop();
+    await turns.stop();
+  }
+
   return {
     binding,
     pull: running,
     turns: {
       ...turns,
-      handle(call, host) {
+      async handle(call, host) {
         last.hook = clock();
         if (call.transcript) session = { agent: call.agent, path: call.transcript };
         usage.note(call);
+        await owned.sees(call, host.pid);
         return turns.handle(call, host);
       },
+      stop,
     },
     guard,
     held,
@@ -320,10 +303,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     tell: notifier.tell,
     hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
+    owned,
     status,
     stands: () => running.stands(),
     async stop() {
-      await turns.stop();
+      await stop();
       watcher.stop();
       attachments.stop();
       progress.ended(false);

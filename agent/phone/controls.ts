@@ -46,8 +46,8 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
-      if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
-      if (command.name === 'mute') return mute(key, control.args);
+      if (command?.name === 'mute') return mute(key, control.args);
+      if (command?.by !== 'daemon' || !isSteering(command.name)) return unsupported(key, `/${control.name}`);
       return plain(key, await steered[command.name](steering, control.args, id));
     }
     case 'button':
@@ -59,11 +59,15 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
   }
 }
 
-/** What steers turns; approvals are answered by the guard. */
-const steered: Record<
-  Exclude<DaemonCommand, 'mute' | 'approvals'>,
-  (steering: Steering, args: string, id: string) => Promise<string>
-> = {
+/** Approvals are answered by the guard, and what concerns owned sessions by these. */
+type SteeringCommand = Exclude<DaemonCommand, 'mute' | 'approvals' | 'new' | 'resume' | 'cancel' | 'end'>;
+
+function isSteering(name: DaemonCommand): name is SteeringCommand {
+  return Object.hasOwn(steered, name);
+}
+
+/** What steers turns. */
+const steered: Record<SteeringCommand, (steering: Steering, args: string, id: string) => Promise<string>> = {
   sprint: (steering, args, id) => steering.sprint(id, args),
   away: (steering, args) => steering.away(args),
   follow: (steering, args) => steering.follow(args),
