@@ -1,37 +1,19 @@
 // Puts together what a project needs for a session that the daemon runs itself. Decides nothing.
 
-import { WaError } from '../../protocol/errors.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
-import { driverOf } from '../drivers/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { gateOf, judgeTool, optionOf } from '../owned/gate.ts';
 import { createOrders, type KnownSession } from '../owned/orders.ts';
-import type { StartAgent } from '../owned/owned.ts';
 import { promptParts } from '../owned/parts.ts';
 import type { OwnedPhone } from '../owned/run.ts';
 import { createOwnedSessions } from '../owned/sessions.ts';
 import { createTerminals } from '../owned/terminals.ts';
 import type { Turns } from '../session/types.ts';
-
-/** The coding agents that the daemon can run itself. */
-export interface OwnedAgents {
-  start: StartAgent;
-  /** The preferred one first. */
-  list(): Promise<readonly { name: string; title: string; isInstalled: boolean }[]>;
-  resumeCommand(agent: string, session: string): readonly string[] | undefined;
-}
-
-export const noAgents: OwnedAgents = {
-  start: async (agent) => {
-    throw new WaError('not_found', `no coding agent "${agent}" can be run here`);
-  },
-  list: async () => [],
-  resumeCommand: () => undefined,
-};
+import type { OwnedAgents } from './owned-agents.ts';
 
 export interface OwnedParts {
   project: ProjectState;
@@ -50,7 +32,6 @@ export type OwnedPart = ReturnType<typeof createOwned>;
 
 export function createOwned(parts: OwnedParts) {
   const { project, journal, binding, agents, guard, turns, tell, isAlive, clock, log } = parts;
-  const titleOf = (agent: string) => driverOf(agent)?.title ?? agent;
   const terminals = createTerminals(isAlive);
 
   const phone: OwnedPhone = {
@@ -68,10 +49,11 @@ export function createOwned(parts: OwnedParts) {
   };
 
   const sessions = createOwnedSessions({
-    ...{ project, journal, guard, phone, turns, titleOf, tell, clock, log },
+    ...{ project, journal, guard, phone, turns, tell, clock, log },
     dir: binding.dir,
     env: process.env,
     startAgent: agents.start,
+    titleOf: agents.titleOf,
     partsOf: (text, can) => promptParts(text, { project, dir: binding.dir, takesImages: can.images }),
   });
 
