@@ -41,6 +41,11 @@ export const phoneCommands = [
   command('mute', '', 'hide the progress of a turn', 'daemon', {
     choices: { on: '', off: 'show the progress of a turn again' },
   }),
+  command('agents', '', 'the coding agents of this machine, and what a session from here costs', 'daemon'),
+  command('model', '[name|number]', 'the model of a session that you began here', 'daemon'),
+  command('mode', '[name|number]', 'what such a session may do without asking', 'daemon'),
+  command('skills', '[enable|disable NAME]', 'the skills of the coding agent', 'daemon'),
+  command('thoughts', '', 'what the agent thought in such a session', 'daemon'),
   command('help', '', 'this list', 'relay', { aliases: ['start'] }),
   command('new', '', 'a new session', 'planned'),
   command('resume', '', 'an earlier session', 'planned'),

@@ -13,6 +13,7 @@ import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { answerControl, replyKey } from '../phone/controls.ts';
 import type { HeldTexts } from '../phone/held-texts.ts';
+import type { OwnedCommands } from '../phone/owned-commands.ts';
 import { keepText } from '../relay/documents.ts';
 import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -25,6 +26,7 @@ export interface OwnerControlsOptions {
   guard: Pick<Guard, 'answer' | 'dialogs'>;
   held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
+  owned: OwnedCommands;
   inbox: Pick<InboxSync, 'refresh'>;
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
   /** Folders of the state directory. */
@@ -35,7 +37,7 @@ export interface OwnerControlsOptions {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, steering, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, steering, owned, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
@@ -50,6 +52,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
     if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
       steering,
+      owned,
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,

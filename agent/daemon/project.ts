@@ -22,6 +22,7 @@ import { type HelloState, hello } from '../phone/hello.ts';
 import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
+import { keepText } from '../relay/documents.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
 import type { Typesetter } from '../relay/render.ts';
 import { createLeases } from '../session/leases.ts';
@@ -191,6 +192,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
+    sendFile: async (name, text, caption) =>
+      outbox.sendDocument(await keepText(files.documents, name, text, caption)),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
   });
@@ -199,8 +202,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     project,
     journal,
     send: (item) => outbox.send(item),
-    editing: guard.editing,
-    runInstead: guard.runInstead,
+    expects: guard.expects,
+    use: guard.use,
     async onReleased(ids) {
       await turns.steering.arrived(ids);
       void catchUp();

@@ -9,9 +9,11 @@ import type { NewDocument } from '../relay/documents.ts';
 import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
 import { heardKey, helloPrefix } from './hello.ts';
+import type { OwnedCommand, OwnedCommands, PhoneReply } from './owned-commands.ts';
 
 export interface ControlOptions {
   steering: Steering;
+  owned: OwnedCommands;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
@@ -20,10 +22,7 @@ export interface ControlOptions {
 }
 
 /** `open`: the control has its effect later, and is spent then. */
-export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & (
-  | { kind: 'item'; item: OutboxItem }
-  | { kind: 'document'; document: NewDocument }
-);
+export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & PhoneReply;
 
 /** A longer answer is read better as a file. */
 const maxAnswerParts = 5;
@@ -48,12 +47,16 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       const command = findCommand(control.name)?.command;
       if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
       if (command.name === 'mute') return mute(key, control.args);
+      if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);
       return plain(key, await steered[command.name](steering, control.args, id));
     }
-    case 'button':
+    case 'button': {
       if (control.action.startsWith(helloPrefix)) return hello(control.action.slice(helloPrefix.length));
-      if (!control.action.startsWith(fullAnswerPrefix)) return unsupported(key, 'This button');
-      return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+      if (control.action.startsWith(fullAnswerPrefix)) {
+        return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+      }
+      return (await options.owned.tapped(control.action, control.userId, key)) ?? unsupported(key, 'This button');
+    }
     case 'reply':
       return unsupported(key, 'This button');
   }
@@ -61,7 +64,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
 
 /** What steers turns; approvals are answered by the guard. */
 const steered: Record<
-  Exclude<DaemonCommand, 'mute' | 'approvals'>,
+  Exclude<DaemonCommand, 'mute' | 'approvals' | OwnedCommand>,
   (steering: Steering, args: string, id: string) => Promise<string>
 > = {
   sprint: (steering, args, id) => steering.sprint(id, args),
@@ -70,6 +73,12 @@ const steered: Record<
   later: (steering, args, id) => steering.later(id, args),
   continue: (steering) => steering.unpark(),
 };
+
+const ownedCommands: readonly string[] = ['agents', 'model', 'mode', 'skills', 'thoughts'] satisfies OwnedCommand[];
+
+function isOwned(name: DaemonCommand): name is OwnedCommand {
+  return ownedCommands.includes(name);
+}
 
 function hello(id: string): ControlReply {
   return plain(
