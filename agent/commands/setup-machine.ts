@@ -11,7 +11,7 @@ import { askDaemon } from '../local-client.ts';
 import { withoutSecrets } from '../process.ts';
 import { installService, serviceStatus, stopService } from '../service/service.ts';
 import { serviceWorld } from '../service/world.ts';
-import { programOnPath } from '../setup/programs.ts';
+import { programOnPath } from '../programs.ts';
 import type { Machine } from '../setup/world.ts';
 import { version } from '../version.ts';
 import { endDaemon, restartCommand, startDetached } from './background.ts';
