@@ -140,8 +140,16 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     });
     audit.write(line());
   }
-  const auditDialog = ({ text, ...line }: { answer: string; by: string; session: string; title: string; text: string }) =>
-    audit.write(auditText(text).then((shown) => ({ kind: 'dialog' as const, ...line, text: shown })));
+  const auditDialog = ({
+    text,
+    ...line
+  }: {
+    answer: string;
+    by: string;
+    session: string;
+    title: string;
+    text: string;
+  }) => audit.write(auditText(text).then((shown) => ({ kind: 'dialog' as const, ...line, text: shown })));
   const asking = { project, record, send, show, policies, judge: deps.judge, shows, clock, log };
   const fixed = knownPlaces(config.dirs, homedir());
   const approvals = await createApprovals({
@@ -247,6 +255,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       owned.writing() === id ? owned.use(id, userId, text) : approvals.runInstead(id, userId, text),
     /** What sessions that the daemon owns ask of the owner. */
     owned,
+    refusalOf: approvals.refusalOf,
     /** The dialogs of the coding agent in its terminal. */
     dialogs,
     /** Every call, before anything is decided about it. */

@@ -19,10 +19,11 @@ import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
+import { createOwnedCommands } from '../phone/owned-commands.ts';
 import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
-import type { OutboxSync } from '../relay/outbox.ts';
 import { keepText } from '../relay/documents.ts';
+import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
 import type { Typesetter } from '../relay/render.ts';
 import { createLeases } from '../session/leases.ts';
@@ -31,6 +32,7 @@ import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
+import { createOwnedDesk } from './owned-desk.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { createStanding, type Surroundings } from './standing.ts';
 
@@ -97,7 +99,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   });
   const { place, prepare } = mailbox;
 
-  const { inbox, outbox, outcomes, notifier, progress, attachments, names } = createMail(
+  const { inbox, outbox, outcomes, notifier, progress, details, attachments, names } = createMail(
     {
       project,
       address,
@@ -192,8 +194,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
-    sendFile: async (name, text, caption) =>
-      outbox.sendDocument(await keepText(files.documents, name, text, caption)),
+    sendFile: async (name, text, caption) => outbox.sendDocument(await keepText(files.documents, name, text, caption)),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
   });
@@ -216,12 +217,21 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
+  const owned = createOwnedCommands({
+    // No session of the daemon's own yet.
+    desk: createOwnedDesk({ config, dir: binding.dir, session: () => undefined }),
+    details,
+    refusalOf: guard.refusalOf,
+    redact: deps.redact,
+  });
+
   const controls = createOwnerControls({
     project,
     journal,
     guard,
     held,
     steering: turns.steering,
+    owned,
     inbox,
     outbox,
     files,
@@ -255,6 +265,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     };
   }
 
+  await progress.closeInterrupted();
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();

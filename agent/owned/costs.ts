@@ -26,7 +26,8 @@ const costs: Readonly<Record<string, OwnedCost>> = {
     cost: 'Billed as the terminal is: the plan of your login, or your API key by tokens.',
   },
   agy: {
-    needs: 'Needs its ACP server and a login or an API key for that server; the login of its terminal is not reused. Not tested by wa-sync.',
+    needs:
+      'Needs its ACP server and a login or an API key for that server; the login of its terminal is not reused. Not tested by wa-sync.',
     cost: 'Billed by that login or key. Its terms have called other use of the login a violation; the key is the safe way.',
   },
 };

@@ -150,7 +150,8 @@ function isOwnText({ forwarded, files, text }: MessageRow): boolean {
 }
 
 function settledText(message: HeldMessage | undefined, wasAnswer: boolean): string {
-  if (message?.ended === 'answered' && message.hand === undefined) return wasAnswer ? '✏️ Taken as your answer.' : '✏️ Ran in place of the command.';
+  if (message?.ended === 'answered' && message.hand === undefined)
+    return wasAnswer ? '✏️ Taken as your answer.' : '✏️ Ran in place of the command.';
   if (message?.ended === 'refused') return '🗑 Dropped.';
   if (message?.ended === 'expired') return '⌛ Expired before you said what it was for.';
   return '📨 Goes to the agent.';

@@ -21,8 +21,10 @@ export interface OwnedDesk {
   agents(): Promise<readonly AgentFacts[]>;
   /** Skills in the folders of the project and of the user, whichever agent reads them. */
   skills(): Promise<readonly FoundSkill[]>;
-  /** Runs the agent's own command, and returns what the command said. Undefined = the agent has no such command. Errors: `child_failed`. */
-  switchSkill: ((agent: string, skill: string, on: boolean) => Promise<string>) | undefined;
+  /** The agent has a command of its own that switches a skill. */
+  canSwitchSkill(agent: string): boolean;
+  /** Runs that command, and returns what it said. Errors: `not_found`, `child_failed`. */
+  switchSkill(agent: string, skill: string, on: boolean): Promise<string>;
 }
 
 export interface OpenSession {
@@ -37,7 +39,8 @@ export interface AgentFacts {
   title: string;
   /** Undefined = not installed. */
   version: string | undefined;
-  hooks: 'installed' | 'possible' | 'none';
+  /** wa-sync has hooks for it. */
+  hooks: boolean;
   /** Undefined = no session of its can be owned. `needs`, `cost`: one sentence each. */
   owned: { needs: string; cost: string } | undefined;
 }
@@ -79,7 +82,8 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
 
   function list(open: OpenSession, kind: Kind, lead = ''): Answer {
     const choices = choicesOf(open, kind);
-    if (choices.all.length === 0) return { text: `${shown(open.title, nameChars)} offers no choice of ${words[kind]}.` };
+    if (choices.all.length === 0)
+      return { text: `${shown(open.title, nameChars)} offers no choice of ${words[kind]}.` };
     const listed = choices.all.slice(0, maxListed);
     const lines = listed.map(({ id, name, description }, index) => {
       const about = description ? `: ${shown(description, aboutChars)}` : '';
@@ -111,7 +115,16 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
       const about = choice.description ? `\n${shown(choice.description, aboutChars)}` : '';
       return {
         text: `⚠ ${name} may let tools run without asking you.${about}\nTap to switch; nothing has changed yet.`,
-        buttons: [[{ label: `Yes: ${name}`.slice(0, 64), action: actionOf('mode', open, id, true), style: 'danger', once: true }]],
+        buttons: [
+          [
+            {
+              label: `Yes: ${name}`.slice(0, 64),
+              action: actionOf('mode', open, id, true),
+              style: 'danger',
+              once: true,
+            },
+          ],
+        ],
       };
     }
     try {
@@ -138,13 +151,19 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     const all = await desk.agents();
     const open = desk.session();
     const blocks = all.map(({ name, title, version, hooks, owned }) => {
-      const lines = [`${shown(title, nameChars)} (${shown(name, nameChars)}): ${version === undefined ? 'not installed' : shown(version, nameChars)}`];
-      lines.push(`In your terminal: ${hookWords[hooks]}`);
+      const lines = [
+        `${shown(title, nameChars)} (${shown(name, nameChars)}): ${version === undefined ? 'not installed' : shown(version, nameChars)}`,
+      ];
+      lines.push(
+        `In your terminal: ${hooks ? 'by its hooks, which `wa-sync hooks list` shows.' : 'wa-sync has no hooks for it.'}`,
+      );
       if (owned) lines.push(`From here, /new ${shown(name, nameChars)}: ${owned.needs} ${owned.cost}`);
       else lines.push('From here: not possible.');
       return lines.join('\n');
     });
-    const now = open ? [`This project now has a session of ${shown(open.title, nameChars)} that was begun from here.`] : [];
+    const now = open
+      ? [`This project now has a session of ${shown(open.title, nameChars)} that was begun from here.`]
+      : [];
     return { text: [hooksFirst, ...now, ...blocks].join('\n\n') };
   }
 
@@ -155,8 +174,8 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     if ((verb !== 'enable' && verb !== 'disable') || !/^[\w.:-]{1,64}$/.test(skill) || rest.length > 0) {
       return { text: 'Write /skills, /skills enable NAME or /skills disable NAME.' };
     }
-    const agent = open?.agent ?? (await desk.agents()).find(({ version }) => version !== undefined)?.name;
-    if (agent === undefined || !desk.switchSkill) return { text: noSwitch };
+    const agent = await skillAgent(open);
+    if (agent === undefined) return { text: noSwitch };
     try {
       const said = shown(await desk.switchSkill(agent, skill, verb === 'enable'), saidChars);
       return { text: `${said || 'Done.'}\nA session that runs reads it when it starts anew.` };
@@ -165,21 +184,31 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     }
   }
 
+  /** Of the open session, else the first that is installed and can switch one. */
+  async function skillAgent(open: OpenSession | undefined): Promise<string | undefined> {
+    if (open) return desk.canSwitchSkill(open.agent) ? open.agent : undefined;
+    return (await desk.agents()).find(({ name, version }) => version !== undefined && desk.canSwitchSkill(name))?.name;
+  }
+
   async function listSkills(open: OpenSession | undefined): Promise<string> {
     const commands = open?.session.commands() ?? [];
     const found = await desk.skills();
     const named = new Set(commands.map(({ name }) => name));
     const others = found.filter(({ name }) => !named.has(name));
     const ofAgent = commands.slice(0, maxListed).map((each) => commandLine(each, found));
-    const ofFolders = others.slice(0, maxListed).map(({ name, source }) => `/${shown(name, nameChars)} (${shown(source, nameChars)})`);
+    const ofFolders = others
+      .slice(0, maxListed)
+      .map(({ name, source }) => `/${shown(name, nameChars)} (${shown(source, nameChars)})`);
     const count = commands.length + others.length;
-    if (count === 0) return 'No skills here: neither the agent nor the folders of the project and of the user have one.';
+    if (count === 0)
+      return 'No skills here: neither the agent nor the folders of the project and of the user have one.';
     const left = count - ofAgent.length - ofFolders.length;
+    const canSwitch = (await skillAgent(open)) !== undefined;
     return [
       ...(open ? [`${shown(open.title, nameChars)} offers in this session:`, ...ofAgent] : []),
       ...(ofFolders.length > 0 ? ['In the folders of the project and of the user:', ...ofFolders] : []),
       ...(left > 0 ? [`… and ${left} more.`] : []),
-      `Send /NAME and what it is for to use one.${desk.switchSkill ? ' /skills enable NAME and /skills disable NAME switch one.' : ''}`,
+      `Send /NAME and what it is for to use one.${canSwitch ? ' /skills enable NAME and /skills disable NAME switch one.' : ''}`,
     ].join('\n');
   }
 
@@ -196,7 +225,8 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     const open = desk.session();
     const kind = match?.[1] as Kind | undefined;
     const choice = kind && open && choicesOf(open, kind).all.find(({ id }) => keyOf(open, id) === match?.[2]);
-    if (!kind || !open || !choice) return { text: 'That session is over, or no longer offers this. Nothing has changed.' };
+    if (!kind || !open || !choice)
+      return { text: 'That session is over, or no longer offers this. Nothing has changed.' };
     return choose(open, kind, choice.id, match?.[3] !== undefined);
   }
 
@@ -231,13 +261,17 @@ interface Answer {
 }
 
 function itemOf(key: string, { text, buttons = [] }: Answer): PhoneReply {
-  return { kind: 'item', item: { key, class: 'reply', parts: [{ text, entities: [] }], ...(buttons.length > 0 ? { buttons } : {}) } };
+  return {
+    kind: 'item',
+    item: { key, class: 'reply', parts: [{ text, entities: [] }], ...(buttons.length > 0 ? { buttons } : {}) },
+  };
 }
 
 /** A message has room for eight rows. */
 function rowsOf(buttons: readonly Button[]): Buttons {
   const rows: Button[][] = [];
-  for (let at = 0; at < buttons.length && rows.length < 8; at += buttonsInRow) rows.push(buttons.slice(at, at + buttonsInRow));
+  for (let at = 0; at < buttons.length && rows.length < 8; at += buttonsInRow)
+    rows.push(buttons.slice(at, at + buttonsInRow));
   return rows;
 }
 
@@ -256,7 +290,10 @@ function findChoice(all: Choices['all'], typed: string): readonly Choices['all']
 
 /** The session is part of it: a button of an earlier session answers nothing. */
 function keyOf({ session }: OpenSession, id: string): string {
-  return createHash('sha256').update(JSON.stringify([session.id, id])).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify([session.id, id]))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 function actionOf(kind: Kind, open: OpenSession, id: string, isSure = false): string {
@@ -286,10 +323,5 @@ const elsewhere: Readonly<Record<Kind, string>> = {
 const hooksFirst =
   'The usual way is your own session in the terminal: your plan, no second login. wa-sync carries its messages by hooks.';
 
-const hookWords: Readonly<Record<AgentFacts['hooks'], string>> = {
-  installed: 'its hooks are installed.',
-  possible: '`wa-sync hooks install` adds its hooks.',
-  none: 'wa-sync has no hooks for it.',
-};
-
-const noSwitch = 'This coding agent has no command of its own that switches a skill. Move the folder of the skill away, or back.';
+const noSwitch =
+  'This coding agent has no command of its own that switches a skill. Move the folder of the skill away, or back.';

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import type { OwnedEvent } from '../owned/owned.ts';
 import type { Typesetter } from '../relay/render.ts';
 import type { TurnActivity } from '../session/types.ts';
-import { createStreamView, settledPart, type StreamView, shownEnd } from './stream-view.ts';
+import { createStreamView, type StreamView, settledPart, shownEnd } from './stream-view.ts';
 
 export interface ProgressOptions {
   /** Not journalled. */
@@ -26,7 +26,7 @@ export interface ProgressOptions {
   redact(text: string): string;
   typesetter: Typesetter;
   /** What the owner may ask for of the turn in this slot, when it has ended. */
-  offers(slot: string): NonNullable<OutboxItem['buttons']>;
+  offers(slot: string): Buttons;
   phone(): Pick<Phone, 'edit' | 'messageEveryMs' | 'maxText'> | undefined;
   clock: () => number;
   log: Log;
@@ -227,27 +227,29 @@ export function createProgress(options: ProgressOptions): Progress {
       const took = elapsed(clock() - ended.startedAt);
       const tools = toolCalls(ended.view?.tools() ?? ended.tools.length);
       const text = `${failed ? 'Failed' : 'Done'} after ${took}, ${tools}.`;
-      void keepLast(ended.slot, text, options.offers(ended.slot));
+      void keepLast(ended.slot, ended.rev + 1, text, options.offers(ended.slot));
     },
     async closeInterrupted() {
       const keys = new Set(options.keys());
       for (const key of keys) {
         const slot = /^(turn_[0-9a-z]+)_1$/.exec(key)?.[1];
-        if (slot !== undefined && !keys.has(lastKey(slot))) await keepLast(slot, interruptedText, []);
+        if (slot !== undefined && !keys.has(lastKey(slot))) await keepLast(slot, lastRev, interruptedText, []);
       }
     },
   };
 
-  function keepLast(slot: string, text: string, buttons: NonNullable<OutboxItem['buttons']>): Promise<void> {
-    const item = itemOf(slot, lastRev, { text, entities: [] });
+  function keepLast(slot: string, rev: number, text: string, buttons: Buttons): Promise<void> {
+    const item = { ...itemOf(slot, rev, { text, entities: [] }), key: lastKey(slot) };
     return options
-      .keep({ ...item, key: lastKey(slot), ...(buttons.length > 0 ? { buttons } : {}) })
+      .keep(buttons.length > 0 ? { ...item, buttons } : item)
       .catch((cause) => log('info', 'progress not ended', { error: (cause as Error).message }));
   }
 }
 
+type Buttons = NonNullable<OutboxItem['buttons']>;
+
 const slotPrefix = 'turn_';
-/** Above the rev of every edit. */
+/** Above the rev of every edit of a daemon that died. */
 const lastRev = 1_000_000;
 
 function lastKey(slot: string): string {

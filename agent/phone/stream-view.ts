@@ -36,7 +36,13 @@ export function createStreamView() {
     const now = { ...before, ...withoutAbsent(news) };
     if (now.state !== 'done' && now.state !== 'failed') {
       if (ended.has(news.id)) return;
-      open.set(news.id, { id: now.id, title: now.title?.slice(0, rawUnits), kind: now.kind, name: now.name, state: now.state });
+      open.set(news.id, {
+        id: now.id,
+        title: now.title?.slice(0, rawUnits),
+        kind: now.kind,
+        name: now.name,
+        state: now.state,
+      });
       if (open.size > openTools) open.delete(open.keys().next().value as string);
       return;
     }
@@ -88,7 +94,10 @@ export function createStreamView() {
       return {
         running: last && `${runningWords(last)}${others}`,
         ran: `${count > names.length ? '… ' : ''}${names.join(', ')}`,
-        plan: plan && plan.all > 0 ? `Plan: ${plan.done} of ${plan.all} done${plan.text === '' ? '' : `, now ${plan.text}`}` : undefined,
+        plan:
+          plan && plan.all > 0
+            ? `Plan: ${plan.done} of ${plan.all} done${plan.text === '' ? '' : `, now ${plan.text}`}`
+            : undefined,
       };
     },
   };

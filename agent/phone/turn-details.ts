@@ -165,7 +165,8 @@ function plain(key: string, text: string): PhoneReply {
 
 const labels: Readonly<Record<Kind, string>> = { thoughts: 'Thoughts', changes: 'Changes', output: 'Output' };
 
-const notKept = 'That is kept for the last turns only, and not through a restart of wa-sync. It stands in the session of the coding agent.';
+const notKept =
+  'That is kept for the last turns only, and not through a restart of wa-sync. It stands in the session of the coding agent.';
 
 const noThoughts =
   'No thoughts here. wa-sync sees those of sessions that were begun from here (/new), where the agent tells them; those of a session in the terminal stay there.';

@@ -133,7 +133,8 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
     /** The open one that a button names; a text = why there is none. */
     find(id: string, hash: string): Ask<State, Value> | string {
       const found = waiting.get(id);
-      if (found && !found.settling) return found.hash === hash ? found : 'This button belongs to another request. Nothing was decided.';
+      if (found && !found.settling)
+        return found.hash === hash ? found : 'This button belongs to another request. Nothing was decided.';
       const decided = project.approvals.decided.get(id);
       if (decided) return `This was decided before: ${verdictTexts[decided.verdict].replace(/:$/, '.')}`;
       return 'Too late: the coding agent no longer waits for this. Nothing was decided.';
@@ -145,11 +146,13 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
       await options.show(itemOf(changed));
     },
     /** The newest that `is` fits, and that still waits. */
-    last: (is: (ask: Ask<State, Value>) => boolean) => [...waiting.values()].findLast((each) => !each.settling && is(each)),
+    last: (is: (ask: Ask<State, Value>) => boolean) =>
+      [...waiting.values()].findLast((each) => !each.settling && is(each)),
     /** STOP and /cancel: nothing is decided. Undefined = of every session. */
     async cancel(session: string | undefined): Promise<void> {
       for (const each of [...waiting.values()]) {
-        if (session === undefined || each.session === session) await settle(each, { verdict: 'cancelled', value: none });
+        if (session === undefined || each.session === session)
+          await settle(each, { verdict: 'cancelled', value: none });
       }
     },
     size: () => waiting.size,

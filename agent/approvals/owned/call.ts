@@ -28,7 +28,12 @@ export function readRequest(agent: string, { tool, options }: PermissionRequest)
   const diffs = (tool.diffs ?? []).slice(0, maxDiffs).map(cut);
   const title = tool.title?.slice(0, titleUnits);
   const name = nameOf(tool, tools);
-  const call: ToolCall = { agent: known, tool: name, server: tools.serverOf(name), input: inputOf(tool, tools, title, diffs) };
+  const call: ToolCall = {
+    agent: known,
+    tool: name,
+    server: tools.serverOf(name),
+    input: inputOf(tool, tools, title, diffs),
+  };
   const saysMore = tool.input !== undefined || (tool.kind === 'execute' && title !== undefined);
   return {
     call,
@@ -72,6 +77,12 @@ const acts: Readonly<Record<string, Act>> = {
 
 function cut({ path, before, after }: ToolDiff): ToolDiff {
   const short = (text: string) =>
-    text.length <= sideUnits ? text : `${text.slice(0, sideUnits)}\n⟨… ${text.length - sideUnits} characters left out …⟩`;
-  return { path: path.slice(0, titleUnits), before: before === undefined ? undefined : short(before), after: short(after) };
+    text.length <= sideUnits
+      ? text
+      : `${text.slice(0, sideUnits)}\n⟨… ${text.length - sideUnits} characters left out …⟩`;
+  return {
+    path: path.slice(0, titleUnits),
+    before: before === undefined ? undefined : short(before),
+    after: short(after),
+  };
 }

@@ -38,7 +38,11 @@ const shownBefore = 3;
 const ownName = /_(?:custom|note)$/;
 
 /** `clean` hides secrets and shows what is invisible. Fields beyond the bound are left out; a required one among them makes it undefined. */
-export function formOf({ text, fields }: AgentQuestion, clean: (text: string) => string, maxText: number): Form | undefined {
+export function formOf(
+  { text, fields }: AgentQuestion,
+  clean: (text: string) => string,
+  maxText: number,
+): Form | undefined {
   if (fields.slice(maxFields).some(({ required }) => required)) return undefined;
   const cleaned = fields.slice(0, maxFields).map((field) => ({
     ...field,
@@ -90,7 +94,12 @@ export function answerOf(form: Form, { values }: Filled): QuestionAnswer {
 export function formPart(form: Form, filled: Filled): TextPart {
   const step = form.steps[filled.at];
   const before = form.steps.slice(0, filled.at).flatMap((each) => saidLines(each, filled));
-  const lines = ['The agent asks:', form.text, ...before.slice(-shownBefore), ...(step ? stepLines(form, step, filled) : [])];
+  const lines = [
+    'The agent asks:',
+    form.text,
+    ...before.slice(-shownBefore),
+    ...(step ? stepLines(form, step, filled) : []),
+  ];
   return { text: lines.filter((line) => line !== '').join('\n'), entities: [] };
 }
 
@@ -113,7 +122,9 @@ function stepLines(form: Form, step: Step, filled: Filled): string[] {
 }
 
 function saidLines({ field, own }: Step, filled: Filled): string[] {
-  const titles = chosen(filled, field).map((value) => field.choices?.find((each) => each.value === value)?.title ?? short(value, titleUnits));
+  const titles = chosen(filled, field).map(
+    (value) => field.choices?.find((each) => each.value === value)?.title ?? short(value, titleUnits),
+  );
   const note = own ? chosen(filled, own).map((text) => `✏️ ${short(text, titleUnits)}`) : [];
   const all = [...titles, ...note];
   return all.length === 0 ? [] : [`${field.title}: ${all.join(', ')}`];

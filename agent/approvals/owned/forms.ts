@@ -79,7 +79,8 @@ export function createForms(options: FormsOptions) {
     const { state } = found;
     const step = state.form.steps[state.filled.at];
     if (!step && word === 'next') return move(found, userId);
-    if (!step || Number(match?.[3]) !== state.filled.at) return 'That part of the form is behind you; Back returns to it.';
+    if (!step || Number(match?.[3]) !== state.filled.at)
+      return 'That part of the form is behind you; Back returns to it.';
     switch (word) {
       case 'own':
         return writeItem(found, step);
@@ -154,7 +155,8 @@ export function createForms(options: FormsOptions) {
     const target = [step?.own, step?.field].find((each) => each && !each.choices && each.name === state.writing);
     if (!step || !target) return 'That part of the form is behind you. Your text was not used.';
     if (text.trim() === '') return 'That text is empty. The form still waits.';
-    if (text.length > maxOwnChars) return `That text has ${text.length} characters, an answer at most ${maxOwnChars}. The form still waits.`;
+    if (text.length > maxOwnChars)
+      return `That text has ${text.length} characters, an answer at most ${maxOwnChars}. The form still waits.`;
     state.filled = withValue(state.filled, target, [text.trim()]);
     state.writing = undefined;
     if (isFilled(state.filled, step)) return move(found, userId);
@@ -170,7 +172,8 @@ export function createForms(options: FormsOptions) {
     const match = /^form:([0-9a-f]+):([0-9a-f]+):(\d+):text$/.exec(action);
     const found = await openOne(match?.[1], match?.[2], userId);
     if (typeof found === 'string') return `${found} Your text was not used.`;
-    if (Number(match?.[3]) !== found.state.filled.at) return 'That part of the form is behind you. Your text was not used.';
+    if (Number(match?.[3]) !== found.state.filled.at)
+      return 'That part of the form is behind you. Your text was not used.';
     const step = found.state.form.steps[found.state.filled.at];
     // Another tap may have come between the message and its reply.
     found.state.writing ??= (step?.field.choices ? step.own : step?.field)?.name;
@@ -232,7 +235,9 @@ function faceOf({ id, hash, state: { form, filled } }: Asked): Face {
       rows.push([{ label: labelOf(`${mark}${title}`), action: action(first + index) }]);
     }
     const target = field.choices ? own : field;
-    const write = target ? [{ label: labelOf(field.choices ? `✏️ ${target.title}…` : '✏️ Answer…'), action: action('own') }] : [];
+    const write = target
+      ? [{ label: labelOf(field.choices ? `✏️ ${target.title}…` : '✏️ Answer…'), action: action('own') }]
+      : [];
     const more = all.length > pageSize ? [{ label: 'More choices', action: action('more') }] : [];
     if (write.length + more.length > 0) rows.push([...more, ...write]);
     const isLast = filled.at === form.steps.length - 1;

@@ -83,7 +83,12 @@ export function createPermissions(options: PermissionsOptions) {
   const judge = (call: OwnedCall['call'], cwd: string) =>
     judgeNow(call, cwd, stricterMode(project.approvals.mode, 'risky'), options);
 
-  function note({ call, hash, judgement }: OwnedCall & Judged, session: string, verdict: Decision['verdict'], more: object = {}) {
+  function note(
+    { call, hash, judgement }: OwnedCall & Judged,
+    session: string,
+    verdict: Decision['verdict'],
+    more: object = {},
+  ) {
     const text = commandOf(call) ?? jsonOf(call.input) ?? '(arguments that nest too deep to be written down)';
     options.audit({ tool: call.tool, verdict, hash, session, why: judgement.why, text, ...more });
   }
@@ -106,7 +111,10 @@ export function createPermissions(options: PermissionsOptions) {
     }
     if (input !== undefined) {
       note(asked, session, 'policy-deny');
-      return { option: refused, why: 'Denied: the policy of wa-sync changes this call, and a session that it owns takes no changed call.' };
+      return {
+        option: refused,
+        why: 'Denied: the policy of wa-sync changes this call, and a session that it owns takes no changed call.',
+      };
     }
     const once = optionOf(request, 'allowOnce');
     if (verdict === 'go' && allowed && once) {
@@ -128,7 +136,10 @@ export function createPermissions(options: PermissionsOptions) {
     });
     if (!shown) {
       note(asked, session, 'unshown');
-      return { option: refused, why: 'Denied: this call is too large to be shown to the owner in time. Ask for less at once.' };
+      return {
+        option: refused,
+        why: 'Denied: this call is too large to be shown to the owner in time. Ask for less at once.',
+      };
     }
     const choices = await choicesOf(request, judged.judgement.rules.length === 0 && !shown.hides);
     const state = { ...asked, cwd, part: shown.part, choices, sure: undefined };
@@ -145,7 +156,13 @@ export function createPermissions(options: PermissionsOptions) {
     return Promise.all(
       kept.map(async (option) => {
         const { text } = await shows.hide(option.name.slice(0, 4 * nameUnits));
-        return { option, name: visibleLine(text).slice(0, nameUnits).replace(/[\ud800-\udbff]$/, '') || '(no name)' };
+        return {
+          option,
+          name:
+            visibleLine(text)
+              .slice(0, nameUnits)
+              .replace(/[\ud800-\udbff]$/, '') || '(no name)',
+        };
       }),
     );
   }
@@ -209,7 +226,9 @@ export function createPermissions(options: PermissionsOptions) {
     const text = await shows.diff(state.diffs);
     const head = 'The whole change:';
     if (text.length + head.length < maxTextOf(project) - 100) {
-      return [{ key: `diff_${id}_${clock().toString(36)}`, class: 'reply', parts: [withCode(head, text || '(nothing)')] }];
+      return [
+        { key: `diff_${id}_${clock().toString(36)}`, class: 'reply', parts: [withCode(head, text || '(nothing)')] },
+      ];
     }
     await options.sendFile('change.diff', text, 'The whole change');
     return undefined;
