@@ -27,7 +27,7 @@ export type TurnEvent =
   /** One request to the model; `texts` are its messages. */
   | { type: 'modelRequest'; texts: readonly string[] }
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what
-   * it asks the person at the desk. `mustAsk` = a person has to say yes, because the agent itself asks. */
+   * it asks the person at the desk. */
   | {
       type: 'gate';
       tool: string;

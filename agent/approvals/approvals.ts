@@ -4,7 +4,6 @@
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import { ranWords } from '../drivers/tool-words.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
@@ -37,14 +36,9 @@ export async function createApprovals(options: ApprovalsOptions) {
   const always = new Set<string>();
   await questions.closeInterrupted();
 
-  /** Where the agent itself asks, only a policy answers for the owner. */
-  function modeOf({ mustAsk }: GateCall['event']): ApprovalMode {
-    return mustAsk ? 'all' : project.approvals.mode;
-  }
-
   async function decide({ agent, event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
     const call: ToolCall = { agent, tool: event.tool, server: event.server, input: event.input };
-    const { policies, ...judged } = await judgeNow(call, cwd, modeOf(event), options);
+    const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
     const asked: Asked = { ...judged, call, session, cwd, hash: hashOf(call), host };
     const { verdict, why, input, rules, checkpoint } = judged.judgement;
     if (verdict === 'stop') {
@@ -65,7 +59,7 @@ export async function createApprovals(options: ApprovalsOptions) {
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
       const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
-      await options.send(textItem(key, 'reply', `Checkpoint before ${ranWords(call)}: ${ref}`));
+      await options.send(textItem(key, 'reply', `Checkpoint before ${call.tool}: ${ref}`));
     }
     return inputAnswer(input);
   }
@@ -194,7 +188,7 @@ export async function createApprovals(options: ApprovalsOptions) {
         return await decide(call, host);
       } catch (cause) {
         log('error', 'gate failed', { project: project.key, error: (cause as Error).message });
-        if (modeOf(call.event) === 'off') return {};
+        if (project.approvals.mode === 'off') return {};
         return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
       }
     },

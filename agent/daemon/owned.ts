@@ -6,8 +6,8 @@ import type { Binding } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
-import { gateOf, judgeTool, optionOf } from '../owned/gate.ts';
 import { createOrders, type KnownSession } from '../owned/orders.ts';
+import type { OwnedEvent } from '../owned/owned.ts';
 import { promptParts } from '../owned/parts.ts';
 import type { OwnedPhone } from '../owned/run.ts';
 import { createOwnedSessions } from '../owned/sessions.ts';
@@ -20,7 +20,9 @@ export interface OwnedParts {
   journal: Journal;
   binding: Binding;
   agents: OwnedAgents;
-  guard: Pick<Guard, 'admit' | 'follow'>;
+  guard: Pick<Guard, 'admit' | 'follow' | 'owned'>;
+  /** What the agent says, for the message on the phone that is edited in place. */
+  streamed(event: OwnedEvent): void;
   turns: Turns;
   tell(about: string, text: string): Promise<void>;
   isAlive(pid: number): boolean;
@@ -31,21 +33,16 @@ export interface OwnedParts {
 export type OwnedPart = ReturnType<typeof createOwned>;
 
 export function createOwned(parts: OwnedParts) {
-  const { project, journal, binding, agents, guard, turns, tell, isAlive, clock, log } = parts;
+  const { project, journal, binding, agents, guard, turns, tell, isAlive, streamed, clock, log } = parts;
   const terminals = createTerminals(isAlive);
 
+  const untold = (cause: unknown) => log('warn', 'phone not told', { error: (cause as Error).message });
   const phone: OwnedPhone = {
-    event: () => {},
-    async permission(request, signal, { call, host, denied }) {
-      const event = gateOf(request);
-      const rules = (gate: ReturnType<typeof call>) => turns.handle(gate, host);
-      const verdict = await judgeTool(call(event), host, { guard, rules }, signal);
-      if (!verdict.allowed) denied(verdict.reason, verdict.ends);
-      return optionOf(request.options, verdict.allowed);
-    },
-    question: async () => 'declined',
-    stray: (text) =>
-      void tell(`stray_${clock()}`, text).catch((cause) => log('warn', 'phone not told', { error: String(cause) })),
+    event: streamed,
+    permission: guard.owned.permission,
+    question: guard.owned.question,
+    cancelled: (session) => void guard.owned.cancel(session).catch(untold),
+    stray: (text) => void tell(`stray_${clock()}`, text).catch(untold),
   };
 
   const sessions = createOwnedSessions({
@@ -88,6 +85,10 @@ export function createOwned(parts: OwnedParts) {
       if (control.name === 'resume') return orders.resume(id, control.args);
       if (control.name === 'cancel') return orders.cancel();
       return control.name === 'end' ? orders.end() : undefined;
+    },
+    openSession() {
+      const now = sessions.current();
+      return now && { agent: now.agent, title: agents.titleOf(now.agent), session: now.session };
     },
     /** For `wa-sync status`. */
     status() {

@@ -13,6 +13,7 @@ import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { answerControl, replyKey } from '../phone/controls.ts';
 import type { HeldTexts } from '../phone/held-texts.ts';
+import type { OwnedCommands } from '../phone/owned-commands.ts';
 import { keepText } from '../relay/documents.ts';
 import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -21,12 +22,14 @@ import type { Steering } from '../session/types.ts';
 import type { OwnedPart } from './owned.ts';
 
 export interface OwnerControlsOptions {
-  owned: Pick<OwnedPart, 'answer'>;
+  /** What concerns sessions that the daemon runs itself. */
+  sessions: Pick<OwnedPart, 'answer'>;
   project: ProjectState;
   journal: Journal;
   guard: Pick<Guard, 'answer' | 'dialogs'>;
   held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
+  owned: OwnedCommands;
   inbox: Pick<InboxSync, 'refresh'>;
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
   /** Folders of the state directory. */
@@ -37,7 +40,8 @@ export interface OwnerControlsOptions {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, owned, steering, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, steering, sessions, owned, inbox, outbox, files, typesetter, clock, log } =
+    options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
@@ -47,7 +51,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
       return;
     }
-    const ofOwned = await owned.answer(control);
+    const ofOwned = await sessions.answer(control);
     if (ofOwned !== undefined) {
       const parts = [{ text: ofOwned, entities: [] }];
       await outbox.send({ key: replyKey(control.id), class: 'reply', parts });
@@ -59,6 +63,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
     if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
       steering,
+      owned,
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,

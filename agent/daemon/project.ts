@@ -19,7 +19,9 @@ import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
+import { createOwnedCommands } from '../phone/owned-commands.ts';
 import type { Keys } from '../presence.ts';
+import { keepText } from '../relay/documents.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
 import type { Typesetter } from '../relay/render.ts';
@@ -30,6 +32,7 @@ import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwned, type OwnedPart } from './owned.ts';
 import type { OwnedAgents } from './owned-agents.ts';
+import { createOwnedDesk } from './owned-desk.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { createPolling } from './polling.ts';
 import { statusOf } from './project-status.ts';
@@ -104,7 +107,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const { place, prepare } = mailbox;
   await given.hold(place.dir, binding.dir);
 
-  const { inbox, outbox, outcomes, notifier, progress, attachments, names } = createMail(
+  const { inbox, outbox, outcomes, notifier, progress, details, streamed, attachments, names } = createMail(
     {
       project,
       address,
@@ -184,12 +187,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
+    sendFile: async (name, text, caption) => outbox.sendDocument(await keepText(files.documents, name, text, caption)),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
   });
 
   const owned = createOwned({
-    ...{ project, journal, binding, guard, turns, clock, log },
+    ...{ project, journal, binding, guard, turns, streamed, clock, log },
     agents: deps.ownedAgents,
     tell: notifier.tell,
     isAlive: deps.isAlive,
@@ -199,8 +203,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     project,
     journal,
     send: (item) => outbox.send(item),
-    editing: guard.editing,
-    runInstead: guard.runInstead,
+    expects: guard.expects,
+    use: guard.use,
     async onReleased(ids) {
       await turns.steering.arrived(ids);
       void catchUp();
@@ -218,8 +222,14 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     journal,
     guard,
     held,
-    owned,
     steering: turns.steering,
+    sessions: owned,
+    owned: createOwnedCommands({
+      desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession }),
+      details,
+      refusalOf: guard.refusalOf,
+      redact: deps.redact,
+    }),
     inbox,
     outbox,
     files,
@@ -231,6 +241,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const status = () =>
     statusOf({ binding, mailbox, project, pull, leases, turns, owned, session, last, usage, guard, inbox, outbox });
 
+  await progress.closeInterrupted();
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();

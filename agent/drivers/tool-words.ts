@@ -1,8 +1,8 @@
 // Words for a person about the tool calls of a coding agent: what the phone is asked, and what runs. Pure.
 
 import { oneLine } from '../../protocol/lines.ts';
+import { toolsByAgent } from './any-agent.ts';
 import type { Act, Input } from './driver.ts';
-import { driverOf } from './registry.ts';
 
 export interface NamedCall {
   agent: string;
@@ -42,7 +42,7 @@ const targetChars = 4_000;
 export function askWords(call: NamedCall): string {
   const act = actOf(call);
   if (act === undefined) return `Use ${toolName(call)}?`;
-  const file = driverOf(call.agent)?.tools.file(call.input);
+  const file = toolsByAgent(call.agent)?.file(call.input);
   // A name with a line break could pass for another line of the question.
   return wordsOf[act].asks(file === undefined || /[\n\r]/.test(file) ? undefined : tail(file));
 }
@@ -81,7 +81,7 @@ const shortNames: Readonly<Record<Act, string>> = {
 
 /** A tool of another server may have the name of one of the agent's own. */
 function actOf({ agent, tool, server }: Omit<NamedCall, 'input'>): Act | undefined {
-  const acts = driverOf(agent)?.tools.acts ?? {};
+  const acts = toolsByAgent(agent)?.acts ?? {};
   return server === undefined && Object.hasOwn(acts, tool) ? acts[tool] : undefined;
 }
 
@@ -93,7 +93,7 @@ function toolName({ tool, server }: Omit<NamedCall, 'input'>): string {
 }
 
 function targetOf(act: Act, { agent, input }: NamedCall): string | undefined {
-  const tools = driverOf(agent)?.tools;
+  const tools = toolsByAgent(agent);
   if (act === 'run')
     return tools
       ?.command(input)

@@ -6,6 +6,7 @@ import { type Judged, type JudgeTask, unjudged } from '../approvals/policy/judge
 import type { Shows } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
+import type { ToolDiff } from '../owned/owned.ts';
 import type { Typesetter } from '../relay/render.ts';
 import { type Jobs, jobsWith } from './jobs.ts';
 import { createThread, type Job, type Result, type Thread } from './thread.ts';
@@ -52,10 +53,10 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
           const parts = await run(typesetting, { kind: 'parts', input: { text, mode: as, maxText } }, text.length);
           if (parts) return parts;
         }
-        return here.parts({ text: notChecked(text), mode: 'Plain', maxText });
+        return here.parts({ text: notChecked(text.length), mode: 'Plain', maxText });
       },
       async clean(text) {
-        return (await run(typesetting, { kind: 'redacted', input: text }, text.length)) ?? notChecked(text);
+        return (await run(typesetting, { kind: 'redacted', input: text }, text.length)) ?? notChecked(text.length);
       },
     }),
     async judge(task: JudgeTask): Promise<Judged> {
@@ -64,12 +65,16 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
     shows: {
       question(question) {
         const { call, why, fileNow = '' } = question;
-        const chars = charsIn(call.input) + why.join().length + fileNow.length;
+        const chars = charsIn(call.input) + why.join().length + fileNow.length + charsOf(question.diffs ?? []);
         return run(judging, { kind: 'shown', input: question }, chars);
       },
       async hide(text) {
         const unchecked = { text: `(${text.length} characters, not checked for secrets in time)`, places: 1 };
         return (await run(judging, { kind: 'hidden', input: text }, text.length)) ?? unchecked;
+      },
+      async diff(diffs) {
+        const chars = charsOf(diffs);
+        return (await run(typesetting, { kind: 'diff', input: diffs }, chars)) ?? notChecked(chars);
       },
     } satisfies Shows,
     /** What runs or waits is done as it is; later jobs see `redaction` as it is then. */
@@ -84,8 +89,12 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
 }
 
 /** A text that could not be looked through for secrets does not leave the workstation. */
-function notChecked(text: string): string {
-  return `(A text of ${text.length} characters could not be checked for secrets in time, so it was not sent; it stands where it was written. The patterns under "redact" in config.json may be slow.)`;
+function notChecked(chars: number): string {
+  return `(A text of ${chars} characters could not be checked for secrets in time, so it was not sent; it stands where it was written. The patterns under "redact" in config.json may be slow.)`;
+}
+
+function charsOf(diffs: readonly ToolDiff[]): number {
+  return diffs.reduce((sum, { path, before, after }) => sum + path.length + (before?.length ?? 0) + after.length, 0);
 }
 
 /** Arguments that nest too deep to be written down count as larger than any. */

@@ -5,14 +5,17 @@ import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events
 import type { Log } from '../log.ts';
 import type { HookHost, Turns } from '../session/types.ts';
 import { type Answer, createAnswer } from './answer.ts';
-import { type Gatekeeper, nameOf } from './gate.ts';
+import { type Gatekeeper, gateOf, nameOf, refusalIn } from './gate.ts';
 import type {
+  AgentQuestion,
   OwnedEvent,
   OwnedProcess,
   OwnedSession,
   OwnedTool,
+  PermissionRequest,
   PromptEnd,
   PromptPart,
+  QuestionAnswer,
   SessionHandlers,
 } from './owned.ts';
 import { words } from './words.ts';
@@ -21,15 +24,25 @@ import { words } from './words.ts';
 export interface OwnedPhone {
   /** In order, whether a prompt runs or not. */
   event(event: OwnedEvent): void;
-  /** `denied` gets the reason of a refusal, `call` makes a call of the session out of an event. */
+  /** Never rejects. `why` = the reason of a refusal, `halt` = why the whole turn ends. */
   permission(
-    request: Parameters<SessionHandlers['permission']>[0],
-    signal: AbortSignal,
-    session: { call(event: TurnEvent): HookCall; host: HookHost; denied(reason: string, ends: boolean): void },
-  ): Promise<string | undefined>;
-  question: SessionHandlers['question'];
+    request: PermissionRequest,
+    asking: Asking,
+  ): Promise<{ option: string | undefined; why?: string; halt?: string }>;
+  /** Never rejects. */
+  question(question: AgentQuestion, asking: Asking): Promise<QuestionAnswer>;
+  /** The running prompt is cancelled: nothing is asked any more. */
+  cancelled(session: string): void;
   /** A text that came while no prompt ran: of a background task. */
   stray(text: string): void;
+}
+
+interface Asking {
+  agent: string;
+  session: string;
+  cwd: string;
+  /** The agent has withdrawn it. */
+  signal: AbortSignal;
 }
 
 export interface RunOptions {
@@ -196,6 +209,8 @@ export function createOwnedRun(options: RunOptions) {
     return running.proof;
   }
 
+  const asking = () => ({ agent, session: session?.id ?? '', cwd });
+
   function onTool(tool: OwnedTool): void {
     const running = prompt;
     if (!running) return;
@@ -234,17 +249,21 @@ export function createOwnedRun(options: RunOptions) {
 
   const handlers: SessionHandlers = {
     event: onEvent,
-    permission: (request, signal) =>
-      phone.permission(request, signal, {
-        call: callOf,
-        host,
-        denied(reason, ends) {
-          if (!prompt) return;
-          if (ends) cancel();
-          else if (process.can.denyEndsTurn) prompt.denied = reason;
-        },
-      }),
-    question: phone.question,
+    async permission(request, signal) {
+      const running = prompt;
+      if (running?.cancelled) return refusalIn(request);
+      await say(gateOf(request));
+      const { option, why, halt } = await phone.permission(request, { ...asking(), signal });
+      if (running && prompt === running) {
+        if (process.can.denyEndsTurn) running.denied = why;
+        if (halt !== undefined) {
+          running.error = halt;
+          cancel();
+        }
+      }
+      return option;
+    },
+    question: (question, signal) => phone.question(question, { ...asking(), signal }),
   };
 
   /** Undefined = no prompt runs. Otherwise what the phone is told of it. */
@@ -255,6 +274,7 @@ export function createOwnedRun(options: RunOptions) {
     running.cancelled = true;
     const runsOn = [...running.tools.values()].some(({ state }) => state === 'running');
     running.endsProcess ||= runsOn && !process.can.cancelStopsTool;
+    if (!isTold) phone.cancelled(session.id);
     if (!isTold && running.isSent) void obey(running, session);
     return running.endsProcess ? words.cancelledWithCommand : words.cancelled;
   }

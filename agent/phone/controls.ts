@@ -3,15 +3,16 @@
 
 import { type DaemonCommand, findCommand } from '../../protocol/commands.ts';
 import type { ControlRow } from '../../protocol/log.ts';
-import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
 import { heardKey, helloPrefix } from './hello.ts';
+import type { OwnedCommand, OwnedCommands, PhoneReply } from './owned-commands.ts';
 
 export interface ControlOptions {
   steering: Steering;
+  owned: OwnedCommands;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
@@ -20,10 +21,7 @@ export interface ControlOptions {
 }
 
 /** `open`: the control has its effect later, and is spent then. */
-export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & (
-  | { kind: 'item'; item: OutboxItem }
-  | { kind: 'document'; document: NewDocument }
-);
+export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & PhoneReply;
 
 /** A longer answer is read better as a file. */
 const maxAnswerParts = 5;
@@ -47,20 +45,28 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     case 'command': {
       const command = findCommand(control.name)?.command;
       if (command?.name === 'mute') return mute(key, control.args);
-      if (command?.by !== 'daemon' || !isSteering(command.name)) return unsupported(key, `/${control.name}`);
+      if (command?.by !== 'daemon') return unsupported(key, `/${control.name}`);
+      if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);
+      if (!isSteering(command.name)) return unsupported(key, `/${control.name}`);
       return plain(key, await steered[command.name](steering, control.args, id));
     }
-    case 'button':
+    case 'button': {
       if (control.action.startsWith(helloPrefix)) return hello(control.action.slice(helloPrefix.length));
-      if (!control.action.startsWith(fullAnswerPrefix)) return unsupported(key, 'This button');
-      return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+      if (control.action.startsWith(fullAnswerPrefix)) {
+        return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+      }
+      return (await options.owned.tapped(control.action, control.userId, key)) ?? unsupported(key, 'This button');
+    }
     case 'reply':
       return unsupported(key, 'This button');
   }
 }
 
 /** Approvals are answered by the guard, and what concerns owned sessions by these. */
-type SteeringCommand = Exclude<DaemonCommand, 'mute' | 'approvals' | 'new' | 'resume' | 'cancel' | 'end'>;
+type SteeringCommand = Exclude<
+  DaemonCommand,
+  'mute' | 'approvals' | 'new' | 'resume' | 'cancel' | 'end' | OwnedCommand
+>;
 
 function isSteering(name: DaemonCommand): name is SteeringCommand {
   return Object.hasOwn(steered, name);
@@ -74,6 +80,12 @@ const steered: Record<SteeringCommand, (steering: Steering, args: string, id: st
   later: (steering, args, id) => steering.later(id, args),
   continue: (steering) => steering.unpark(),
 };
+
+const ownedCommands: readonly string[] = ['agents', 'model', 'mode', 'skills', 'thoughts'] satisfies OwnedCommand[];
+
+function isOwned(name: DaemonCommand): name is OwnedCommand {
+  return ownedCommands.includes(name);
+}
 
 function hello(id: string): ControlReply {
   return plain(

@@ -11,10 +11,10 @@ export interface HeldTextsOptions {
   project: ProjectState;
   journal: Pick<Journal, 'append'>;
   send(item: OutboxItem): Promise<void>;
-  /** The approval that waits for the owner's own command; undefined = none. */
-  editing(): string | undefined;
-  /** Runs a text in place of the call in that question. Undefined = done; a text = why not. */
-  runInstead(question: string, userId: string, text: string): Promise<string | undefined>;
+  /** The question that waits for the owner's own command, or for an answer in words; undefined = none. */
+  expects(): { id: string; as: 'command' | 'answer' } | undefined;
+  /** Uses a text as that. Undefined = done; a text = why not. */
+  use(question: string, userId: string, text: string): Promise<string | undefined>;
   /** These messages may go to the agent now. */
   onReleased(ids: readonly string[]): Promise<void>;
   /** There are receipts to send, and the inbox file may be behind. */
@@ -28,16 +28,19 @@ export type HeldTexts = ReturnType<typeof createHeldTexts>;
 const heldPrefix = 'held:';
 
 /** Of the message that asks, rising: what the owner can do changes. */
-const revs = { dialog: 1, question: 1, edit: 2, over: 3, settled: 4 } as const;
+const revs = { dialog: 1, question: 1, command: 2, answer: 2, over: 3, settled: 4 } as const;
 
 type Situation = Exclude<keyof typeof revs, 'settled'>;
 
 const asks: Readonly<Record<Situation, string>> = {
   question: 'This text answers nothing: the question above is answered by its buttons. What is this text for?',
   dialog: 'This text answers nothing: a dialog waits in the terminal. What is this text for?',
-  edit: 'Is this the command that runs instead?',
+  command: 'Is this the command that runs instead?',
+  answer: 'Is this your answer to the question above?',
   over: 'The question is over, and the agent has not got this text. What is it for?',
 };
+
+const useLabels = { command: 'Run it instead', answer: 'It is the answer' } as const;
 
 export function createHeldTexts(options: HeldTextsOptions) {
   const { project, journal, clock, log } = options;
@@ -47,7 +50,8 @@ export function createHeldTexts(options: HeldTextsOptions) {
 
   function situation({ row }: HeldMessage): Situation {
     // A forwarded text or a file is nobody's command.
-    if (options.editing() !== undefined && isOwnText(row)) return 'edit';
+    const expected = options.expects();
+    if (expected && isOwnText(row)) return expected.as;
     if (project.approvals.open.size > 0) return 'question';
     return project.dialog ? 'dialog' : 'over';
   }
@@ -56,7 +60,9 @@ export function createHeldTexts(options: HeldTextsOptions) {
     const { id } = message.row;
     const now = situation(message);
     const run =
-      now === 'edit' ? [{ label: 'Run it instead', action: `${heldPrefix}run:${options.editing()}:${id}` }] : [];
+      now === 'command' || now === 'answer'
+        ? [{ label: useLabels[now], action: `${heldPrefix}run:${options.expects()?.id}:${id}` }]
+        : [];
     const buttons = [
       ...run,
       { label: 'Send to the agent', action: `${heldPrefix}send:${id}` },
@@ -79,9 +85,15 @@ export function createHeldTexts(options: HeldTextsOptions) {
     for (const id of asked) {
       const message = project.messages.get(id);
       if (message?.parked === 'asked' && isWaiting(message)) continue;
-      await sendOnce(itemOf(id, revs.settled, settledText(message)));
+      await sendOnce(itemOf(id, revs.settled, settledText(message, wasAnswer(id))));
       asked.delete(id);
     }
+  }
+
+  /** The owner was last asked whether it is an answer. */
+  function wasAnswer(id: string): boolean {
+    const source = project.outbox.get(`held_${id}_${revs.answer}`)?.source;
+    return source?.kind === 'item' && source.item.parts[0]?.text === asks.answer;
   }
 
   async function sendOnce(item: OutboxItem): Promise<void> {
@@ -98,7 +110,7 @@ export function createHeldTexts(options: HeldTextsOptions) {
       await options.onReleased([id]);
       return undefined;
     }
-    const refusal = what === 'run' ? await options.runInstead(question ?? '', userId, message.row.text) : undefined;
+    const refusal = what === 'run' ? await options.use(question ?? '', userId, message.row.text) : undefined;
     if (refusal !== undefined) return refusal;
     const state = what === 'run' ? 'answered' : 'refused';
     await journal.append([{ t: 'ended', p, at, ids: [id], state }]);
@@ -137,8 +149,9 @@ function isOwnText({ forwarded, files, text }: MessageRow): boolean {
   return forwarded === undefined && files === undefined && text.trim() !== '';
 }
 
-function settledText(message: HeldMessage | undefined): string {
-  if (message?.ended === 'answered' && message.hand === undefined) return '✏️ Ran in place of the command.';
+function settledText(message: HeldMessage | undefined, wasAnswer: boolean): string {
+  if (message?.ended === 'answered' && message.hand === undefined)
+    return wasAnswer ? '✏️ Taken as your answer.' : '✏️ Ran in place of the command.';
   if (message?.ended === 'refused') return '🗑 Dropped.';
   if (message?.ended === 'expired') return '⌛ Expired before you said what it was for.';
   return '📨 Goes to the agent.';

@@ -64,7 +64,7 @@ function decideForOwner({ event, owned }: HookCall, view: TurnView, nonce: strin
     case 'modelRequest':
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
-      return gate(view);
+      return owned ? nothing : gate(view);
     case 'toolEnd':
       // No text can be added to a result there.
       if (owned) return nothing;

@@ -41,6 +41,8 @@ afterEach(async (context) => {
   await ws.close();
 });
 
+const exists = (name: string) => until(`${name} is there`, () => access(join(ws.project, name)).then(() => true));
+
 /** A session of this agent waits for a prompt. */
 async function opened(agent: string): Promise<void> {
   await ws.start();
@@ -52,10 +54,13 @@ async function tap(question: RegExp, label: string): Promise<void> {
   const asked = await until(`the phone is asked ${question}`, () =>
     ws.chat
       .fromBot()
-      .find(({ text, buttons }) => question.test(text) && buttons.flat().some((each) => each.label === label)),
+      .find(({ text, buttons }) => question.test(text) && buttons.flat().some((each) => each.label.includes(label))),
   );
-  const button = asked.buttons.flat().find((each) => each.label === label);
-  await far.sim.tap(asked.id, button);
+  await far.sim.press(
+    asked.messageId,
+    asked.buttons.flat().find((each) => each.label.includes(label))?.label ?? label,
+    ws.chat.id,
+  );
 }
 
 describe('a new session', () => {
@@ -97,11 +102,11 @@ describe('a tool that the agent asks about', () => {
   it('runs after Approve and does not run after Deny, and the turn goes on', async () => {
     await opened('clau');
     await say('[[run: touch yes.txt]][[say: Ran it.]]');
-    await tap(/touch yes\.txt/, 'Approve');
+    await tap(/touch yes\.txt/, 'Yes, once');
     await told(/^Ran it\.$/);
     await access(join(ws.project, 'yes.txt'));
     await say('[[run: touch no.txt]][[say: Went on.]]');
-    await tap(/touch no\.txt/, 'Deny');
+    await tap(/touch no\.txt/, 'No');
     await told(/That was refused\. Went on\.|Went on\./);
     await expect(access(join(ws.project, 'no.txt'))).rejects.toThrow();
   });
@@ -109,7 +114,7 @@ describe('a tool that the agent asks about', () => {
   it('is told why it may not, where a refusal ends the turn', async () => {
     await opened('cod');
     await say('[[run: touch no.txt]]');
-    await tap(/touch no\.txt/, 'Deny');
+    await tap(/touch no\.txt/, 'No');
     await told(/^ok$/);
     await ladder('answered');
     await expect(access(join(ws.project, 'no.txt'))).rejects.toThrow();
@@ -136,9 +141,9 @@ describe('/cancel and STOP', () => {
 
   it('end a command that the agent would let run on with its process, and the session goes on', async () => {
     await opened('cod');
-    await say('[[run: sleep 2; touch late.txt]]');
-    await tap(/touch late\.txt/, 'Approve');
-    await until('the command runs', () => log('owned session open').length === 1 && toolRuns());
+    await say('[[run: touch begun.txt; sleep 5; touch late.txt]]');
+    await tap(/touch late\.txt/, 'Yes, once');
+    await exists('begun.txt');
     await say('/cancel');
     await told(/its process is ended and the session opened again/);
     await until('it is open again', () => log('owned session open').length === 2);

@@ -4,6 +4,7 @@ import type { OutboxItem, TextEntity, TextPart } from '../../../protocol/relay-a
 import { askWords } from '../../drivers/tool-words.ts';
 import type { Redactor } from '../../format/redact.ts';
 import type { Verdict } from '../../journal/approvals.ts';
+import type { ToolDiff } from '../../owned/owned.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from '../danger/call.ts';
 
@@ -33,6 +34,8 @@ export interface Shows {
   /** Undefined = the question could not be made in time, so the owner cannot be asked. */
   question(question: QuestionOptions): Promise<Shown | undefined>;
   hide(text: string): Promise<Hidden>;
+  /** All that changes, as `wholeDiff`. */
+  diff(diffs: readonly ToolDiff[]): Promise<string>;
 }
 
 /** Can be cloned. */
@@ -45,9 +48,13 @@ export interface QuestionOptions {
   hidesFile: boolean;
   /** UTF-16 units of one message on the phone. */
   maxText: number;
-  /** How long the question waits, in words: `60 min`. */
-  waits: string;
+  /** How long the question waits, in words: `60 min`; undefined = until it is answered. */
+  waits: string | undefined;
   onTimeout: 'deny' | 'desk';
+  /** What the call changes, where the agent says so itself. */
+  diffs?: readonly ToolDiff[];
+  /** The agent's own words for the call, shown where nothing else says what it does. */
+  title?: string;
   /** Of a git checkpoint made before the call. */
   checkpoint: string | undefined;
 }
@@ -73,7 +80,7 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
   const head = within(clean([askWords(call), ...options.why.map((why) => `⚠ ${why}`)].join('\n')), headUnits, maxText);
   const body = within(bodyOf(options, clean), bodyUnits, maxText) || '(no arguments)';
   const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
-  const tail = [`Waits ${options.waits}, ${end}.`];
+  const tail = [options.waits === undefined ? 'Waits until you answer.' : `Waits ${options.waits}, ${end}.`];
   if (options.checkpoint) tail.unshift(`Checkpoint: ${options.checkpoint}`);
   if (places > 0)
     tail.unshift(`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`);
@@ -82,7 +89,8 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
 }
 
 /** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
-function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: string) => string): string {
+function bodyOf(options: QuestionOptions, clean: (text: string) => string): string {
+  const { call, fileNow, hidesFile, diffs, title } = options;
   const command = commandOf(call);
   const { edit: editOf, write: writeOf, shown } = toolsOf(call.agent);
   const isOwnTool = call.server === undefined;
@@ -109,7 +117,27 @@ function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: str
     const before = hidesFile ? '' : (fileNow ?? '');
     return `${clean(write.file)} (${what})\n${rest(shown.write)}${shortDiff(before, write.content, clean)}`;
   }
-  return clean(JSON.stringify(call.input, null, 1));
+  if (diffs && diffs.length > 0) return `${aboveOf(title, clean)}${diffText(diffs, clean)}`;
+  const hasInput = Object.keys(call.input).length > 0;
+  return `${aboveOf(title, clean)}${hasInput ? clean(JSON.stringify(call.input, null, 1)) : ''}`;
+}
+
+function aboveOf(title: string | undefined, clean: (text: string) => string): string {
+  return title === undefined ? '' : `${clean(title)}\n`;
+}
+
+/** Every change of a call, for a file. */
+export function wholeDiff(diffs: readonly ToolDiff[], hide: Hide): string {
+  return diffText(diffs, (text) => visible(hide(text).text));
+}
+
+function diffText(diffs: readonly ToolDiff[], clean: (text: string) => string): string {
+  return diffs
+    .map(({ path, before, after }) => {
+      const what = before === undefined || before === '' ? ' (new file)' : '';
+      return `${clean(path).replaceAll('\n', '⏎')}${what}\n${shortDiff(before ?? '', after, clean)}`;
+    })
+    .join('\n\n');
 }
 
 /** Each on a line of its own. */
@@ -228,6 +256,14 @@ export const verdictTexts: Readonly<Record<Verdict, string>> = {
   interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
   stopped: '⛔ Denied by your STOP.',
   stoppedInFile: '⛔ Denied: another program wrote a STOP into the inbox file.',
+  allowed: '✅ Allowed. You chose:',
+  allowedLasting: '♾ Allowed, as a lasting rule of the agent. You chose:',
+  refused: '❌ Denied. You chose:',
+  refusedLasting: '♾ Denied, as a lasting rule of the agent. You chose:',
+  answered: '✅ Answered:',
+  declined: '▫️ Declined: the agent goes on without an answer.',
+  cancelled: '⛔ Cancelled with its turn. Nothing was decided.',
+  gone: '▫️ Over: the agent no longer asks. Nothing was decided.',
 };
 
 /** The same phone message without its buttons, with what became of it. `detail` = the command that runs instead, or what changed. */
@@ -239,6 +275,9 @@ export function verdictItem(id: string, question: TextPart, verdict: Verdict, de
     class: 'approval',
     parts: [{ ...part, entities: [...question.entities, ...part.entities] }],
     slot: questionKey(id),
-    rev: 3,
+    rev: lastRev,
   };
 }
+
+/** Above the rev of every other version of the message. */
+const lastRev = 1_000_000;
