@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isOver } from '../../agent/process.ts';
 import { scriptedCommand } from '../helpers/acp/scripted.ts';
 import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
@@ -185,5 +186,49 @@ describe('when the daemon is killed', () => {
     expect(count('After the restart.')).toBe(1);
     await ladder('failed');
     await ladder('answered');
+  });
+});
+
+describe('a sprint', () => {
+  it('runs its tasks one after the other in the session', async () => {
+    await opened('gemini');
+    await say('/sprint 2 [[say: step]]');
+    await told(/^Task 1 of 2 done:/);
+    await told(/^Task 2 of 2 done:/);
+    await told(/sprint/i);
+  });
+});
+
+describe('the handover', () => {
+  it('attach lets go and names the command, and /resume opens the session again', async () => {
+    await ws.runDaemon();
+    await say('/new claude [[say: Remember me.]]');
+    await told(/^Remember me\.$/);
+    const { stdout, code } = await ws.run('attach').exited;
+    expect(code).toBe(0);
+    const [, session = ''] = /^claude --resume (\S+)$/m.exec(stdout) ?? [];
+    await say('/resume latest');
+    await told(new RegExp(`^Claude Code is ready \\(session ${session.slice(0, 8)}\\)`));
+    const status = await ws.run('status').exited;
+    expect(status.stdout).toMatch(new RegExp(`${session}, run by wa-sync \\(claude, mode default, model small\\)`));
+    await say('[[say: I do.]]');
+    await told(/^I do\.$/);
+  });
+
+  it('goes to a terminal that opens the session, and a session of a living terminal is not taken', async () => {
+    await opened('claude');
+    await say('[[say: Mine.]]');
+    await told(/^Mine\.$/);
+    const { session } = log('owned session open')[0]?.fields ?? {};
+    const terminal = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'terminal') });
+    terminal.session = String(session);
+    await terminal.hook('SessionStart', { source: 'resume' });
+    await told(/was opened in a terminal, so wa-sync has let go of it/);
+    expect(isOver({ pid: childPid(), started: '' })).toBe(true);
+    await say('/resume latest');
+    await told(new RegExp(`is open in a terminal \\(process ${terminal.pid}\\)`));
+    await terminal.kill();
+    await say('/resume latest');
+    await until('it is open again', () => log('owned session open').length === 2);
   });
 });
