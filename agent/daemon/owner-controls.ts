@@ -26,7 +26,7 @@ export interface OwnerControlsOptions {
   guard: Pick<Guard, 'answer' | 'dialogs'>;
   held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
-  owned: OwnedCommands;
+  ownedCommands: OwnedCommands;
   inbox: Pick<InboxSync, 'refresh'>;
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
   /** Folders of the state directory. */
@@ -37,7 +37,7 @@ export interface OwnerControlsOptions {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, steering, owned, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, steering, ownedCommands, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
@@ -52,7 +52,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
     if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
       steering,
-      owned,
+      ownedCommands,
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,

@@ -217,7 +217,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
-  const owned = createOwnedCommands({
+  const ownedCommands = createOwnedCommands({
     // No session of the daemon's own yet.
     desk: createOwnedDesk({ config, dir: binding.dir, session: () => undefined }),
     details,
@@ -231,7 +231,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     guard,
     held,
     steering: turns.steering,
-    owned,
+    ownedCommands,
     inbox,
     outbox,
     files,

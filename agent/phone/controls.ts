@@ -12,7 +12,7 @@ import type { OwnedCommand, OwnedCommands, PhoneReply } from './owned-commands.t
 
 export interface ControlOptions {
   steering: Steering;
-  owned: OwnedCommands;
+  ownedCommands: OwnedCommands;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
@@ -46,7 +46,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       const command = findCommand(control.name)?.command;
       if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
       if (command.name === 'mute') return mute(key, control.args);
-      if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);
+      if (isOwned(command.name)) return options.ownedCommands.command(command.name, control.args, key);
       return plain(key, await steered[command.name](steering, control.args, id));
     }
     case 'button': {
@@ -54,7 +54,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       if (control.action.startsWith(fullAnswerPrefix)) {
         return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
       }
-      return (await options.owned.tapped(control.action, control.userId, key)) ?? unsupported(key, 'This button');
+      return (await options.ownedCommands.tapped(control.action, control.userId, key)) ?? unsupported(key, 'This button');
     }
     case 'reply':
       return unsupported(key, 'This button');
