@@ -31,6 +31,7 @@ import { isInteractive } from '../terminal.ts';
 import { accountReminder } from './account-reminder.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
+import { type OwnedAgents, ownedAgents } from './owned-agents.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { createRecentHooks } from './recent-hooks.ts';
 import { growingRedactor, moveRelay } from './relay-move.ts';
@@ -57,6 +58,8 @@ export interface DaemonOptions {
   inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number, agent: string): Promise<boolean>;
+  /** The coding agents of sessions that the daemon runs itself; a test has scripted ones. */
+  ownedAgents?: OwnedAgents;
   /** Keys of a person; a test without a terminal says so itself. */
   keys?: Keys;
 }
@@ -74,7 +77,7 @@ const jumpMs = 10_000;
 
 /** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_version`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, client, clock, log } = options;
+  const { config, client, version, platform, clock, log } = options;
   refuseDoubles(options.bindings, config.file);
   const files = stateFiles(config.dirs.state);
   const lock = await lockDaemon(files.lock);
@@ -116,6 +119,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       outages: createOutages({ log, clock }),
       isAlive,
       surroundings: surroundings(options.version),
+      ownedAgents: options.ownedAgents ?? ownedAgents({ config, env: process.env, platform, version, log }),
       keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??

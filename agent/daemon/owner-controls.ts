@@ -19,14 +19,17 @@ import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import type { Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
+import type { OwnedPart } from './owned.ts';
 
 export interface OwnerControlsOptions {
+  /** What concerns sessions that the daemon runs itself. */
+  sessions: Pick<OwnedPart, 'answer'>;
   project: ProjectState;
   journal: Journal;
   guard: Pick<Guard, 'answer' | 'dialogs'>;
   held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
-  ownedCommands: OwnedCommands;
+  owned: OwnedCommands;
   inbox: Pick<InboxSync, 'refresh'>;
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
   /** Folders of the state directory. */
@@ -37,7 +40,8 @@ export interface OwnerControlsOptions {
 }
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, steering, ownedCommands, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, steering, sessions, owned, inbox, outbox, files, typesetter, clock, log } =
+    options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
@@ -47,12 +51,19 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
       return;
     }
+    const ofOwned = await sessions.answer(control);
+    if (ofOwned !== undefined) {
+      const parts = [{ text: ofOwned, entities: [] }];
+      await outbox.send({ key: replyKey(control.id), class: 'reply', parts });
+      await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
+      return;
+    }
     // Answered before; it is spent when it has had its effect.
     const isStop = control.control.type === 'stop' || control.control.type === 'abort';
     if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
       steering,
-      ownedCommands,
+      owned,
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,

@@ -12,7 +12,7 @@ import type { OwnedCommand, OwnedCommands, PhoneReply } from './owned-commands.t
 
 export interface ControlOptions {
   steering: Steering;
-  ownedCommands: OwnedCommands;
+  owned: OwnedCommands;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
@@ -44,9 +44,10 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
-      if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
-      if (command.name === 'mute') return mute(key, control.args);
-      if (isOwned(command.name)) return options.ownedCommands.command(command.name, control.args, key);
+      if (command?.name === 'mute') return mute(key, control.args);
+      if (command?.by !== 'daemon') return unsupported(key, `/${control.name}`);
+      if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);
+      if (!isSteering(command.name)) return unsupported(key, `/${control.name}`);
       return plain(key, await steered[command.name](steering, control.args, id));
     }
     case 'button': {
@@ -54,18 +55,25 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
       if (control.action.startsWith(fullAnswerPrefix)) {
         return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
       }
-      return (await options.ownedCommands.tapped(control.action, control.userId, key)) ?? unsupported(key, 'This button');
+      return (await options.owned.tapped(control.action, control.userId, key)) ?? unsupported(key, 'This button');
     }
     case 'reply':
       return unsupported(key, 'This button');
   }
 }
 
-/** What steers turns; approvals are answered by the guard. */
-const steered: Record<
-  Exclude<DaemonCommand, 'mute' | 'approvals' | OwnedCommand>,
-  (steering: Steering, args: string, id: string) => Promise<string>
-> = {
+/** Approvals are answered by the guard, and what concerns owned sessions by these. */
+type SteeringCommand = Exclude<
+  DaemonCommand,
+  'mute' | 'approvals' | 'new' | 'resume' | 'cancel' | 'end' | OwnedCommand
+>;
+
+function isSteering(name: DaemonCommand): name is SteeringCommand {
+  return Object.hasOwn(steered, name);
+}
+
+/** What steers turns. */
+const steered: Record<SteeringCommand, (steering: Steering, args: string, id: string) => Promise<string>> = {
   sprint: (steering, args, id) => steering.sprint(id, args),
   away: (steering, args) => steering.away(args),
   follow: (steering, args) => steering.follow(args),

@@ -19,7 +19,7 @@ import type { HookHost, TurnsOptions } from './types.ts';
 export type Ending = ReturnType<typeof createEnding>;
 
 interface OpenEnd {
-  why?: string;
+  why?: string | undefined;
   /** Why, where a key in the terminal was pressed for the owner. */
   cancelled?: string;
   lagMs?: number;
@@ -128,12 +128,13 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     const isCancelled = outcome.cancelled || cancelled !== undefined;
     if (outcome.lost || (isCancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
-      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
+      if (outcome.lost && !unsettled && returned.length > 0)
+        await options.tell(`lost_${clock()}`, lostTextOf(runtime.state));
       return unsettled;
     }
     const { failed } = outcome;
     const text = failed
-      ? (error ?? cancelled ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
+      ? (error ?? cancelled ?? (outcome.cancelled ? cancelledTextOf(runtime.state) : (why ?? noAnswerText)))
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
@@ -185,6 +186,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
 /** A person began it at the terminal. */
 function isOfDesk({ chain, turn }: TurnState): boolean {
   return !chain.fromPhone && !(turn.phase === 'running' && turn.continued);
+}
+
+function cancelledTextOf({ bound }: TurnState): string {
+  return bound?.owned ? 'Cancelled from the phone.' : cancelledText;
+}
+
+function lostTextOf({ bound }: TurnState): string {
+  return bound?.owned ? 'The coding agent ended before your message reached it. It gets the message again.' : lostText;
 }
 
 function toldOf({ turn }: TurnState): string | undefined {

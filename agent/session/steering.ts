@@ -84,6 +84,8 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
         return { text: [what + rest, ...over].join(' '), spent: !isBusy(runtime.state) };
       }
       if (isBusy(runtime.state)) {
+        const owned = options.cancelOwned?.();
+        if (owned !== undefined) return { text: [owned + rest, ...over].join(' '), spent: false };
         const what =
           type === 'abort'
             ? 'Abort requested: the next tool call is refused and the turn ends.'
@@ -127,11 +129,12 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
       const value = word !== 'off';
       await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
       if (!value) {
-        const was = held.current() !== undefined && options.holdPolicy !== 'always';
+        const isHeldForAway = options.holdPolicy !== 'always' && !runtime.state.bound?.owned;
+        const was = held.current() !== undefined && isHeldForAway;
         if (was) held.release(backNotice);
         return was ? 'Away is off: the keyboard is free again.' : 'Away is off.';
       }
-      if (options.holdPolicy === 'never')
+      if (options.holdPolicy === 'never' && !runtime.state.bound?.owned)
         return 'Away is on, but "hold" is "never" in config.json: no turn waits for you.';
       if (held.current()) return 'Away is on: the agent waits for your messages now.';
       if (isBusy(runtime.state)) return 'Away is on: when the running turn ends, the agent waits for your messages.';

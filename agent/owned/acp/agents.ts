@@ -22,6 +22,8 @@ export interface AcpRow {
   /** The mode of a new session, in which a person is asked. Undefined = the agent's own. */
   readonly askMode: string | undefined;
   readonly habits: Habits;
+  /** What stands before the id of a session, with which a person opens that session in a terminal. Undefined = not known. */
+  readonly resumeArgs: readonly string[] | undefined;
 }
 
 /** In what an agent differs from the protocol or from the others, as measured. */
@@ -72,6 +74,7 @@ const rows: readonly AcpRow[] = [
       exitBy: 'SIGTERM',
       keeper: 'gemini',
     },
+    resumeArgs: ['--resume'],
   },
   {
     name: 'claude',
@@ -84,6 +87,7 @@ const rows: readonly AcpRow[] = [
     login: 'claude auth login',
     askMode: 'default',
     habits: usual,
+    resumeArgs: ['--resume'],
   },
   {
     name: 'codex',
@@ -97,6 +101,7 @@ const rows: readonly AcpRow[] = [
     login: 'codex login',
     askMode: 'workspace-write',
     habits: { ...usual, denyEndsTurn: true, cancelStopsTool: false, textWithoutId: 'notice' },
+    resumeArgs: ['resume'],
   },
   {
     name: 'agy',
@@ -110,6 +115,7 @@ const rows: readonly AcpRow[] = [
     login: 'agy',
     askMode: undefined,
     habits: usual,
+    resumeArgs: undefined,
   },
 ];
 
@@ -127,5 +133,6 @@ function plainRow(name: string): AcpRow {
     ...{ name, title: name, isTested, program: name, server, env: {}, authenticate: [], login: name },
     askMode: undefined,
     habits: usual,
+    resumeArgs: undefined,
   };
 }

@@ -19,6 +19,8 @@ export interface AcpOptions {
   say: (line: string) => void;
   log: Log;
   limits?: Partial<AcpLimits>;
+  /** In place of npm. */
+  installAdapter?: ((dir: string) => Promise<void>) | undefined;
 }
 
 const usualLimits: AcpLimits = {
@@ -71,5 +73,8 @@ async function serverOf(row: AcpRow, env: Record<string, string>, options: AcpOp
   }
   const { server } = row;
   if (!('adapter' in server)) return { command: [program, ...server.args], env: {} };
-  throw new WaError('not_found', 'adapters are not there yet');
+  const { adapterCommand } = await import('./adapters.ts');
+  const { cacheDir, say, installAdapter: install } = options;
+  const command = await adapterCommand(server.adapter, { cacheDir, say, env, install });
+  return { command, env: { [server.variable]: program } };
 }
