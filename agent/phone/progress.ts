@@ -37,6 +37,8 @@ export interface Progress extends TurnActivity {
   event(event: OwnedEvent): void;
   /** The slot of the running turn. */
   slot(): string | undefined;
+  /** Shows what is due. Called each second while a turn runs. */
+  look(): void;
   /** Ends the messages that a daemon left open when it died. Never rejects. */
   closeInterrupted(): Promise<void>;
 }
@@ -158,10 +160,10 @@ export function createProgress(options: ProgressOptions): Progress {
   /** The end of the answer as far as no secret can be in it; hidden in the whole before it is cut. */
   async function answerPart(view: StreamView): Promise<TextPart | undefined> {
     const isWhole = view.isWhole();
-    const clean = await options.typesetter.clean(view.answer());
+    const { text: clean, isCode } = await view.answer();
     const { maxText = mostUnits } = options.phone() ?? {};
     const units = Math.min(mostUnits, maxText - belowUnits);
-    const text = shownEnd((isWhole ? clean : settledPart(clean)).trimEnd(), units);
+    const text = shownEnd((isWhole ? clean : settledPart(clean)).trimEnd(), units, isCode);
     if (text.trim() === '' || units <= 0) return undefined;
     return (await options.typesetter.parts(text, 'Markdown')).at(-1);
   }
@@ -212,10 +214,11 @@ export function createProgress(options: ProgressOptions): Progress {
     },
     event(event) {
       if (!turn) return;
-      turn.view ??= createStreamView();
+      turn.view ??= createStreamView(options.typesetter.clean);
       turn.view.see(event);
     },
     slot: () => turn?.slot,
+    look: tick,
     ended(failed) {
       if (!turn) return;
       clearInterval(turn.timer);

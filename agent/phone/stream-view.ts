@@ -1,16 +1,9 @@
 // What an owned turn has said and done so far, for the one message that is edited in place. Bounded whatever comes, and linear in it:
-// an event is only noted, and the work is done when somebody looks. Pure.
+// an event is only noted, and the work is done when somebody looks.
 
 import type { OwnedEvent, OwnedTool } from '../owned/owned.ts';
+import { createCleanTail, endsInCode } from './clean-tail.ts';
 
-/** The end of a text that grows. */
-interface Tail {
-  add(text: string): void;
-  text(): string;
-}
-
-/** A secret of any known form is shorter than what is kept above the shown end: half of one is never at the start of what is shown. */
-export const keptUnits = 80 * 1024;
 /** A secret of several words is shorter: the numbers of cards and accounts. One word is held back until it is over. */
 const openUnits = 64;
 const openTools = 50;
@@ -19,8 +12,9 @@ const rawUnits = 4_000;
 
 export type StreamView = ReturnType<typeof createStreamView>;
 
-export function createStreamView() {
-  const answer = createTail(keptUnits);
+/** `clean` hides secrets. */
+export function createStreamView(clean: (text: string) => Promise<string>) {
+  const answer = createCleanTail(clean);
   const open = new Map<string, OwnedTool>();
   const ended = new Set<string>();
   const names: string[] = [];
@@ -82,8 +76,8 @@ export function createStreamView() {
     /** Rises with everything that the message could show. */
     revision: () => revision,
     hasText: () => hasText,
-    /** The end of the answer, with its secrets. */
-    answer: answer.text,
+    /** The end of the answer without secrets; its last words may become a part of one. */
+    answer: answer.look,
     /** The answer ends with a whole text: nothing can join its last word. */
     isWhole: () => isApart,
     tools: () => count,
@@ -122,39 +116,17 @@ function wordEnd(text: string): number {
 const ends = /[\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]/;
 
 /** The end of a text, from the start of a line where one is near; begins with a fence where the cut is in code. */
-export function shownEnd(text: string, maxUnits: number): string {
-  if (text.length <= maxUnits) return text;
-  const from = text.length - maxUnits + fence.length + 2;
+export function shownEnd(text: string, maxUnits: number, isCodeBefore = false): string {
+  if (text.length <= maxUnits && !isCodeBefore) return text;
+  const from = Math.max(0, text.length - maxUnits + fence.length + 2);
   const line = text.indexOf('\n', from);
   const start = line !== -1 && line - from < maxUnits / 2 ? line + 1 : from;
-  const isCode = ((text.slice(0, start).match(/^ {0,3}(?:`{3}|~{3})/gm) ?? []).length & 1) === 1;
+  const isCode = isCodeBefore !== endsInCode(text.slice(0, start));
   const end = text.slice(start).replace(/^[\udc00-\udfff]/, '');
   return isCode ? `${fence}\n${end}` : `…${end}`;
 }
 
 const fence = '```';
-
-function createTail(maxUnits: number): Tail {
-  let parts: string[] = [];
-  let units = 0;
-  function join(): string {
-    const all = parts.join('').slice(-maxUnits);
-    parts = all === '' ? [] : [all];
-    units = all.length;
-    return all;
-  }
-  return {
-    add(text) {
-      parts.push(text);
-      units += text.length;
-      if (units > 2 * maxUnits || parts.length > maxParts) join();
-    },
-    text: join,
-  };
-}
-
-/** An agent may send a character at a time. */
-const maxParts = 4_096;
 
 function withoutAbsent(tool: OwnedTool): OwnedTool {
   return Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined)) as unknown as OwnedTool;
