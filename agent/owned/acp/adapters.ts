@@ -30,7 +30,9 @@ export async function adapterCommand(adapter: AdapterName, options: AdapterOptio
   const dir = join(options.cacheDir, `${adapter}-acp-${version}`);
   const isThere = async () => (await installedVersion(dir, name)) === version;
   if (!(await isThere())) {
-    options.say(`The adapter of ${adapter} is not here yet: installing ${name} ${version} (${size}) into ${dir}, once.`);
+    options.say(
+      `The adapter of ${adapter} is not here yet: installing ${name} ${version} (${size}) into ${dir}, once.`,
+    );
     await installFolder(dir, (fresh) => fill(fresh, adapter, options), isThere).catch((cause) => {
       throw installError(adapter, cause);
     });
