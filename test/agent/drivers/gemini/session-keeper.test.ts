@@ -35,7 +35,9 @@ const load = async () => {
 };
 const contents = async () => {
   const names = (await readdir(chats)).sort();
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readFile(join(chats, name), 'utf8')])));
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(chats, name), 'utf8')])),
+  );
 };
 
 it('a load leaves the one file of the conversation, with all that was in it', async () => {
