@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { acpAgents } from '../../agent/owned/acp/start.ts';
 import type { OpenOptions, OwnedProcess, OwnedSession } from '../../agent/owned/owned.ts';
-import { type HostName, hostCommand } from '../../scripts/hosts.ts';
+import { hostCommand } from '../../scripts/hosts.ts';
 import { startMessagesServer } from '../claude/messages-server.ts';
 import { geminiCommand, geminiHome } from '../gemini/harness.ts';
 import { type Recorder, recorder } from '../helpers/acp/scripted.ts';
@@ -161,8 +161,8 @@ async function emptyHome() {
   return { root, home, project, env };
 }
 
-/** The program as its npm package links it, which is what lies on a PATH. */
-async function programOf(host: HostName & ('claude' | 'codex')): Promise<string> {
+/** Claude's own binary; Codex as its npm package links it, which is what lies on a PATH. */
+async function programOf(host: 'claude' | 'codex'): Promise<string> {
   const path = (await hostCommand(host)).at(-1) ?? '';
-  return join(path.slice(0, path.indexOf('node_modules')), 'node_modules', '.bin', host);
+  return host === 'claude' ? path : join(path.slice(0, path.indexOf('node_modules')), 'node_modules', '.bin', host);
 }
