@@ -87,7 +87,7 @@ const rooms: readonly Room[] = [
       'protocol/*',
       'node',
       'agent/*',
-      'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,phone,relay,session,workflows}/**',
+      'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,owned,phone,relay,session,workflows}/**',
       'agent/setup/state.ts',
     ],
     why: 'puts the parts below it together; neither commands nor dev',
@@ -152,6 +152,11 @@ const rooms: readonly Room[] = [
     files: 'agent/service/*',
     may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/workstations.ts'],
     why: 'the service of each operating system',
+  },
+  {
+    files: 'agent/owned/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/{fs,journal}/*', 'agent/session/types.ts'],
+    why: 'a session that the daemon runs itself, as a host of the turn rules; knows neither agent nor protocol',
   },
   {
     files: 'agent/owned/acp/*',

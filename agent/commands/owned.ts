@@ -22,10 +22,16 @@ export interface RunCommand {
 const holdMs = 30_000;
 
 /** Errors: `bad_arguments`, `not_bound`, `conflict`, `not_found`, `daemon_not_running`, `daemon_busy`. */
-export async function runCommand(text: string | undefined, options: RunCommand, context: CommandContext): Promise<void> {
+export async function runCommand(
+  text: string | undefined,
+  options: RunCommand,
+  context: CommandContext,
+): Promise<void> {
   const { agent, session, mode, model } = options;
   if (session !== undefined && options.new)
-    throw new WaError('bad_arguments', 'a session is either new or an earlier one', { hint: 'Give --session or --new.' });
+    throw new WaError('bad_arguments', 'a session is either new or an earlier one', {
+      hint: 'Give --session or --new.',
+    });
   const config = context.loadConfig();
   const order = { agent, session, mode, model, cwd: context.cwd };
   const answer = (await askDaemon(config.dirs, 'POST', '/run', order, { holdMs })) as { text: string };
@@ -46,7 +52,10 @@ export async function runCommand(text: string | undefined, options: RunCommand, 
  * Opens the session in this terminal, once the daemon has let go of it; without a terminal it prints the command. Errors: `not_bound`,
  * `conflict`, `not_found`, `daemon_not_running`, `daemon_busy`, `child_failed`.
  */
-export async function attachCommand({ print }: { print?: boolean | undefined }, context: CommandContext): Promise<void> {
+export async function attachCommand(
+  { print }: { print?: boolean | undefined },
+  context: CommandContext,
+): Promise<void> {
   const { dirs } = context.loadConfig();
   const answer = await askDaemon(dirs, 'POST', '/attach', { cwd: context.cwd }, { holdMs });
   const { command } = answer as { command: string[] };
@@ -60,7 +69,11 @@ export async function attachCommand({ print }: { print?: boolean | undefined }, 
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, args, { stdio: 'inherit', cwd: context.cwd });
     child.once('error', (cause) =>
-      reject(new WaError('child_failed', `${program} does not start: ${cause.message}`, { hint: `Run it yourself: ${line}` })),
+      reject(
+        new WaError('child_failed', `${program} does not start: ${cause.message}`, {
+          hint: `Run it yourself: ${line}`,
+        }),
+      ),
     );
     child.once('exit', () => resolve());
   });
