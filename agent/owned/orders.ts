@@ -214,7 +214,7 @@ export function createOrders(options: OrdersOptions) {
         });
       const command = options.resumeCommand(owned.agent, session);
       if (!command)
-        throw new WaError('not_found', `wa-sync does not know how ${owned.agent} opens a session in a terminal`, {
+        throw new WaError('not_found', `${owned.agent} has no known command that opens a session in a terminal`, {
           hint: `Its id is ${session}. Let go of it with /end on the phone, then open it by hand.`,
         });
       await sessions.release();
