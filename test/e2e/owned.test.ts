@@ -9,7 +9,7 @@ import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts
 import { startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest } from '../helpers/scene.ts';
-import type { FarSide } from '../helpers/stack.ts';
+import { dist, type FarSide } from '../helpers/stack.ts';
 import { temporaryFolder } from '../helpers/surroundings.ts';
 
 let far: FarSide;
@@ -211,6 +211,10 @@ describe('the handover', () => {
     await told(new RegExp(`^Claude Code is ready \\(session ${session.slice(0, 8)}\\)`));
     const status = await ws.run('status').exited;
     expect(status.stdout).toMatch(new RegExp(`${session}, run by wa-sync \\(claude, mode default, model small\\)`));
+    await say('/status');
+    await told(
+      /Claude Code, run by wa-sync \(mode default, model small\)|claude, run by wa-sync \(mode default, model small\)/,
+    );
     await say('[[say: I do.]]');
     await told(/^I do\.$/);
   });
@@ -227,8 +231,30 @@ describe('the handover', () => {
     expect(isOver({ pid: childPid(), started: '' })).toBe(true);
     await say('/resume latest');
     await told(new RegExp(`is open in a terminal \\(process ${terminal.pid}\\)`));
+    await terminal.hook('BeforeAgent', { prompt: 'typed there' });
+    await say('/new claude');
+    await told(/^A turn runs in the terminal/);
     await terminal.kill();
+    await told(/^Failed: The coding agent ended/);
     await say('/resume latest');
     await until('it is open again', () => log('owned session open').length === 2);
   });
+});
+
+it('the installed hooks of its agent say nothing and take nothing: one message is one prompt and one answer', async () => {
+  await ws.runDaemon();
+  await say('/new gemini');
+  await told(/^Gemini CLI is ready/);
+  const payload = JSON.stringify({ session_id: 'inner', transcript_path: '', cwd: ws.project, prompt: 'x' });
+  await writeFile(join(ws.project, 'payload.json'), payload);
+  const hook = `'${join(dist, 'wa-hook')}' gemini BeforeAgent 60x10 now <payload.json >hook.json`;
+  await say(`[[think: hm]][[wait: go]][[run: ${hook}]][[say: Once.]]`);
+  await ladder('injected');
+  await say('[[say: And then this.]]');
+  await until('both are here', async () => (await ws.inbox()).length === 2);
+  await release('go');
+  await tap(/wa-hook/, 'Yes, once');
+  await told(/^And then this\.$/);
+  expect(JSON.parse(await readFile(join(ws.project, 'hook.json'), 'utf8'))).toEqual({});
+  expect([count('Once.'), count('And then this.')]).toEqual([1, 1]);
 });
