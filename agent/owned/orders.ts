@@ -41,8 +41,6 @@ export interface RunOrder {
   model?: string | undefined;
 }
 
-export type Orders = ReturnType<typeof createOrders>;
-
 const maxListed = 9;
 const titleChars = 60;
 const maxPromptChars = 16_000;
