@@ -5,7 +5,7 @@ import { isBusy } from './state.ts';
 import type { Route } from './types.ts';
 
 /** By preference. What a hook event carries needs no place here: its hook asks by itself. */
-export const routeOrder: readonly Route['name'][] = ['held', 'nudge', 'lease'];
+export const routeOrder: readonly Route['name'][] = ['held', 'owned', 'nudge', 'lease'];
 
 export interface Routes {
   /** Something may wait: tries the routes once the rest of a burst had time to come. */

@@ -91,7 +91,9 @@ export function createSettlement(runtime: Runtime) {
       const { turn, chain } = runtime.state;
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
       const fresh =
-        continued && hostAnswer?.startsWith(chain.answer) ? hostAnswer.slice(chain.answer.length) : hostAnswer;
+        continued && !host.alone && hostAnswer?.startsWith(chain.answer)
+          ? hostAnswer.slice(chain.answer.length)
+          : hostAnswer;
       const said = fresh?.trim() === '' ? undefined : fresh;
       const isOver = host.error !== undefined || host.cancelled === true;
       const record = await settledRecord(at, said !== undefined || isOver, lagMs);

@@ -23,5 +23,6 @@ export const geminiWorkstation: Workstation = {
   nudge: nudgeInTmux,
   // Escape ends the turn whatever the dialog is.
   dialogs: { keysOn: dialogKeys, cancel: 'Escape' },
+  skillArgs: (skill, on) => ['skills', on ? 'enable' : 'disable', skill],
   filesFolder: receivedFilesFolder,
 };
