@@ -153,6 +153,7 @@ const rooms: readonly Room[] = [
     may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/workstations.ts'],
     why: 'the service of each operating system',
   },
+  { files: 'agent/owned/*', may: [], why: 'the words between an owned session and the daemon' },
   {
     files: 'agent/owned/acp/*',
     may: [
@@ -161,6 +162,7 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/fs/*',
       'agent/owned/owned.ts',
+      'agent/owned/acp/locks/*',
       'agent/drivers/fields.ts',
       'agent/drivers/*/session-keeper.ts',
     ],

@@ -1,5 +1,5 @@
 // The three real agents behind the one driver: each with a home and an environment built from nothing, and its scripted model server.
-// In all three a prompt's `[[shell: CMD]]` runs a command, `[[say: X]]` is the answer, `[[error: 400]]` refuses.
+// In all three a prompt's `[[shell: CMD]]` runs a command, and `[[say: X]]` is the answer.
 
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,8 @@ export interface Stage {
   asks(command: string): string;
   /** The bodies of all requests of turns, as JSON. */
   bodies(): string[];
+  /** The model's API answers with this status until the returned function is called. */
+  refuse(status: number): () => void;
   start(env?: Record<string, string>): Promise<OwnedProcess>;
   open(options?: Partial<OpenOptions>): Promise<{ process: OwnedProcess; session: OwnedSession; record: Recorder }>;
   close(): Promise<void>;
@@ -34,6 +36,7 @@ interface Place {
   env: Record<string, string>;
   command: readonly string[];
   bodies(): string[];
+  refuse(status: number): () => void;
   close(): Promise<void>;
 }
 
@@ -62,6 +65,7 @@ export async function stageFor(name: AgentName): Promise<Stage> {
     env,
     asks: (text) => `[[${name === 'codex' ? 'ask' : 'shell'}: ${text}]]`,
     bodies: place.bodies,
+    refuse: place.refuse,
     start,
     async open(options = {}) {
       const agent = await start();
@@ -83,6 +87,7 @@ async function geminiPlace(): Promise<Place> {
     env: home.env,
     command: await geminiCommand(['--acp']),
     bodies: () => server.requests.map(({ model, body }) => JSON.stringify({ model, ...body })),
+    refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
       await home.close();
@@ -115,6 +120,7 @@ async function claudePlace(): Promise<Place> {
     },
     command: await hostCommand('claudeAcp'),
     bodies: () => server.requests.filter(({ isTurn }) => isTurn).map(({ body }) => JSON.stringify(body)),
+    refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
@@ -144,6 +150,7 @@ trust_level = "trusted"
     env: { ...env, SCRIPTED_KEY: 'dummy', CODEX_PATH: await programOf('codex') },
     command: await hostCommand('codexAcp'),
     bodies: () => server.requests.map(({ body }) => JSON.stringify(body)),
+    refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
