@@ -18,16 +18,18 @@ export type AgentName = 'gemini' | 'claude' | 'codex';
 export interface Stage {
   name: AgentName;
   project: string;
-  /** The whole environment of the agent. */
-  env: Record<string, string>;
   /** A command that needs a permission in the mode that asks. */
   asks(command: string): string;
   /** The bodies of all requests of turns, as JSON. */
   bodies(): string[];
   /** The model's API answers with this status until the returned function is called. */
   refuse(status: number): () => void;
-  start(env?: Record<string, string>): Promise<OwnedProcess>;
-  open(options?: Partial<OpenOptions>): Promise<{ process: OwnedProcess; session: OwnedSession; record: Recorder }>;
+  start(): Promise<OwnedProcess>;
+  /** `command` = in place of the one of the tests. */
+  open(
+    options?: Partial<OpenOptions>,
+    command?: readonly string[],
+  ): Promise<{ process: OwnedProcess; session: OwnedSession; record: Recorder }>;
   close(): Promise<void>;
 }
 
@@ -45,30 +47,30 @@ const places = { gemini: geminiPlace, claude: claudePlace, codex: codexPlace };
 export async function stageFor(name: AgentName): Promise<Stage> {
   const place = await places[name]();
   const { project, env, command } = place;
-  const startAgent = acpAgents({
-    config: { file: 'config.json', agents: {}, agentCommands: { [name]: { command, env: {} } } },
-    cacheDir: join(project, 'no-cache'),
-    platform: process.platform,
-    version: '0.0.0',
-    say: () => {},
-    log: () => {},
-  });
+  const startAgent = (given: readonly string[]) =>
+    acpAgents({
+      config: { file: 'config.json', agents: {}, agentCommands: { [name]: { command: given, env: {} } } },
+      cacheDir: join(project, 'no-cache'),
+      platform: process.platform,
+      version: '0.0.0',
+      say: () => {},
+      log: () => {},
+    });
   const started: OwnedProcess[] = [];
-  const start = async (more: Record<string, string> = {}) => {
-    const agent = await startAgent(name, { cwd: project, env: { ...env, ...more } });
+  const start = async (given = command) => {
+    const agent = await startAgent(given)(name, { cwd: project, env });
     started.push(agent);
     return agent;
   };
   return {
     name,
     project,
-    env,
     asks: (text) => `[[${name === 'codex' ? 'ask' : 'shell'}: ${text}]]`,
     bodies: place.bodies,
     refuse: place.refuse,
-    start,
-    async open(options = {}) {
-      const agent = await start();
+    start: () => start(),
+    async open(options = {}, given = command) {
+      const agent = await start(given);
       const record = recorder();
       return { process: agent, record, session: await agent.open({ cwd: project, ...options }, record) };
     },
