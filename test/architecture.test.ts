@@ -156,6 +156,7 @@ const rooms: readonly Room[] = [
     may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/workstations.ts'],
     why: 'the service of each operating system',
   },
+  { files: 'agent/owned/*', may: [], why: 'the words between an owned session and the daemon' },
   {
     files: 'agent/owned/*',
     may: ['protocol/*', 'node', 'agent/*', 'agent/{fs,journal}/*', 'agent/session/types.ts'],
@@ -169,6 +170,7 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/fs/*',
       'agent/owned/owned.ts',
+      'agent/owned/acp/locks/*',
       'agent/drivers/fields.ts',
       'agent/drivers/*/session-keeper.ts',
     ],

@@ -49,6 +49,8 @@ const others: Record<string, string> = {
   'agent/doctor/secrets.ts': 'whether a mailbox is there, without opening it',
   'agent/doctor/surroundings.ts': 'free space of a disk',
   'agent/drivers/gemini/inspect.ts': 'names of extensions, and whether a program is there, without opening it',
+  'agent/drivers/gemini/session-keeper.ts': 'conversations of the coding agent in the home folder',
+  'agent/owned/acp/adapters.ts': 'cache directory',
   'agent/drivers/session-file.ts': 'session file of the coding agent',
   'agent/heavy/thread.ts': 'whether our own package is there',
   'agent/local-server/socket.ts': 'runtime directory',

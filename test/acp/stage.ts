@@ -1,5 +1,5 @@
 // The three real agents behind the one driver: each with a home and an environment built from nothing, and its scripted model server.
-// In all three a prompt's `[[shell: CMD]]` runs a command, `[[say: X]]` is the answer, `[[error: 400]]` refuses.
+// In all three a prompt's `[[shell: CMD]]` runs a command, and `[[say: X]]` is the answer.
 
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,14 +18,18 @@ export type AgentName = 'gemini' | 'claude' | 'codex';
 export interface Stage {
   name: AgentName;
   project: string;
-  /** The whole environment of the agent. */
-  env: Record<string, string>;
   /** A command that needs a permission in the mode that asks. */
   asks(command: string): string;
   /** The bodies of all requests of turns, as JSON. */
   bodies(): string[];
-  start(env?: Record<string, string>): Promise<OwnedProcess>;
-  open(options?: Partial<OpenOptions>): Promise<{ process: OwnedProcess; session: OwnedSession; record: Recorder }>;
+  /** The model's API answers with this status until the returned function is called. */
+  refuse(status: number): () => void;
+  start(): Promise<OwnedProcess>;
+  /** `command` = in place of the one of the tests. */
+  open(
+    options?: Partial<OpenOptions>,
+    command?: readonly string[],
+  ): Promise<{ process: OwnedProcess; session: OwnedSession; record: Recorder }>;
   close(): Promise<void>;
 }
 
@@ -34,6 +38,7 @@ interface Place {
   env: Record<string, string>;
   command: readonly string[];
   bodies(): string[];
+  refuse(status: number): () => void;
   close(): Promise<void>;
 }
 
@@ -42,29 +47,30 @@ const places = { gemini: geminiPlace, claude: claudePlace, codex: codexPlace };
 export async function stageFor(name: AgentName): Promise<Stage> {
   const place = await places[name]();
   const { project, env, command } = place;
-  const startAgent = acpAgents({
-    config: { file: 'config.json', agents: {}, agentCommands: { [name]: { command, env: {} } } },
-    cacheDir: join(project, 'no-cache'),
-    platform: process.platform,
-    version: '0.0.0',
-    say: () => {},
-    log: () => {},
-  });
+  const startAgent = (given: readonly string[]) =>
+    acpAgents({
+      config: { file: 'config.json', agents: {}, agentCommands: { [name]: { command: given, env: {} } } },
+      cacheDir: join(project, 'no-cache'),
+      platform: process.platform,
+      version: '0.0.0',
+      say: () => {},
+      log: () => {},
+    });
   const started: OwnedProcess[] = [];
-  const start = async (more: Record<string, string> = {}) => {
-    const agent = await startAgent(name, { cwd: project, env: { ...env, ...more } });
+  const start = async (given = command) => {
+    const agent = await startAgent(given)(name, { cwd: project, env });
     started.push(agent);
     return agent;
   };
   return {
     name,
     project,
-    env,
     asks: (text) => `[[${name === 'codex' ? 'ask' : 'shell'}: ${text}]]`,
     bodies: place.bodies,
-    start,
-    async open(options = {}) {
-      const agent = await start();
+    refuse: place.refuse,
+    start: () => start(),
+    async open(options = {}, given = command) {
+      const agent = await start(given);
       const record = recorder();
       return { process: agent, record, session: await agent.open({ cwd: project, ...options }, record) };
     },
@@ -83,6 +89,7 @@ async function geminiPlace(): Promise<Place> {
     env: home.env,
     command: await geminiCommand(['--acp']),
     bodies: () => server.requests.map(({ model, body }) => JSON.stringify({ model, ...body })),
+    refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
       await home.close();
@@ -115,6 +122,7 @@ async function claudePlace(): Promise<Place> {
     },
     command: await hostCommand('claudeAcp'),
     bodies: () => server.requests.filter(({ isTurn }) => isTurn).map(({ body }) => JSON.stringify(body)),
+    refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
@@ -144,6 +152,7 @@ trust_level = "trusted"
     env: { ...env, SCRIPTED_KEY: 'dummy', CODEX_PATH: await programOf('codex') },
     command: await hostCommand('codexAcp'),
     bodies: () => server.requests.map(({ body }) => JSON.stringify(body)),
+    refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
       await rm(root, { recursive: true, force: true, maxRetries: 5 });

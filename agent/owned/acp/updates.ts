@@ -21,7 +21,7 @@ export type Reading =
   /** The turn fails, whatever its end says. */
   | { type: 'failing' };
 
-export const updateLimits = {
+const updateLimits = {
   textChars: 256 * 1024,
   titleChars: 1_000,
   idChars: 512,
