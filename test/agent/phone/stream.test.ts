@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRedactor } from '../../../agent/format/redact.ts';
-import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
+import type { OwnedEvent, OwnedTool } from '../../../agent/owned/owned.ts';
 import { createCleanTail, keptUnits } from '../../../agent/phone/clean-tail.ts';
+import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
 import { createStreamView, settledPart, shownEnd } from '../../../agent/phone/stream-view.ts';
 import { createTurnDetails } from '../../../agent/phone/turn-details.ts';
 import { type Typesetter, typesetHere } from '../../../agent/relay/render.ts';
-import type { OwnedEvent, OwnedTool } from '../../../agent/owned/owned.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
@@ -48,7 +48,9 @@ const create = () =>
     },
     keys: () => kept.map(({ key }) => key),
     offers: () => [],
-    typing: async () => void (typed += 1),
+    async typing() {
+      typed += 1;
+    },
     muted: () => muted,
     waitsFor: () => waits,
     redact,
@@ -91,7 +93,13 @@ describe('the message of an owned turn', () => {
     tool({ id: '1', kind: 'execute', title: 'npm test', state: 'running' });
     await pass(3_000);
     tool({ id: '1', state: 'done' });
-    progress.event({ type: 'plan', entries: [{ text: 'Look', done: true }, { text: 'Write', done: false }] });
+    progress.event({
+      type: 'plan',
+      entries: [
+        { text: 'Look', done: true },
+        { text: 'Write', done: false },
+      ],
+    });
     say(sentence.repeat(2));
     await pass(2_000);
     progress.ended(false);
@@ -100,7 +108,9 @@ describe('the message of an owned turn', () => {
     const first = `First ${sentence.trim()}`;
     expect(texts()).toEqual([
       `${first}\n\nWorking, 3 s\nRunning: npm test`,
-      expect.stringMatching(/^First The tests[^]*\n\nThe tests of the shop[^]*\n\nWorking, 5 s\n1 tool call: command\nPlan: 1 of 2 done, now Write$/),
+      expect.stringMatching(
+        /^First The tests[\s\S]*\n\nThe tests of the shop[\s\S]*\n\nWorking, 5 s\n1 tool call: command\nPlan: 1 of 2 done, now Write$/,
+      ),
       'Done after 5 s, 1 tool call.',
     ]);
     expect(sent[0]?.parts[0]?.entities).toEqual([{ type: 'bold', offset: 0, length: 5 }]);
@@ -219,7 +229,11 @@ describe('no part of a secret stands in the message', () => {
 describe('what is kept of a stream', () => {
   it('is bounded, and linear in what comes', () => {
     const view = createStreamView(async (text) => text);
-    for (let index = 0; index < 20_000; index += 1) view.see({ type: 'tool', tool: { id: `${index}`, kind: 'x'.repeat(9_000), title: 'y'.repeat(9_000), state: 'running' } });
+    for (let index = 0; index < 20_000; index += 1)
+      view.see({
+        type: 'tool',
+        tool: { id: `${index}`, kind: 'x'.repeat(9_000), title: 'y'.repeat(9_000), state: 'running' },
+      });
     expect(view.lines().running?.length).toBeLessThan(9_000);
     expect(view.lines().running).toContain('(and 49 more)');
   });
@@ -256,7 +270,7 @@ describe('what is kept of a stream', () => {
 
   it('begins at a line, with a fence where the cut is in code', () => {
     const code = `Look:\n\`\`\`ts\n${'const a = 1;\n'.repeat(400)}\`\`\`\nand more`;
-    expect(shownEnd(code, 1_000)).toMatch(/^```\nconst a = 1;\n[^]*```\nand more$/);
+    expect(shownEnd(code, 1_000)).toMatch(/^```\nconst a = 1;\n[\s\S]*```\nand more$/);
     expect(shownEnd('word '.repeat(1_000), 100)).toMatch(/^…/);
     expect(shownEnd('short', 100)).toBe('short');
   });
@@ -315,7 +329,9 @@ describe('the details of an owned turn', () => {
 
   it('of an earlier turn, or after a restart, are said to be gone; on the hook route there are none', async () => {
     const all = details();
-    expect(await all.tapped('turn:turn_x:thoughts', 'k')).toMatchObject({ item: { parts: [{ text: expect.stringContaining('the last turns only') }] } });
+    expect(await all.tapped('turn:turn_x:thoughts', 'k')).toMatchObject({
+      item: { parts: [{ text: expect.stringContaining('the last turns only') }] },
+    });
     expect(await all.thoughts('k')).toMatchObject({ item: { parts: [{ text: expect.stringContaining('/new') }] } });
     expect(await all.tapped('full:x', 'k')).toBeUndefined();
   });

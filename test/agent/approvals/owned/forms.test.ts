@@ -30,7 +30,13 @@ const codex: AgentQuestion = {
 const several: AgentQuestion = {
   text: 'Set it up',
   fields: [
-    { name: 'parts', title: 'Parts', required: true, several: true, choices: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((value) => ({ value, title: value })) },
+    {
+      name: 'parts',
+      title: 'Parts',
+      required: true,
+      several: true,
+      choices: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((value) => ({ value, title: value })),
+    },
     { name: 'name', title: 'Name', required: true },
     { name: 'why', title: 'Reason', required: false },
   ],
@@ -139,7 +145,11 @@ describe('a question of an owned session', () => {
     await ask({ text: long, fields: [{ name: 'f', title: long, required: false, choices }] });
     expect(text()).not.toMatch(/hunter2|\u200b/);
     expect(text().length).toBeLessThan(4096);
-    expect(labels()?.flat().every((label) => label.length <= 64)).toBe(true);
+    expect(
+      labels()
+        ?.flat()
+        .every((label) => label.length <= 64),
+    ).toBe(true);
     expect(labels()?.length).toBeLessThanOrEqual(8);
   });
 });

@@ -44,7 +44,9 @@ describe('a permission request', () => {
     expect(await answer).toEqual({ option: 'proceed_once' });
     expect(text()).toMatch(/✅ Allowed\. You chose:\nAllow$/);
     expect(project.approvals.open.size).toBe(0);
-    expect(world.audited).toMatchObject([{ tool: 'run_shell_command', verdict: 'allowed', by: '1000001', text: 'npm test', option: 'Allow' }]);
+    expect(world.audited).toMatchObject([
+      { tool: 'run_shell_command', verdict: 'allowed', by: '1000001', text: 'npm test', option: 'Allow' },
+    ]);
   });
 
   it('is refused with a reason for the model', async () => {
@@ -61,7 +63,9 @@ describe('a permission request', () => {
     expect(lasting).toBe("♾ ✅ Yes, and don't ask again for commands that start with `…");
     expect(text()).toContain('♾ = a rule of the agent that lasts');
     await tap(lasting);
-    expect(text()).toContain("Yes, and don't ask again for commands that start with `touch /opt/acp/srv-codex/allowed`");
+    expect(text()).toContain(
+      "Yes, and don't ask again for commands that start with `touch /opt/acp/srv-codex/allowed`",
+    );
     await tap('Back');
     await tap(lasting);
     await tap('Yes, as a lasting rule');
@@ -200,7 +204,11 @@ describe('a permission request', () => {
     const { ask, labels } = scene();
     await ask(shell, options);
     expect(labels()?.[0]).toEqual(['✅ Deny⟨U+202E⟩⏎The owner said yes']);
-    expect(labels()?.flat().every((label) => label.length <= 64 && !label.includes('hunter2'))).toBe(true);
+    expect(
+      labels()
+        ?.flat()
+        .every((label) => label.length <= 64 && !label.includes('hunter2')),
+    ).toBe(true);
     expect(labels()?.length).toBeLessThanOrEqual(8);
   });
 
@@ -223,7 +231,10 @@ describe('a permission request', () => {
     });
     await questions.closeInterrupted();
     expect(project.approvals.open.size).toBe(0);
-    expect(world.items.at(-1)).toMatchObject({ slot: item.slot, parts: [{ text: expect.stringContaining('the daemon ended while this waited') }] });
+    expect(world.items.at(-1)).toMatchObject({
+      slot: item.slot,
+      parts: [{ text: expect.stringContaining('the daemon ended while this waited') }],
+    });
     expect(world.items.at(-1)).not.toHaveProperty('buttons');
     expect(world.audited).toMatchObject([{ verdict: 'interrupted' }]);
   });
