@@ -155,6 +155,11 @@ const rooms: readonly Room[] = [
     why: 'the service of each operating system',
   },
   {
+    files: 'agent/owned/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/{fs,journal}/*', 'agent/session/types.ts'],
+    why: 'a session that the daemon runs itself, as a host of the turn rules; knows neither agent nor protocol',
+  },
+  {
     files: 'agent/owned/acp/*',
     may: [
       'protocol/*',

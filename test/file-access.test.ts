@@ -35,6 +35,7 @@ const others: Record<string, string> = {
   'agent/dev/stack.ts': 'the folder of dev',
   'agent/dev/toolchain.ts': 'cache directory',
   'agent/mailbox/open.ts': 'where folders lie, without opening them',
+  'agent/owned/leftover.ts': '/proc, for the processes of an owned session',
   'agent/drivers/gemini/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/gemini/received-files.ts': 'temporary folder of the coding agent',
   'agent/drivers/gemini/install-extension.ts': 'whether an extension is there, without opening it',

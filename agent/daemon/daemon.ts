@@ -16,6 +16,7 @@ import { http } from '../http.ts';
 import { openJournal } from '../journal/journal.ts';
 import { createHookApp, type HookRun, type SteerAction } from '../local-server/app.ts';
 import { createMcpRoutes } from '../local-server/mcp-routes.ts';
+import { createOwnedRoutes } from '../local-server/owned-routes.ts';
 import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
@@ -184,7 +185,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         onHello: async ({ id, cwd }) => (await servedBy(cwd)).hello(id),
         onSteer,
       },
-      createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
+      {
+        ...createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
+        ...createOwnedRoutes(async (cwd) => (await servedBy(cwd)).owned.orders),
+      },
     );
     const server = http.createServer(listener(app));
     // Closed before anything is served: what a dead daemon has closed must not open in between.

@@ -34,11 +34,11 @@ export interface OrdersOptions {
 }
 
 export interface RunOrder {
-  agent: string | undefined;
+  agent?: string | undefined;
   /** Undefined = a new one. */
-  session: string | undefined;
-  mode: string | undefined;
-  model: string | undefined;
+  session?: string | undefined;
+  mode?: string | undefined;
+  model?: string | undefined;
 }
 
 export type Orders = ReturnType<typeof createOrders>;
@@ -135,7 +135,7 @@ export function createOrders(options: OrdersOptions) {
       said(async () => {
         const why = obstacle();
         if (why !== undefined) return why;
-        const [first = '', ...rest] = args.trim().split(/\s+/);
+        const [first = ''] = args.trim().split(/\s+/);
         const isNamed = (await options.agents()).some(({ name }) => name === first.toLowerCase());
         const { name, title } = await agentOf(isNamed ? first.toLowerCase() : undefined);
         const text = (isNamed ? args.trim().slice(first.length) : args).trim().slice(0, maxPromptChars);
@@ -143,7 +143,6 @@ export function createOrders(options: OrdersOptions) {
         const isOther = isTerminalBound();
         const wish = { agent: name, session: undefined, mode: undefined, model: undefined, isTold: text === '' };
         await sessions.open(wish, [...prompted, spent(id)]);
-        void rest;
         return starting(title, isOther);
       }),
     /** `/resume [latest|number|id|words]` */
@@ -180,7 +179,8 @@ export function createOrders(options: OrdersOptions) {
       if (order.session === undefined) {
         const { name, title } = await agentOf(order.agent);
         const isOther = isTerminalBound();
-        await sessions.open({ ...order, agent: name, session: undefined, isTold: true });
+        const { mode, model } = order;
+        await sessions.open({ agent: name, session: undefined, mode, model, isTold: true });
         return starting(title, isOther);
       }
       const all = await options.list();
@@ -214,7 +214,7 @@ export function createOrders(options: OrdersOptions) {
         });
       const command = options.resumeCommand(owned.agent, session);
       if (!command)
-        throw new WaError('not_found', `wa-sync does not know how ${owned.agent} opens a session in a terminal`, {
+        throw new WaError('not_found', `${owned.agent} has no known command that opens a session in a terminal`, {
           hint: `Its id is ${session}. Let go of it with /end on the phone, then open it by hand.`,
         });
       await sessions.release();

@@ -74,7 +74,7 @@ interface Prompt {
   /** Journals that the model has the prompt. */
   proof: Promise<unknown> | undefined;
   steering: Promise<unknown>;
-  /** The reason of a refusal that ends the turn of this agent. */
+  /** The reason of the last refusal, for an agent whose turn it ends. */
   denied: string | undefined;
   /** The agent has it. */
   isSent: boolean;
@@ -190,8 +190,9 @@ export function createOwnedRun(options: RunOptions) {
     if (running.endsProcess && !isOver) await process.close();
     const run = `${options.id}-${prompts}`;
     const answer = end.type === 'answered' ? running.answer.said() : undefined;
-    const error = running.error ?? (end.type === 'failed' && !running.cancelled ? end.error : undefined);
-    const isCancelled = error === undefined && (running.cancelled || end.type === 'cancelled');
+    const byItself = end.type === 'cancelled' && !running.cancelled ? words.endedByAgent : undefined;
+    const error = running.error ?? (end.type === 'failed' && !running.cancelled ? end.error : byItself);
+    const isCancelled = error === undefined && running.cancelled;
     const ended: TurnEvent = {
       ...{ type: 'turnEnd', answer, run, alone: true },
       ...(error === undefined ? {} : { error }),
@@ -255,7 +256,7 @@ export function createOwnedRun(options: RunOptions) {
       await say(gateOf(request));
       const { option, why, halt } = await phone.permission(request, { ...asking(), signal });
       if (running && prompt === running) {
-        if (process.can.denyEndsTurn) running.denied = why;
+        running.denied = why;
         if (halt !== undefined) {
           running.error = halt;
           cancel();
@@ -304,7 +305,7 @@ export function createOwnedRun(options: RunOptions) {
     /** Something waits: into the running prompt, where the agent takes it. */
     async steer(): Promise<'given' | 'nobody'> {
       const running = prompt;
-      if (!running?.proof || !session || running.cancelled || !process.can.steer) return 'nobody';
+      if (!running?.isSent || !session || running.cancelled || !process.can.steer) return 'nobody';
       const open = session;
       const given = say({ type: 'steerable' }).then(async ({ context }) => {
         if (context === undefined) return 'nobody';
@@ -316,7 +317,7 @@ export function createOwnedRun(options: RunOptions) {
       running.steering = given;
       return (await given) as 'given' | 'nobody';
     },
-    canSteer: () => prompt?.proof !== undefined && !prompt.cancelled && process.can.steer,
+    canSteer: () => prompt?.isSent === true && !prompt.cancelled && process.can.steer,
     cancel,
     isBusy: () => prompt !== undefined,
   };

@@ -12,6 +12,7 @@ export const words = {
   daemonEnded: 'wa-sync ended while the coding agent worked on this. Its session is opened again.',
   stopped: 'wa-sync was stopped while the coding agent worked on this.',
   ended: 'The session was ended while the coding agent worked on this.',
+  endedByAgent: 'The coding agent ended the turn by itself, without an answer.',
   budget: 'Today’s budget was used up while the turn ran.',
   cancelled: 'The running prompt is cancelled.',
   cancelledWithCommand:

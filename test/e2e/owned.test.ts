@@ -3,9 +3,10 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../agent/process.ts';
+import { isOver } from '../../agent/process.ts';
 import { scriptedCommand } from '../helpers/acp/scripted.ts';
 import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
@@ -30,9 +31,9 @@ beforeEach(async () => {
   gates = await temporaryFolder();
   ws = await createWorkstation(far, chat, {
     agents: {
-      gem: scriptedCommand(gates, { style: 'gemini', faults: ['none'] }),
-      clau: scriptedCommand(gates, { style: 'claude', faults: ['none'] }),
-      cod: scriptedCommand(gates, { style: 'codex', faults: ['none'] }),
+      gemini: scriptedCommand(gates, { style: 'gemini', faults: ['none'] }),
+      claude: scriptedCommand(gates, { style: 'claude', faults: ['none'] }),
+      codex: scriptedCommand(gates, { style: 'codex', faults: ['none'] }),
     },
   });
 });
@@ -47,7 +48,7 @@ const exists = (name: string) => until(`${name} is there`, () => access(join(ws.
 async function opened(agent: string): Promise<void> {
   await ws.start();
   await say(`/new ${agent}`);
-  await told(new RegExp(`^${agent} is ready`));
+  await told(/ is ready \(session /);
 }
 
 async function tap(question: RegExp, label: string): Promise<void> {
@@ -66,8 +67,8 @@ async function tap(question: RegExp, label: string): Promise<void> {
 describe('a new session', () => {
   it('gets the text behind /new as its first prompt, and each message one answer', async () => {
     await ws.start();
-    const first = await say('/new clau [[say: Hello there.]]');
-    await told(/^A new session of clau starts/);
+    const first = await say('/new claude [[say: Hello there.]]');
+    await told(/^A new session of Claude Code starts/);
     await told(/^Hello there\.$/);
     expect(ws.chat.fromBot().find(({ text }) => text === 'Hello there.')?.replyTo).toBe(first);
     await say('[[say: Second answer.]]');
@@ -77,8 +78,8 @@ describe('a new session', () => {
   });
 
   it('queues a message that comes while a prompt runs, where the agent takes none in between', async () => {
-    await opened('gem');
-    await say('[[wait: go]][[say: First done.]]');
+    await opened('gemini');
+    await say('[[think: hm]][[wait: go]][[say: First done.]]');
     await ladder('injected');
     await say('[[say: Then the second.]]');
     await until('both are here', async () => (await ws.inbox()).length === 2);
@@ -89,8 +90,8 @@ describe('a new session', () => {
   });
 
   it('puts a message that comes while a prompt runs into that prompt, where the agent takes it', async () => {
-    await opened('clau');
-    await say('[[steered]]');
+    await opened('claude');
+    await say('[[think: hm]][[steered]]');
     await ladder('injected');
     await say('and this');
     expect(await told(/^Steered: /)).toContain('and this');
@@ -100,7 +101,7 @@ describe('a new session', () => {
 
 describe('a tool that the agent asks about', () => {
   it('runs after Approve and does not run after Deny, and the turn goes on', async () => {
-    await opened('clau');
+    await opened('claude');
     await say('[[run: touch yes.txt]][[say: Ran it.]]');
     await tap(/touch yes\.txt/, 'Yes, once');
     await told(/^Ran it\.$/);
@@ -112,7 +113,7 @@ describe('a tool that the agent asks about', () => {
   });
 
   it('is told why it may not, where a refusal ends the turn', async () => {
-    await opened('cod');
+    await opened('codex');
     await say('[[run: touch no.txt]]');
     await tap(/touch no\.txt/, 'No');
     await told(/^ok$/);
@@ -123,13 +124,13 @@ describe('a tool that the agent asks about', () => {
 
 describe('/cancel and STOP', () => {
   it('end the running prompt, and the next message is answered', async () => {
-    await opened('gem');
-    await say('[[hang]]');
+    await opened('gemini');
+    await say('[[think: hm]][[hang]]');
     await ladder('injected');
     await say('/cancel');
     await told(/^The running prompt is cancelled\.$/);
     await told(/^Failed: Cancelled from the phone\.$/);
-    await say('[[hang]] again');
+    await say('[[think: hm]][[hang]] again');
     await ladder('injected');
     await say('/stop');
     await told(/^Stopped after the running turn/);
@@ -140,7 +141,7 @@ describe('/cancel and STOP', () => {
   });
 
   it('end a command that the agent would let run on with its process, and the session goes on', async () => {
-    await opened('cod');
+    await opened('codex');
     await say('[[run: touch begun.txt; sleep 5; touch late.txt]]');
     await tap(/touch late\.txt/, 'Yes, once');
     await exists('begun.txt');
@@ -156,7 +157,7 @@ describe('/cancel and STOP', () => {
 
 describe('when its process is killed', () => {
   it('a prompt that the agent had is told as failed, and the session goes on', async () => {
-    await opened('gem');
+    await opened('gemini');
     await say('[[think: hm]][[hang]]');
     await ladder('injected');
     process.kill(childPid(), 'SIGKILL');
@@ -171,19 +172,63 @@ describe('when its process is killed', () => {
 describe('when the daemon is killed', () => {
   it('the next one ends what it left, tells the turn as failed and answers each message once', async () => {
     const daemon = await ws.runDaemon();
-    await say('/new clau');
-    await told(/^clau is ready/);
+    await say('/new claude');
+    await told(/^Claude Code is ready/);
     await say(`[[think: hm]][[child: ${join(ws.root, 'child.pid')}]][[hang]]`);
     await ladder('injected');
     const left = await until('the tool runs', async () => Number(await readFile(join(ws.root, 'child.pid'), 'utf8')));
     await daemon.kill9();
     await ws.runDaemon();
     await told(/^Failed: wa-sync ended while the coding agent worked on this/);
-    expect(isAlive(left)).toBe(false);
+    expect(isOver({ pid: left, started: '' })).toBe(true);
     await say('[[say: After the restart.]]');
     await told(/^After the restart\.$/);
     expect(count('After the restart.')).toBe(1);
     await ladder('failed');
     await ladder('answered');
+  });
+});
+
+describe('a sprint', () => {
+  it('runs its tasks one after the other in the session', async () => {
+    await opened('gemini');
+    await say('/sprint 2 [[say: step]]');
+    await told(/^Task 1 of 2 done:/);
+    await told(/^Task 2 of 2 done:/);
+    await told(/sprint/i);
+  });
+});
+
+describe('the handover', () => {
+  it('attach lets go and names the command, and /resume opens the session again', async () => {
+    await ws.runDaemon();
+    await say('/new claude [[say: Remember me.]]');
+    await told(/^Remember me\.$/);
+    const { stdout, code } = await ws.run('attach').exited;
+    expect(code).toBe(0);
+    const [, session = ''] = /^claude --resume (\S+)$/m.exec(stdout) ?? [];
+    await say('/resume latest');
+    await told(new RegExp(`^Claude Code is ready \\(session ${session.slice(0, 8)}\\)`));
+    const status = await ws.run('status').exited;
+    expect(status.stdout).toMatch(new RegExp(`${session}, run by wa-sync \\(claude, mode default, model small\\)`));
+    await say('[[say: I do.]]');
+    await told(/^I do\.$/);
+  });
+
+  it('goes to a terminal that opens the session, and a session of a living terminal is not taken', async () => {
+    await opened('claude');
+    await say('[[say: Mine.]]');
+    await told(/^Mine\.$/);
+    const { session } = log('owned session open')[0]?.fields ?? {};
+    const terminal = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'terminal') });
+    terminal.session = String(session);
+    await terminal.hook('SessionStart', { source: 'resume' });
+    await told(/was opened in a terminal, so wa-sync has let go of it/);
+    expect(isOver({ pid: childPid(), started: '' })).toBe(true);
+    await say('/resume latest');
+    await told(new RegExp(`is open in a terminal \\(process ${terminal.pid}\\)`));
+    await terminal.kill();
+    await say('/resume latest');
+    await until('it is open again', () => log('owned session open').length === 2);
   });
 });

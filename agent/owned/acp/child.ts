@@ -30,6 +30,8 @@ export interface ChildOptions {
 }
 
 const lastWordsChars = 2_000;
+/** The longest wait for the group and its pipes after SIGKILL: nobody may ever reap a zombie. */
+const lateMs = 1_000;
 
 /** Errors: `not_found` for a program that does not start. */
 export async function startChild(
@@ -45,9 +47,10 @@ export async function startChild(
     child.once('exit', (code, signal) => {
       // The leader has ended; a child of it may go on, and may hold the pipes open.
       signalGroup(child, 'SIGKILL');
+      const closed = new Promise<void>((done) => child.once('close', () => done()));
+      const late = new Promise<void>((done) => setTimeout(done, lateMs).unref());
       const whole = () => resolve({ code, signal, lastWords: lastWords() });
-      child.once('close', whole);
-      setTimeout(whole, 1_000).unref();
+      Promise.race([Promise.all([closed, groupIsGone(child)]), late]).then(whole, whole);
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -90,6 +93,18 @@ function signalGroup(child: Child, signal: NodeJS.Signals): void {
     else process.kill(-(child.pid as number), signal);
   } catch {
     // Nobody of the group is left.
+  }
+}
+
+/** A killed process is gone some moments later. */
+async function groupIsGone(child: Child): Promise<void> {
+  while (process.platform !== 'win32') {
+    try {
+      process.kill(-(child.pid as number), 0);
+    } catch {
+      return;
+    }
+    await new Promise((next) => setTimeout(next, 10).unref());
   }
 }
 

@@ -68,18 +68,23 @@ export function openWire(stdin: Writable, stdout: Readable, handlers: WireHandle
 }
 
 /**
- * Takes the notifications out before the SDK sees them: the SDK refuses an update that its schema does not know, and may hand a
- * response over before an update that came earlier. `$/cancel_request` stays the SDK's.
+ * Takes the notifications out before the SDK sees them: the SDK refuses an update that its schema does not know, and keeps no order
+ * between updates and responses. `$/cancel_request` stays the SDK's.
  */
 function withUpdatesFirst({ readable, writable }: Stream, update: WireHandlers['update']): Stream {
   const rest = new TransformStream<AnyMessage, AnyMessage>({
     transform(message, controller) {
       const { method, params, id } = message as Json;
-      if (method === undefined || id !== undefined || method === '$/cancel_request') controller.enqueue(message);
-      else if (method === methods.client.session.update) {
+      if (method === undefined || id !== undefined || method === '$/cancel_request') {
+        controller.enqueue(message);
+        // What follows a response waits until the caller has it: an update after the end of a prompt is none of that prompt.
+        return method === undefined ? new Promise<void>((next) => setImmediate(next)) : undefined;
+      }
+      if (method === methods.client.session.update) {
         const { sessionId, update: change } = object(params);
         update(text(sessionId) ?? '', object(change));
       }
+      return undefined;
     },
   });
   return { readable: readable.pipeThrough(rest), writable };

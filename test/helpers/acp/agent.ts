@@ -21,7 +21,7 @@ export interface Session {
 
 const env = process.env;
 export const style = env.ACP_STYLE ?? 'plain';
-/** Words, separated by commas: `logged-out`, `deaf` (to SIGTERM and the end of stdin), `silent` (no handshake), `old` (no notices, no failures). */
+/** Words, separated by commas: `logged-out`, `deaf` (to SIGTERM and the end of stdin), `silent` and `v9` (at the handshake), `dead`, `bad-key`, `no-way-back` (to the model `small`), `old` (no notices, no failures). */
 export const faults = new Set((env.ACP_FAULTS ?? '').split(','));
 const folder = env.ACP_SESSIONS ?? join(env.TMPDIR ?? '/tmp', `acp-agent-${process.pid}`);
 const sessions = new Map<string, Session>();
@@ -141,7 +141,7 @@ const methods: Record<string, (params: Json) => unknown> = {
     client.failures = !faults.has('old') && (air?.capabilities ?? []).includes('sessionFailure');
     client.forms = elicitation?.form !== undefined;
     if (faults.has('silent')) return new Promise(() => {});
-    const isFull = style !== 'gemini';
+    const isFull = style !== 'gemini' && !env.ACP_NO_RESUME;
     return {
       protocolVersion: faults.has('v9') ? 9 : 1,
       agentInfo: { name: `scripted-${style}`, version: '1.2.3' },
@@ -220,6 +220,8 @@ const methods: Record<string, (params: Json) => unknown> = {
     const session = opened(params);
     const { configId, value } = params;
     if (configId === 'model' && !models.includes(String(value))) throw new Refused(-32602, `No model ${value}`);
+    if (configId === 'model' && faults.has('no-way-back') && value === 'small')
+      throw new Refused(-32602, 'Unknown model');
     if (configId === 'model') session.model = String(value);
     if (configId === 'mode') session.mode = String(value);
     save(session);

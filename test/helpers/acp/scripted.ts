@@ -112,7 +112,10 @@ export function recorder(): Recorder {
     requests,
     questions,
     text: () => events.map((event) => (event.type === 'text' ? event.text : '')).join(''),
-    seen<T extends OwnedEvent['type']>(type: T, fits: (event: Extract<OwnedEvent, { type: T }>) => boolean = () => true) {
+    seen<T extends OwnedEvent['type']>(
+      type: T,
+      fits: (event: Extract<OwnedEvent, { type: T }>) => boolean = () => true,
+    ) {
       type Found = Extract<OwnedEvent, { type: T }>;
       return when(() => events.find((event) => event.type === type && fits(event as Found)) as Found | undefined);
     },

@@ -138,6 +138,11 @@ const verbs: Record<string, Verb> = {
     say(turn, `${turn.text.replaceAll(/\[\[.*?\]\]/gs, '')} (${images} images)`);
     return undefined;
   },
+  /** Says a variable of its environment. */
+  env(turn, name) {
+    say(turn, process.env[name] ?? '');
+    return undefined;
+  },
   run: runCommand,
   /** A tool that needs no permission: `title`. */
   tool(turn, title) {
@@ -259,6 +264,28 @@ const verbs: Record<string, Verb> = {
     });
     return undefined;
   },
+  /** The same without an end mark. */
+  afterwards(turn, value) {
+    turn.afterwards.push(() => chunk(turn, value));
+    return undefined;
+  },
+  /** The end mark alone, while a turn runs. */
+  'task-over'(turn) {
+    const _meta = { '_claude/origin': { kind: 'task-notification' } };
+    update(turn.session.id, { sessionUpdate: 'usage_update', _meta });
+    return undefined;
+  },
+  /** A permission for a session that the client does not have. */
+  async foreign(turn) {
+    const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+    const { answer } = ask('session/request_permission', {
+      sessionId: 'foreign',
+      toolCall: { toolCallId: 'x' },
+      options,
+    });
+    say(turn, outcomeOf(await answer));
+    return undefined;
+  },
   usage(turn, value) {
     const [used, size] = value.split(' ').map(Number);
     update(turn.session.id, { sessionUpdate: 'usage_update', used, size, cost: { amount: 0.5, currency: 'USD' } });
@@ -355,7 +382,7 @@ export async function run(turn: Turn): Promise<End> {
       _meta: { codex: { threadStatus: { type: 'active' } } },
     });
   }
-  const steps = [...turn.text.matchAll(/\[\[(\w+)(?:: (.*?))?\]\]/gs)];
+  const steps = [...turn.text.matchAll(/\[\[([\w-]+)(?:: (.*?))?\]\]/gs)];
   if (steps.length === 0) say(turn, 'ok');
   for (const [, name = '', argument = ''] of steps) {
     const end = await verbs[name]?.(turn, argument);

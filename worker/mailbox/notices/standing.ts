@@ -47,7 +47,9 @@ export function statusText(core: Core, number: number): string {
 
 function standingLines(core: Core, project: ProjectRow, standing: Standing): string[] {
   const { folder, machine, agent, session, away, present, follow, approvals, sprint } = standing;
-  const named = [`${folder} on ${machine}`, ...(agent === undefined ? [] : [agent])].join(', ');
+  const named = [`${folder} on ${machine}`, ...(agent === undefined ? [] : [agent]), ...ownedWords(standing)].join(
+    ', ',
+  );
   const modes = [
     `away ${away ? 'on' : 'off'}${present === undefined ? '' : `, ${present ? 'somebody' : 'nobody'} at the terminal`}`,
     ...(follow === undefined ? [] : [`follow ${follow}`]),
@@ -64,6 +66,11 @@ function standingLines(core: Core, project: ProjectRow, standing: Standing): str
 }
 
 /** What goes on, what somebody has to answer first. */
+/** Of a session that the daemon runs itself. */
+function ownedWords({ owned }: Standing): string[] {
+  return owned === undefined ? [] : [owned === '' ? 'run by wa-sync' : `run by wa-sync (${owned})`];
+}
+
 function doingText(core: Core, project: ProjectRow, { doing, sinceAt, dialog, asked, agent }: Standing): string {
   const since = clockText(sinceAt, core.clock(), zoneOf(core.sql, project));
   const words = {
@@ -116,7 +123,10 @@ function sessionText(core: Core, row: ProjectRow, standing: Standing | null, pla
   const seen = online ? 'online' : `offline. ${seenText(core, row)}`;
   if (standing === null) return `${place}: ${seen}${gone}`;
   const { folder, machine, agent, session } = standing;
-  const who = agent === undefined ? '' : ` ${agent}${session === undefined ? '' : `, session ${session}`};`;
+  const who =
+    agent === undefined
+      ? ''
+      : ` ${[agent, ...ownedWords(standing), ...(session === undefined ? [] : [`session ${session}`])].join(', ')};`;
   const doing = online ? `online;${who} ${doingText(core, row, standing)}` : seen;
   return `${folder} on ${machine} (${place}${gone}): ${doing}`;
 }
