@@ -146,6 +146,7 @@ const rooms: readonly Room[] = [
       'node',
       'agent/log.ts',
       'agent/format/redact.ts',
+      'agent/owned/owned.ts',
       'agent/relay/render.ts',
       'agent/approvals/{danger,policy,question}/*',
     ],
@@ -156,7 +157,6 @@ const rooms: readonly Room[] = [
     may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/workstations.ts'],
     why: 'the service of each operating system',
   },
-  { files: 'agent/owned/*', may: [], why: 'the words between an owned session and the daemon' },
   {
     files: 'agent/owned/*',
     may: ['protocol/*', 'node', 'agent/*', 'agent/{fs,journal}/*', 'agent/session/types.ts'],
@@ -180,6 +180,11 @@ const rooms: readonly Room[] = [
     files: 'agent/owned/acp/wire.ts',
     may: ['node', 'agent/drivers/fields.ts', '@agentclientprotocol/sdk'],
     why: 'the only file that loads the SDK',
+  },
+  {
+    files: 'agent/owned/{costs,owned}.ts',
+    may: [],
+    why: 'words between an owned session and the rest, and for people',
   },
   { files: 'agent/fs/*', may: ['protocol/*', 'node', 'agent/*'], why: 'the disk, and no word of what it holds' },
   { files: 'agent/fs/json-line.ts', may: ['jsonc-parser'], why: 'the line of a mistake, for the daemon alone' },
@@ -213,6 +218,7 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/format/summary.ts',
       'agent/{journal,relay}/*',
+      'agent/owned/owned.ts',
       'agent/session/types.ts',
       'leven',
     ],
@@ -231,6 +237,7 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/{format,fs,journal}/*',
       'agent/drivers/*',
+      'agent/owned/owned.ts',
       'agent/approvals/**',
       'valibot',
     ],
@@ -253,7 +260,7 @@ const rooms: readonly Room[] = [
   },
   {
     files:
-      'agent/drivers/{driver,fields,footprints,registry,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+      'agent/drivers/{any-agent,driver,fields,footprints,registry,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },

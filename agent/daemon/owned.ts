@@ -88,7 +88,8 @@ export function createOwned(parts: OwnedParts) {
     },
     openSession() {
       const now = sessions.current();
-      return now && { agent: now.agent, title: agents.titleOf(now.agent), session: now.session };
+      const { chosen } = sessions;
+      return now && { agent: now.agent, title: agents.titleOf(now.agent), session: now.session, chosen };
     },
     /** For `wa-sync status`. */
     status() {

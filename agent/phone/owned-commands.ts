@@ -32,6 +32,8 @@ export interface OpenSession {
   /** The name that people read. */
   title: string;
   session: Pick<OwnedSession, 'id' | 'modes' | 'models' | 'commands' | 'setMode' | 'setModel'>;
+  /** What was chosen, for the next start of its process. */
+  chosen(changes: { mode: string } | { model: string }): Promise<void>;
 }
 
 export interface AgentFacts {
@@ -129,6 +131,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     }
     try {
       await (kind === 'mode' ? open.session.setMode(id) : open.session.setModel(id));
+      await open.chosen(kind === 'mode' ? { mode: id } : { model: id });
     } catch (cause) {
       return { text: `Not changed: ${shown(messageOf(cause), saidChars)}` };
     }
@@ -171,7 +174,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     const [verb = '', skill = '', ...rest] = args.trim().split(/\s+/);
     const open = desk.session();
     if (verb === '') return { text: await listSkills(open) };
-    if ((verb !== 'enable' && verb !== 'disable') || !/^[\w.:-]{1,64}$/.test(skill) || rest.length > 0) {
+    if ((verb !== 'enable' && verb !== 'disable') || !/^\w[\w.:-]{0,63}$/.test(skill) || rest.length > 0) {
       return { text: 'Write /skills, /skills enable NAME or /skills disable NAME.' };
     }
     const agent = await skillAgent(open);

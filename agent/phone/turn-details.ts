@@ -15,8 +15,6 @@ export interface TurnDetailsOptions {
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
 }
 
-export type TurnDetails = ReturnType<typeof createTurnDetails>;
-
 interface Details {
   slot: string;
   thoughts: Head;

@@ -40,14 +40,12 @@ interface State {
 
 type Asked = Ask<State, QuestionAnswer>;
 
-export const formPrefix = 'form:';
+const formPrefix = 'form:';
 /** The name of a question in the journal. */
 const formTool = 'question';
 const textUnits = 64_000;
 const labelUnits = 60;
 const maxOwnChars = 8_000;
-
-export type Forms = ReturnType<typeof createForms>;
 
 export function createForms(options: FormsOptions) {
   const { project, shows, log } = options;

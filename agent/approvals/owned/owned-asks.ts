@@ -10,8 +10,6 @@ export type OwnedAsksOptions = Omit<PermissionsOptions, 'audit'> & {
   auditAnswer: FormsOptions['audit'];
 };
 
-export type OwnedAsks = ReturnType<typeof createOwnedAsks>;
-
 export function createOwnedAsks({ auditDecision, auditAnswer, ...options }: OwnedAsksOptions) {
   const permissions = createPermissions({ ...options, audit: auditDecision });
   const forms = createForms({ ...options, audit: auditAnswer });

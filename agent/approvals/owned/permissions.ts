@@ -2,7 +2,7 @@
 // no answer decides nothing. A lasting rule takes a second tap where it widens what the agent may do.
 
 import type { ControlRow } from '../../../protocol/log.ts';
-import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
+import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import { textsIn } from '../../../protocol/texts.ts';
 import { stricterMode, type Verdict } from '../../journal/approvals.ts';
 import { maxTextOf, phoneTexts } from '../../journal/state.ts';
@@ -12,11 +12,12 @@ import { commandOf, jsonOf } from '../danger/call.ts';
 import { whyText } from '../danger/rules.ts';
 import { fileNow } from '../danger/surroundings.ts';
 import { type Judged, type JudgeOptions, judgeNow, whatChanged, whysText } from '../policy/judge-now.ts';
-import { headAndTail, type Shows, textItem, withCode } from '../question/question.ts';
+import { type Shows, textItem, withCode } from '../question/question.ts';
 import type { Decision } from '../question/questions.ts';
 import { makeCheckpoint } from '../run.ts';
-import { type Ask, type AsksOptions, type Buttons, createAsks, type Face } from './asks.ts';
+import { type Ask, type AsksOptions, createAsks } from './asks.ts';
 import { type OwnedCall, readRequest } from './call.ts';
+import { type Choice, faceOf, nameUnits, type PermissionState, permissionPrefix } from './permission-face.ts';
 
 export interface PermissionsOptions extends AsksOptions, JudgeOptions {
   shows: Shows;
@@ -27,6 +28,8 @@ export interface PermissionsOptions extends AsksOptions, JudgeOptions {
   sendFile(name: string, text: string, caption: string): Promise<void>;
   clock: () => number;
 }
+
+type Permission = Ask<PermissionState, PermissionAnswer>;
 
 export interface Asking {
   agent: string;
@@ -45,36 +48,15 @@ export interface PermissionAnswer {
   halt?: string;
 }
 
-interface State extends OwnedCall, Judged {
-  cwd: string;
-  part: TextPart;
-  choices: readonly Choice[];
-  /** The lasting rule that waits for its second tap. */
-  sure: number | undefined;
-}
-
-interface Choice {
-  option: PermissionOption;
-  /** The agent's words without secrets, on one line, nothing in them invisible. */
-  name: string;
-}
-
-type Permission = Ask<State, PermissionAnswer>;
-
-export const permissionPrefix = 'permission:';
 const maxChoices = 6;
-const labelUnits = 60;
-const nameUnits = 400;
 const partShare = 0.8;
-
-export type Permissions = ReturnType<typeof createPermissions>;
 
 /** Of the audit, and of what the model reads. */
 const english = textsIn('en');
 
 export function createPermissions(options: PermissionsOptions) {
   const { project, shows, clock, log } = options;
-  const asks = createAsks<State, PermissionAnswer>(options, {
+  const asks = createAsks<PermissionState, PermissionAnswer>(options, {
     faceOf,
     none: { option: undefined },
     audit: ({ state, session }, { verdict, by, detail }) =>
@@ -288,49 +270,4 @@ const verdictOf: Readonly<Record<PermissionOption['kind'], Verdict>> = {
   denyAlways: 'refusedLasting',
 };
 
-const marks: Readonly<Record<PermissionOption['kind'], string>> = {
-  allowOnce: '✅',
-  allowAlways: '♾ ✅',
-  denyOnce: '❌',
-  denyAlways: '♾ ❌',
-};
-
 const alreadyBack = 'That rule waits for no second tap. Nothing was decided.';
-const lastingText = '♾ = a rule of the agent that lasts; wa-sync cannot take it back.';
-
-function faceOf({ id, hash, state }: Permission): Face {
-  const action = (word: string | number) => `${permissionPrefix}${id}:${hash}:${word}`;
-  const sure = state.sure === undefined ? undefined : state.choices[state.sure];
-  if (sure) {
-    const { text, entities } = withCode('', headAndTail(sure.name, nameUnits));
-    const head = `${state.part.text}\n\n♾ This rule lasts: from now on the agent does not ask for what it covers, and wa-sync cannot take it back. In the agent's words:`;
-    const shifted = entities.map((each) => ({ ...each, offset: each.offset + head.length }));
-    return {
-      part: { text: head + text, entities: [...state.part.entities, ...shifted] },
-      buttons: [
-        [
-          { label: 'Yes, as a lasting rule', action: action(`sure${state.sure}`), style: 'danger' },
-          { label: 'Back', action: action('back') },
-        ],
-      ],
-    };
-  }
-  const isLasting = state.choices.some(({ option }) => option.kind === 'allowAlways' || option.kind === 'denyAlways');
-  const rows: Buttons = state.choices.map(({ option, name }, index) => [
-    {
-      label: labelOf(`${marks[option.kind]} ${name}`),
-      action: action(index),
-      ...(option.kind === 'allowOnce' ? { style: 'success' as const } : {}),
-      ...(option.kind === 'denyOnce' ? { style: 'danger' as const } : {}),
-    },
-  ]);
-  const canRefuse = state.choices.some(({ option }) => option.kind === 'denyOnce' || option.kind === 'denyAlways');
-  if (!canRefuse) rows.push([{ label: '⛔ Cancel the request', action: action('cancel'), style: 'danger' }]);
-  if (state.diffs.length > 0) rows.push([{ label: 'Whole diff', action: action('diff'), toast: 'On its way.' }]);
-  const part = isLasting ? { ...state.part, text: `${state.part.text}\n${lastingText}` } : state.part;
-  return { part, buttons: rows };
-}
-
-function labelOf(text: string): string {
-  return text.length <= labelUnits ? text : `${text.slice(0, labelUnits - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}

@@ -49,7 +49,9 @@ const create = () =>
     },
     keys: () => kept.map(({ key }) => key),
     offers: () => [],
-    typing: async () => void (typed += 1),
+    async typing() {
+      typed += 1;
+    },
     muted: () => muted,
     waitsFor: () => waits,
     redact,
@@ -108,7 +110,7 @@ describe('the message of an owned turn', () => {
     expect(texts()).toEqual([
       `${first}\n\nWorking, 3 s\nRunning: npm test`,
       expect.stringMatching(
-        /^First The tests[^]*\n\nThe tests of the shop[^]*\n\nWorking, 5 s\n1 tool call: command\nPlan: 1 of 2 done, now Write$/,
+        /^First The tests[\s\S]*\n\nThe tests of the shop[\s\S]*\n\nWorking, 5 s\n1 tool call: command\nPlan: 1 of 2 done, now Write$/,
       ),
       'Done after 5 s, 1 tool call.',
     ]);
@@ -269,7 +271,7 @@ describe('what is kept of a stream', () => {
 
   it('begins at a line, with a fence where the cut is in code', () => {
     const code = `Look:\n\`\`\`ts\n${'const a = 1;\n'.repeat(400)}\`\`\`\nand more`;
-    expect(shownEnd(code, 1_000)).toMatch(/^```\nconst a = 1;\n[^]*```\nand more$/);
+    expect(shownEnd(code, 1_000)).toMatch(/^```\nconst a = 1;\n[\s\S]*```\nand more$/);
     expect(shownEnd('word '.repeat(1_000), 100)).toMatch(/^…/);
     expect(shownEnd('short', 100)).toBe('short');
   });
