@@ -33,16 +33,24 @@ export function readFrom(
   });
 }
 
+export interface LinePart {
+  from: number;
+  /** Absent = the end. */
+  to?: number;
+  /** Absent = yes. */
+  followsLinks?: boolean;
+}
+
 /**
- * Calls `onLine` with each whole line from offset `from` up to `to` or the end, except lines longer than 8 MiB, and returns the
- * offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
+ * Calls `onLine` with each whole line from offset `from` up to `to`, except lines longer than 8 MiB, until it returns false. Returns
+ * the offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
  */
 export function eachLine(
   path: string,
-  { from, to = Number.POSITIVE_INFINITY }: { from: number; to?: number },
-  onLine: (line: string) => void,
+  { from, to = Number.POSITIVE_INFINITY, followsLinks = true }: LinePart,
+  onLine: (line: string) => unknown,
 ): Promise<number> {
-  return withOrdinary(path, session, async (handle, { size }) => {
+  return withOrdinary(path, { followsLinks }, async (handle, { size }) => {
     const end = Math.min(to, size);
     const buffer = Buffer.alloc(chunkBytes);
     let at = from > size ? 0 : from;
@@ -55,10 +63,12 @@ export function eachLine(
       let start = 0;
       for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, start)) {
         const isTooLong = at + newline - lineStart > maxLineBytes;
-        if (!isTooLong) onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8'));
+        const goesOn =
+          isTooLong || onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8')) !== false;
         pieces = [];
         start = newline + 1;
         lineStart = at + start;
+        if (!goesOn) return lineStart;
       }
       at += bytesRead;
       if (at - lineStart > maxLineBytes) pieces = [];

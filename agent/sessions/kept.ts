@@ -1,0 +1,74 @@
+// What was read of each session file, kept in a file of the state directory until the size or the time of the session file changes.
+// Without that file, or with a broken one, everything is read again.
+
+import type { FoundSession } from '../drivers/sessions.ts';
+import { replaceFile } from '../fs/atomic.ts';
+import { readRaw } from '../fs/raw-file.ts';
+import { readingOf } from './read.ts';
+import { addTo, emptySummary, type Summary } from './summary.ts';
+
+type Named = FoundSession & { agent: string };
+
+export interface Summaries {
+  /** Throws the error of the system, or `file_unusable`. */
+  of(found: Named): Promise<Summary>;
+  /** The folder of the session, from the first lines of its file. Throws as `of`. */
+  dirOf(found: Named): Promise<string | undefined>;
+  /** Never rejects: what is not kept is read again. */
+  keep(): Promise<void>;
+}
+
+interface Kept {
+  sizeBytes: number;
+  modifiedAtMs: number;
+  summary: Summary;
+}
+
+const version = 1;
+const maxKept = 2_000;
+const maxFileBytes = 4 * 1024 * 1024;
+/** The folder stands in the first lines. */
+const maxHeadEvents = 20;
+
+export async function openSummaries(file: string): Promise<Summaries> {
+  const kept = await load(file);
+  let isChanged = false;
+  return {
+    async of({ agent, path, sizeBytes, modifiedAtMs }) {
+      const known = kept.get(path);
+      if (known?.sizeBytes === sizeBytes && known.modifiedAtMs === modifiedAtMs) return known.summary;
+      const summary = emptySummary();
+      await readingOf({ agent, path }).next((event) => addTo(summary, event));
+      kept.delete(path);
+      kept.set(path, { sizeBytes, modifiedAtMs, summary });
+      isChanged = true;
+      return summary;
+    },
+    async dirOf({ agent, path }) {
+      const known = kept.get(path)?.summary.dir;
+      if (known !== undefined) return known;
+      const head = emptySummary();
+      let events = 0;
+      await readingOf({ agent, path }).next((event) => {
+        addTo(head, event);
+        return head.dir === undefined && ++events < maxHeadEvents;
+      });
+      return head.dir;
+    },
+    async keep() {
+      if (!isChanged) return;
+      const files = Object.fromEntries([...kept].slice(-maxKept));
+      await replaceFile(file, JSON.stringify({ version, files })).catch(() => {});
+    },
+  };
+}
+
+async function load(file: string): Promise<Map<string, Kept>> {
+  try {
+    const raw = await readRaw(file, maxFileBytes);
+    const value = JSON.parse(raw?.bytes.toString('utf8') ?? '') as { version?: unknown; files: Record<string, Kept> };
+    return new Map(value.version === version ? Object.entries(value.files) : []);
+  } catch {
+    return new Map();
+  }
+}
