@@ -132,6 +132,8 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
       (await import('./commands/letters.ts')).deadLettersCommand({ action, id, json }, context),
     );
 
+  addSessions(program, context);
+
   program.commandsGroup('Approvals:');
   program
     .command('approvals')
@@ -329,6 +331,42 @@ function addSetup(program: Command, context: CommandContext): void {
     .option('-y, --yes', 'ask nothing: leave what no flag names')
     .option('--json', 'print the next needed input as an object, and read answers from stdin')
     .action(async (options) => (await import('./commands/uninstall.ts')).uninstallCommand(options, context));
+}
+
+function addSessions(program: Command, context: CommandContext): void {
+  const sessions = program.command('sessions').description("the coding agents' sessions of this project, newest first");
+  const add = (shape: string, description: string, more: readonly Option[] = []) => {
+    const command = sessions.command(shape, { isDefault: shape === 'list' }).description(description);
+    command.option('--agent <name>', 'only those of this coding agent').option('--all', 'of all projects');
+    for (const option of more) command.addOption(option);
+    return command;
+  };
+  const json = new Option('--json', 'one JSON object a line');
+  const which = 'latest, the number in the list, the start of the id, or words of the title';
+
+  add('list', 'list them', [json]).action(async (options) =>
+    (await import('./commands/sessions.ts')).sessionListCommand(options, context),
+  );
+  add('show', 'print a conversation', [json])
+    .argument('[session...]', which)
+    .action(async (words, options) =>
+      (await import('./commands/sessions.ts')).sessionShowCommand(words.join(' '), options, context),
+    );
+  add('search', 'find the messages with all these words', [json])
+    .argument('<words...>', 'in any order')
+    .action(async (words, options) =>
+      (await import('./commands/sessions.ts')).sessionSearchCommand(words, options, context),
+    );
+  add('resume', 'open a session in its coding agent, here', [new Option('--print', 'print the command instead')])
+    .argument('[session...]', which)
+    .action(async (words, options) =>
+      (await import('./commands/session-changes.ts')).sessionResumeCommand(words.join(' '), options, context),
+    );
+  add('delete', 'delete a session for good', [new Option('-y, --yes', 'do not ask')])
+    .argument('<session...>', which)
+    .action(async (words, options) =>
+      (await import('./commands/session-changes.ts')).sessionDeleteCommand(words.join(' '), options, context),
+    );
 }
 
 const exitCodes = { ok: 0, failed: 1, usage: 2, superseded: 3, needsInput: 4, cancelled: 130 } as const;

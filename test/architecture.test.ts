@@ -225,6 +225,16 @@ const rooms: readonly Room[] = [
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },
+  {
+    files: 'agent/drivers/session-files.ts',
+    may: ['agent/drivers/*', 'agent/drivers/*/sessions.ts'],
+    why: 'the list of readers of session files',
+  },
+  {
+    files: 'agent/sessions/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/{session-files,sessions}.ts'],
+    why: 'the sessions of all agents on this machine; knows the readers and no agent',
+  },
   { files: 'agent/turns/*', may: ['protocol/*'], why: 'pure: no Node, no clock, no files' },
   {
     files: 'agent/format/*',

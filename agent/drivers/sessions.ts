@@ -6,6 +6,13 @@ export interface SessionFiles {
   find(place: SessionPlace): Promise<FoundSession[]>;
   /** Reads one file from its first line, or from a later one. Must keep little however long the file is. */
   reader(): LineReader;
+  /** The ids of the sessions that are open in a living process, where the agent writes that down. Never rejects. */
+  open?(place: Omit<SessionPlace, 'within'>): Promise<ReadonlySet<string>>;
+  /**
+   * Whether the line begins the conversation anew, so that no earlier line belongs to it. Must not parse: called for each line of a
+   * file of any size.
+   */
+  startsOver?(line: string): boolean;
   /** The arguments with which the agent's program opens a session again, in the folder of the session. */
   resumeArgs(id: string): readonly string[];
   /**

@@ -42,13 +42,13 @@ export interface LinePart {
 }
 
 /**
- * Calls `onLine` with each whole line from offset `from` up to `to`, except lines longer than 8 MiB, until it returns false. Returns
- * the offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
+ * Calls `onLine` with each whole line and its offset, from offset `from` up to `to`, except lines longer than 8 MiB, until it returns
+ * false. Returns the offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
  */
 export function eachLine(
   path: string,
   { from, to = Number.POSITIVE_INFINITY, followsLinks = true }: LinePart,
-  onLine: (line: string) => unknown,
+  onLine: (line: string, at: number) => unknown,
 ): Promise<number> {
   return withOrdinary(path, { followsLinks }, async (handle, { size }) => {
     const end = Math.min(to, size);
@@ -64,7 +64,8 @@ export function eachLine(
       for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, start)) {
         const isTooLong = at + newline - lineStart > maxLineBytes;
         const goesOn =
-          isTooLong || onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8')) !== false;
+          isTooLong ||
+          onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8'), lineStart) !== false;
         pieces = [];
         start = newline + 1;
         lineStart = at + start;

@@ -14,9 +14,10 @@ export interface SessionFileName {
 export interface SessionReading {
   /**
    * Calls `onEvent` with what is new since the last call, in order, until it returns false; then the next call goes on behind that
-   * line. Of a line that is not yet whole nothing. Throws the error of the system, or `file_unusable` for a link and a special file.
+   * line. Of a line that is not yet whole nothing; with `wants` nothing of the lines that it refuses unparsed. Throws the error of the
+   * system, or `file_unusable` for a link and a special file.
    */
-  next(onEvent: (event: SessionEvent) => unknown): Promise<void>;
+  next(onEvent: (event: SessionEvent) => unknown, wants?: (line: string) => boolean): Promise<void>;
   /** The offset behind the last line that was read. */
   readonly position: number;
 }
@@ -30,8 +31,9 @@ export function readingOf({ agent, path }: SessionFileName, from = 0): SessionRe
     get position() {
       return position;
     },
-    async next(onEvent) {
+    async next(onEvent, wants) {
       const onLine = (line: string) => {
+        if (wants?.(line) === false) return true;
         for (const event of reader?.(line) ?? []) if (onEvent(event) === false) return false;
         return true;
       };
@@ -47,6 +49,17 @@ export function readingOf({ agent, path }: SessionFileName, from = 0): SessionRe
       position = await eachLine(path, { from: position, followsLinks: false }, onLine);
     },
   };
+}
+
+/** The offset of the line with which the conversation begins, as the agent itself would show it. Throws as `SessionReading`. */
+export async function startOf({ agent, path }: SessionFileName): Promise<number> {
+  const startsOver = sessionFilesOf(agent)?.startsOver;
+  let start = 0;
+  if (!startsOver || isDocument(path)) return start;
+  await eachLine(path, { from: 0, followsLinks: false }, (line, at) => {
+    if (startsOver(line)) start = at;
+  });
+  return start;
 }
 
 /** One JSON document, as older versions of an agent write it. */

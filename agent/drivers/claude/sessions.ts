@@ -2,13 +2,15 @@
 // a session have files of their own in a folder beside it. Source: recorded file in test/fixtures/claude-2.1.329.
 
 import { join } from 'node:path';
-import { filesBelow, namesBelow, pathBelow } from '../../fs/below.ts';
+import { filesBelow, namesBelow, pathBelow, readBelow } from '../../fs/below.ts';
+import { isAlive } from '../../process.ts';
 import { list, object, parsed, text, timeOf } from '../fields.ts';
 import type { FoundSession, LineReader, SessionEvent, SessionFiles, SessionPlace } from '../sessions.ts';
 
 export const claudeSessions: SessionFiles = {
   find,
   reader: () => read,
+  open,
   resumeArgs: (id) => ['--resume', id],
   removal: { paths: async ({ path }) => [path, path.slice(0, -'.jsonl'.length)] },
 };
@@ -28,6 +30,25 @@ async function find({ home, env, within }: SessionPlace): Promise<FoundSession[]
     found.push(...files.map((file) => ({ ...file, path: join(dir, file.name), dir: undefined })));
   }
   return found;
+}
+
+const processFileBytes = 64 * 1024;
+
+/** The agent keeps a file for each of its processes. */
+async function open({ home, env }: Omit<SessionPlace, 'within'>): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  try {
+    const folder = await pathBelow(join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'sessions'));
+    for (const name of await namesBelow(folder, (each) => /^\d{1,10}\.json$/.test(each))) {
+      if (!isAlive(Number.parseInt(name, 10))) continue;
+      const file = await readBelow(join(folder, name), processFileBytes);
+      const id = text(parsed(file?.bytes.toString('utf8') ?? '').sessionId);
+      if (id !== undefined) ids.add(id);
+    }
+  } catch {
+    // What cannot be read names no session.
+  }
+  return ids;
 }
 
 function nameOf(dir: string): string {

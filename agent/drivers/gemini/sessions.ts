@@ -10,6 +10,7 @@ import type { FoundSession, LineReader, SessionEvent, SessionFiles, SessionPlace
 export const geminiSessions: SessionFiles = {
   find,
   reader: createReader,
+  startsOver: (line) => line.startsWith('{"$set"') && line.includes('"messages"'),
   resumeArgs: (id) => ['--resume', id],
   removal: { paths },
 };
