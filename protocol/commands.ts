@@ -15,12 +15,24 @@ export interface PhoneCommand {
   readonly aliases: readonly string[];
   /** The words that it takes, with the help of each: `/name_word` is `/name word`, so that a phone links it whole. '' = not listed. */
   readonly choices: Readonly<Record<string, string>>;
+  /** With arguments the daemon answers what the relay answers without. */
+  readonly argsToDaemon: boolean;
+  /** `/name_word` is `/name word` for any word of letters and digits. */
+  readonly takesAnyWord: boolean;
 }
 
 /** In the order of the help. */
 export const phoneCommands = [
   command('status', '', 'where agent, turn and messages stand', 'relay'),
-  command('sessions', '', 'all projects of this chat, and which needs you', 'relay'),
+  command(
+    'sessions',
+    '[words]',
+    'all projects of this chat; with words: the sessions of this project that have them',
+    'relay',
+    {
+      argsToDaemon: true,
+    },
+  ),
   command('usage', '', 'turns and tokens of today, and what the relay costs', 'relay'),
   command('letters', '', 'messages that were not delivered, with Retry and Drop', 'relay'),
   command('ping', '', 'check that the relay answers', 'relay'),
@@ -43,7 +55,7 @@ export const phoneCommands = [
   }),
   command('help', '', 'this list', 'relay', { aliases: ['start'] }),
   command('new', '', 'a new session', 'planned'),
-  command('resume', '', 'an earlier session', 'planned'),
+  command('resume', '', 'an earlier session', 'planned', { takesAnyWord: true }),
   command('full', '', 'the whole last answer', 'planned'),
 ] as const;
 
@@ -73,6 +85,8 @@ export function findCommand(word: string): { command: (typeof phoneCommands)[num
     if (command.name === word || aliases.includes(word)) return { command, choice: '' };
     const choice = Object.keys(command.choices).find((each) => word === `${command.name}_${each}`);
     if (choice !== undefined) return { command, choice };
+    const any = command.takesAnyWord ? /^([a-z]+)_([a-z0-9]+)$/.exec(word) : null;
+    if (any?.[1] === command.name) return { command, choice: any[2] ?? '' };
   }
   return undefined;
 }
@@ -97,6 +111,8 @@ export function readSlash(text: string): { name: string; args: string } | undefi
 interface More {
   aliases?: readonly string[];
   choices?: Readonly<Record<string, string>>;
+  argsToDaemon?: boolean;
+  takesAnyWord?: boolean;
 }
 
 function command<const Name extends string, const By extends PhoneCommand['by']>(
@@ -104,7 +120,7 @@ function command<const Name extends string, const By extends PhoneCommand['by']>
   args: string,
   help: string,
   by: By,
-  { aliases = [], choices = {} }: More = {},
+  { aliases = [], choices = {}, argsToDaemon = false, takesAnyWord = false }: More = {},
 ) {
-  return { name, args, help, by, aliases, choices };
+  return { name, args, help, by, aliases, choices, argsToDaemon, takesAnyWord };
 }

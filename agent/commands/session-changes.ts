@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { WaError } from '../../protocol/errors.ts';
+import { oneLine } from '../../protocol/lines.ts';
 import { sessionFilesOf } from '../drivers/session-files.ts';
 import { isRealFolder } from '../fs/below.ts';
 import { withoutSecrets } from '../process.ts';
@@ -50,7 +51,7 @@ export async function sessionDeleteCommand(
   const removal = sessionFilesOf(session.agent)?.removal;
   if (removal && 'args' in removal) await runAgent(session, removal.args(session.id), context);
   else for (const path of (await removal?.paths(session)) ?? []) await removeTree(path);
-  context.out(`deleted ${session.short} of ${session.agent}: ${visibleLine(session.title)}`);
+  context.out(`deleted ${session.short} of ${session.agent}: ${visibleLine(oneLine(session.title, 80))}`);
 }
 
 async function chosenSession(selector: string, flags: SessionFlags, context: CommandContext): Promise<Session> {
@@ -71,7 +72,7 @@ async function ask({ short, agent, title, count }: Session): Promise<void> {
   }
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const what = `Delete session ${short} of ${agent}, ${count} messages, "${visibleLine(title)}"? It cannot be brought back. [y/N] `;
+    const what = `Delete session ${short} of ${agent}, ${count} messages, "${visibleLine(oneLine(title, 80))}"? It cannot be brought back. [y/N] `;
     if (/^y(es)?$/i.test((await lines.question(what)).trim())) return;
   } finally {
     lines.close();

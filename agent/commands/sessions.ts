@@ -12,7 +12,6 @@ import { readingOf, startOf } from '../sessions/read.ts';
 import { searchSession } from '../sessions/search.ts';
 import { visibleJson, visibleLine } from '../visible.ts';
 import type { CommandContext } from './context.ts';
-import { existingFolder } from './folder.ts';
 
 export interface SessionFlags {
   agent?: string;
@@ -87,16 +86,19 @@ export async function chosen(
       hint: `Name one of ${agentsWithSessions().join(', ')}.`,
     });
   }
-  const within = all ? undefined : await existingFolder(await projectRoot(cwd));
+  const within = all ? undefined : await projectRoot(cwd);
   return { place: { env, home, state: loadConfig().dirs.state }, options: { within, agent } };
 }
+
+const titleChars = 80;
+const snippetChars = 160;
 
 function rows(session: Session, number: number | undefined): string[] {
   const { title, snippet } = session;
   return [
     heading(session, number),
-    `    ${visibleLine(title)}`,
-    ...(snippet === title || snippet === '' ? [] : [`    ${visibleLine(snippet)}`]),
+    `    ${visibleLine(oneLine(title, titleChars))}`,
+    ...(snippet === title || snippet === '' ? [] : [`    ${visibleLine(oneLine(snippet, snippetChars))}`]),
   ];
 }
 

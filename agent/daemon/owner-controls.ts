@@ -30,6 +30,8 @@ export interface OwnerControlsOptions {
   /** Folders of the state directory. */
   files: { answers: string; documents: string };
   typesetter: Typesetter;
+  /** The sessions of the project that have these words. */
+  sessions(words: string): Promise<string>;
   clock: () => number;
   log: Log;
 }
@@ -53,6 +55,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,
+      sessions: options.sessions,
       keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     });
     const at = clock();

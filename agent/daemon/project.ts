@@ -19,6 +19,7 @@ import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
+import { findForPhone } from '../phone/sessions.ts';
 import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -223,6 +224,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     outbox,
     files,
     typesetter: deps.typesetter,
+    sessions: (words) =>
+      findForPhone(words, {
+        place: { home: homedir(), env: process.env, state: config.dirs.state },
+        dir: binding.dir,
+        redact: deps.redact,
+        clock,
+      }),
     clock,
     log,
   });

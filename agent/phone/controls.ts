@@ -17,6 +17,8 @@ export interface ControlOptions {
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
   stopDialog(): Promise<'none' | 'cancelled' | 'waits'>;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+  /** The sessions of the project that have these words. */
+  sessions(words: string): Promise<string>;
 }
 
 /** `open`: the control has its effect later, and is spent then. */
@@ -46,6 +48,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
+      if (command?.name === 'sessions') return plain(key, await options.sessions(control.args));
       if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
       if (command.name === 'mute') return mute(key, control.args);
       return plain(key, await steered[command.name](steering, control.args, id));

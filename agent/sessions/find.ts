@@ -1,11 +1,13 @@
 // Chooses a session as a person names it: latest, the number in the list, the start of the id, or words of the title.
 
 import { WaError } from '../../protocol/errors.ts';
+import { oneLine } from '../../protocol/lines.ts';
 import { bareId, type ListOptions, listSessions, type Session, type SessionsPlace } from './list.ts';
 
 const maxNumber = 4;
 const minIdDigits = 6;
 const maxNamed = 5;
+const maxTitleChars = 60;
 
 /**
  * `selector`: `latest` or '' = the newest; `1` to `9999` = its place in the list of `listSessions`; 6 digits of an id or more; else
@@ -44,7 +46,7 @@ function only(sessions: readonly Session[], selector: string): Session {
     throw new WaError('not_found', `no session has the id or the words "${selector}"`, { hint: theList });
   }
   if (second === undefined) return first;
-  const named = sessions.slice(0, maxNamed).map(({ short, title }) => `${short} (${title})`);
+  const named = sessions.slice(0, maxNamed).map(({ short, title }) => `${short} (${oneLine(title, maxTitleChars)})`);
   throw new WaError('bad_arguments', `${sessions.length} sessions fit "${selector}": ${named.join(', ')}`, {
     hint: 'Name one of them by its id.',
   });

@@ -25,7 +25,7 @@ interface Kept {
 }
 
 const version = 1;
-const maxKept = 2_000;
+const maxKept = 1_000;
 const maxFileBytes = 4 * 1024 * 1024;
 /** The folder stands in the first lines. */
 const maxHeadEvents = 20;

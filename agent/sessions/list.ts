@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { agentsWithSessions, sessionFilesOf } from '../drivers/session-files.ts';
 import type { FoundSession } from '../drivers/sessions.ts';
-import { isInside } from '../fs/below.ts';
+import { isInside, pathBelow } from '../fs/below.ts';
 import { stateFiles } from '../paths.ts';
 import { openSummaries, type Summaries } from './kept.ts';
 
@@ -15,6 +15,7 @@ export interface Session {
   path: string;
   /** Where the agent ran; undefined = the file does not say. */
   dir: string | undefined;
+  /** One line each, longer than a list shows. */
   title: string;
   snippet: string;
   /** Prompts and answers. */
@@ -38,7 +39,7 @@ export interface SessionsPlace {
 }
 
 export interface ListOptions {
-  /** Real path of a project: its sessions and those of the folders below it; undefined = of all. */
+  /** A project: its sessions and those of the folders below it; undefined = of all. */
   within: string | undefined;
   /** Undefined = of all agents. */
   agent?: string | undefined;
@@ -47,11 +48,13 @@ export interface ListOptions {
 }
 
 const defaultMax = 200;
-/** A session file has the folder in its first lines. */
 const shortIdDigits = 8;
 
 /** Sessions without a prompt are left out. Never rejects for a file that cannot be read. */
-export async function listSessions(place: SessionsPlace, options: ListOptions): Promise<Session[]> {
+export async function listSessions(place: SessionsPlace, wanted: ListOptions): Promise<Session[]> {
+  // The agents name real folders.
+  const within = wanted.within === undefined ? undefined : await pathBelow(wanted.within);
+  const options = { ...wanted, within };
   const agents = agentsWithSessions().filter((agent) => options.agent === undefined || agent === options.agent);
   const summaries = await openSummaries(stateFiles(place.state).sessions);
   const found = (await Promise.all(agents.map((agent) => foundOf(agent, place, options)))).flat();

@@ -11,11 +11,18 @@ export interface Excerpt {
 
 const before = 60;
 const excerptChars = 160;
+/** What is redacted around the excerpt, so that a cut secret is still known as one. */
+const aroundChars = 2_000;
 /** Stands in JSON as it is. */
 const plain = /^[\w.:/@-]+$/;
 
 /** Of the prompts and answers, the first `max`; upper and lower case are the same. Throws the error of the system, or `file_unusable`. */
-export async function searchSession(file: SessionFileName, words: readonly string[], max: number): Promise<Excerpt[]> {
+export async function searchSession(
+  file: SessionFileName,
+  words: readonly string[],
+  max: number,
+  redact = (text: string) => text,
+): Promise<Excerpt[]> {
   const wanted = words.map((word) => word.toLowerCase());
   const inJson = wanted.filter((word) => plain.test(word));
   const found: Excerpt[] = [];
@@ -24,8 +31,7 @@ export async function searchSession(file: SessionFileName, words: readonly strin
       if (event.type !== 'prompt' && event.type !== 'answer') return true;
       const text = event.text.toLowerCase();
       if (!wanted.every((word) => text.includes(word))) return true;
-      const start = Math.max(0, text.indexOf(wanted[0] ?? '') - before);
-      found.push({ by: event.type, text: oneLine(event.text.slice(start), excerptChars) });
+      found.push({ by: event.type, text: excerpt(event.text, wanted[0] ?? '', redact) });
       return found.length < max;
     },
     (line) => {
@@ -34,4 +40,10 @@ export async function searchSession(file: SessionFileName, words: readonly strin
     },
   );
   return found;
+}
+
+function excerpt(text: string, word: string, redact: (text: string) => string): string {
+  const at = text.toLowerCase().indexOf(word);
+  const around = redact(text.slice(Math.max(0, at - aroundChars), at + aroundChars));
+  return oneLine(around.slice(Math.max(0, around.toLowerCase().indexOf(word) - before)), excerptChars);
 }

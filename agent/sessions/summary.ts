@@ -50,8 +50,8 @@ export function emptySummary(): Summary {
   };
 }
 
-const titleChars = 80;
-const snippetChars = 160;
+/** More than a list shows, so that a secret that is cut there is still known as one. */
+const keptChars = 400;
 /** Of all three agents. An id becomes an argument of the agent's program, and part of a path. */
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -84,7 +84,7 @@ export function addTo(summary: Summary, event: SessionEvent): void {
       return;
     case 'title':
       if (summary.namedByPerson && event.by === 'agent') return;
-      summary.named = oneLine(event.text, titleChars);
+      summary.named = oneLine(event.text, keptChars);
       summary.namedByPerson = event.by === 'person';
       return;
     case 'rewritten':
@@ -97,7 +97,7 @@ export function addTo(summary: Summary, event: SessionEvent): void {
 
 function said(summary: Summary, event: Extract<SessionEvent, { type: 'prompt' | 'answer' }>): void {
   summary.count++;
-  summary.snippet = oneLine(event.text, snippetChars);
-  if (event.type === 'prompt') summary.prompt ??= oneLine(event.text, titleChars);
+  summary.snippet = oneLine(event.text, keptChars);
+  if (event.type === 'prompt') summary.prompt ??= oneLine(event.text, keptChars);
   else summary.model = event.model ?? summary.model;
 }
