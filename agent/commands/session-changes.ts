@@ -64,7 +64,7 @@ function usePlace({ env, home, loadConfig }: CommandContext) {
 }
 
 /** Errors: `bad_arguments` without a terminal, `cancelled`. */
-async function ask({ short, agent, title, count }: Session): Promise<void> {
+async function ask({ short, agent, title }: Session): Promise<void> {
   if (process.stdin.isTTY !== true) {
     throw new WaError('bad_arguments', `nobody is here to confirm that session ${short} goes`, {
       hint: 'Say --yes to delete it.',
@@ -72,7 +72,7 @@ async function ask({ short, agent, title, count }: Session): Promise<void> {
   }
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const what = `Delete session ${short} of ${agent}, ${count} messages, "${visibleLine(oneLine(title, 80))}"? It cannot be brought back. [y/N] `;
+    const what = `Delete session ${short} of ${agent}, "${visibleLine(oneLine(title, 80))}"? It cannot be brought back. [y/N] `;
     if (/^y(es)?$/i.test((await lines.question(what)).trim())) return;
   } finally {
     lines.close();

@@ -45,9 +45,36 @@ export async function sessionShowCommand(
   const show = flags.json
     ? (event: SessionEvent) => context.out(visibleJson(event))
     : (event: SessionEvent) => {
-        for (const line of shown(event)) context.out(line);
+        const lines = shown(event);
+        if (lines.length > 0) context.out(lines.join('\n'));
       };
-  await readingOf(session, await startOf(session)).next(show);
+  const reading = readingOf(session, await startOf(session));
+  do {
+    await reading.next((event) => {
+      show(event);
+      return process.stdout.writableLength < maxUnwrittenBytes;
+    });
+  } while (!reading.isAtEnd && (await isRead()));
+}
+
+/** A pipe may be read more slowly than a file. */
+const maxUnwrittenBytes = 128 * 1024;
+
+const wakes = ['drain', 'close', 'error'] as const;
+
+/** Waits until stdout takes more; false = nobody reads it any more. */
+async function isRead(): Promise<boolean> {
+  const { stdout } = process;
+  while (!stdout.destroyed && stdout.writableLength >= maxUnwrittenBytes) {
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        for (const event of wakes) stdout.off(event, go);
+        resolve();
+      };
+      for (const event of wakes) stdout.on(event, go);
+    });
+  }
+  return !stdout.destroyed;
 }
 
 const maxExcerpts = 3;
@@ -60,7 +87,7 @@ export async function sessionSearchCommand(
 ): Promise<void> {
   const { place, options } = await chosen(flags, context);
   let found = 0;
-  for (const [at, session] of (await listSessions(place, options)).entries()) {
+  for (const [at, session] of (await listSessions(place, { ...options, how: 'ends' })).entries()) {
     const excerpts = await searchSession(session, words, maxExcerpts).catch(() => []);
     if (excerpts.length === 0) continue;
     found++;
@@ -103,24 +130,23 @@ function rows(session: Session, number: number | undefined): string[] {
 }
 
 function heading(session: Session, number: number | undefined): string {
-  const { short, agent, dir, startedAt, updatedAt, count, errors } = session;
+  const { short, agent, dir, startedAt, updatedAt, count, isWhole, sizeBytes } = session;
   return [
     ...(number === undefined ? [] : [String(number).padStart(2)]),
     short,
     agent,
     visibleLine(dir ?? 'unknown folder'),
     `${isoSeconds(startedAt)} to ${isoSeconds(updatedAt)}`,
-    `${count} message${count === 1 ? '' : 's'}`,
-    ...spent(session),
-    ...(errors === 0 ? [] : [`${errors} error${errors === 1 ? '' : 's'}`]),
+    ...(isWhole ? [`${count} message${count === 1 ? '' : 's'}`, ...spent(session)] : [`${sizeBytes} bytes`]),
   ].join('  ');
 }
 
-function spent({ model, tokens, costUsd }: Session): string[] {
+function spent({ errors, model, tokens, costUsd }: Session): string[] {
   return [
     ...(model === undefined ? [] : [visibleLine(oneLine(model, 40))]),
     ...(tokens === 0 ? [] : [`${tokens} tokens`]),
     ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
+    ...(errors === 0 ? [] : [`${errors} error${errors === 1 ? '' : 's'}`]),
   ];
 }
 

@@ -7,7 +7,8 @@ import { withOrdinary } from './raw-file.ts';
 const maxTailBytes = 8 * 1024 * 1024;
 /** A longer line holds nothing that wa-sync counts. */
 const maxLineBytes = 8 * 1024 * 1024;
-const chunkBytes = 64 * 1024;
+/** Fewer reads of a long file. */
+const chunkBytes = 512 * 1024;
 
 /** The file may be a link, because the user's own tool named it. */
 const session = { followsLinks: true };
@@ -52,12 +53,12 @@ export function eachLine(
 ): Promise<number> {
   return withOrdinary(path, { followsLinks }, async (handle, { size }) => {
     const end = Math.min(to, size);
-    const buffer = Buffer.alloc(chunkBytes);
     let at = from > size ? 0 : from;
+    const buffer = Buffer.alloc(Math.max(1, Math.min(chunkBytes, end - at)));
     let lineStart = at;
     let pieces: Buffer[] = [];
     while (at < end) {
-      const { bytesRead } = await handle.read(buffer, 0, Math.min(chunkBytes, end - at), at);
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at);
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       let start = 0;

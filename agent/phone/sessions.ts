@@ -23,7 +23,7 @@ const excerptChars = 120;
 export async function findForPhone(words: string, { place, dir, redact, clock }: PhoneSearch): Promise<string> {
   const asked = oneLine(words, maxWordsChars);
   const wanted = asked.split(' ');
-  const sessions = await listSessions(place, { within: dir, max: maxSearched }).catch(() => []);
+  const sessions = await listSessions(place, { within: dir, max: maxSearched, how: 'ends' }).catch(() => []);
   const found: string[] = [];
   for (const session of sessions) {
     if (found.length === maxShown) break;
@@ -34,8 +34,8 @@ export async function findForPhone(words: string, { place, dir, redact, clock }:
   return [`Sessions of this project with “${asked}”:`, ...found].join('\n\n');
 }
 
-function about({ agent, title, short, count, updatedAt }: Session, excerpt: string, now: number): string {
-  const said = `${agent}, ${count} messages, ${span(Math.max(0, now - updatedAt))} ago`;
+function about({ agent, title, short, updatedAt }: Session, excerpt: string, now: number): string {
+  const said = `${agent}, ${span(Math.max(0, now - updatedAt))} ago`;
   return `${oneLine(title, titleChars)} (${said})\n${oneLine(excerpt, excerptChars)}\n/resume_${short}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { withOrdinary } from '../fs/raw-file.ts';
 
-const chunkBytes = 64 * 1024;
+const chunkBytes = 512 * 1024;
 /** A larger object holds nothing that wa-sync shows. */
 const maxElementBytes = 8 * 1024 * 1024;
 const [quote, backslash, open, close, openList, closeList] = Buffer.from('"\\{}[]');

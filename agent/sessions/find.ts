@@ -14,7 +14,7 @@ const maxTitleChars = 60;
  * words that stand in the title or the last text. Errors: `not_found`; `bad_arguments` when several fit.
  */
 export async function findSession(selector: string, place: SessionsPlace, options: ListOptions): Promise<Session> {
-  return chooseSession(selector, await listSessions(place, options));
+  return chooseSession(selector, await listSessions(place, { how: 'ends', ...options }));
 }
 
 /** Of a list. Errors as `findSession`. Pure. */

@@ -4,14 +4,17 @@
 import type { FoundSession } from '../drivers/sessions.ts';
 import { replaceFile } from '../fs/atomic.ts';
 import { readRaw } from '../fs/raw-file.ts';
-import { readingOf } from './read.ts';
+import { isDocument, readEnds, readingOf } from './read.ts';
 import { addTo, emptySummary, type Summary } from './summary.ts';
 
 type Named = FoundSession & { agent: string };
 
 export interface Summaries {
-  /** Throws the error of the system, or `file_unusable`. */
-  of(found: Named): Promise<Summary>;
+  /**
+   * `ends`: of a large file that is not kept, its first and last lines are enough; the counts are then those of these lines. Throws the
+   * error of the system, or `file_unusable`.
+   */
+  of(found: Named, how: 'whole' | 'ends'): Promise<{ summary: Summary; isWhole: boolean }>;
   /** The folder of the session, from the first lines of its file. Throws as `of`. */
   dirOf(found: Named): Promise<string | undefined>;
   /** Never rejects: what is not kept is read again. */
@@ -27,6 +30,8 @@ interface Kept {
 const version = 1;
 const maxKept = 1_000;
 const maxFileBytes = 4 * 1024 * 1024;
+/** An answer and the prompt before it are shorter, most of the time. */
+const endBytes = 512 * 1024;
 /** The folder stands in the first lines. */
 const maxHeadEvents = 20;
 
@@ -34,15 +39,21 @@ export async function openSummaries(file: string): Promise<Summaries> {
   const kept = await load(file);
   let isChanged = false;
   return {
-    async of({ agent, path, sizeBytes, modifiedAtMs }) {
+    async of({ agent, path, sizeBytes, modifiedAtMs }, how) {
       const known = kept.get(path);
-      if (known?.sizeBytes === sizeBytes && known.modifiedAtMs === modifiedAtMs) return known.summary;
+      if (known?.sizeBytes === sizeBytes && known.modifiedAtMs === modifiedAtMs) {
+        return { summary: known.summary, isWhole: true };
+      }
       const summary = emptySummary();
+      if (how === 'ends' && sizeBytes > 2 * endBytes && !isDocument(path)) {
+        await readEnds({ agent, path }, endBytes, (event) => addTo(summary, event));
+        return { summary, isWhole: false };
+      }
       await readingOf({ agent, path }).next((event) => addTo(summary, event));
       kept.delete(path);
       kept.set(path, { sizeBytes, modifiedAtMs, summary });
       isChanged = true;
-      return summary;
+      return { summary, isWhole: true };
     },
     async dirOf({ agent, path }) {
       const known = kept.get(path)?.summary.dir;

@@ -18,6 +18,8 @@ export interface Session {
   /** One line each, longer than a list shows. */
   title: string;
   snippet: string;
+  /** Whether the whole file was read: else count, model, tokens, cost and errors are not known. */
+  isWhole: boolean;
   /** Prompts and answers. */
   count: number;
   /** Epoch milliseconds. */
@@ -45,6 +47,8 @@ export interface ListOptions {
   agent?: string | undefined;
   /** At most this many, the newest. */
   max?: number;
+  /** `ends` reads the first and the last lines of large files only, to choose one of them. Absent = `whole`. */
+  how?: 'whole' | 'ends';
 }
 
 const defaultMax = 200;
@@ -79,12 +83,14 @@ async function foundOf(agent: string, { home, env }: SessionsPlace, { within }: 
   return (found ?? []).map((each) => ({ ...each, agent }));
 }
 
-async function sessionOf(found: Found, { within }: ListOptions, summaries: Summaries): Promise<Session | undefined> {
+async function sessionOf(found: Found, { within, how = 'whole' }: ListOptions, summaries: Summaries): Promise<Session | undefined> {
   const { agent, path, sizeBytes, modifiedAtMs } = found;
   const dir = found.dir ?? (await summaries.dirOf(found).catch(() => undefined));
   if (within !== undefined && (dir === undefined || !isInside(dir, within))) return undefined;
-  const summary = await summaries.of(found).catch(() => undefined);
-  if (summary?.id === undefined || summary.subAgent || summary.count === 0) return undefined;
+  const read = await summaries.of(found, how).catch(() => undefined);
+  if (read === undefined) return undefined;
+  const { summary, isWhole } = read;
+  if (summary.id === undefined || summary.subAgent || summary.count === 0) return undefined;
   const { id, named, prompt, snippet, count, model, tokens, costUsd, errors } = summary;
   return {
     agent,
@@ -94,6 +100,7 @@ async function sessionOf(found: Found, { within }: ListOptions, summaries: Summa
     dir,
     title: named ?? prompt ?? basename(path),
     snippet: snippet ?? '',
+    isWhole,
     count,
     startedAt: summary.startedAt ?? modifiedAtMs,
     updatedAt: summary.updatedAt ?? modifiedAtMs,

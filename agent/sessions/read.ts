@@ -13,11 +13,13 @@ export interface SessionFileName {
 
 export interface SessionReading {
   /**
-   * Calls `onEvent` with what is new since the last call, in order, until it returns false; then the next call goes on behind that
-   * line. Of a line that is not yet whole nothing; with `wants` nothing of the lines that it refuses unparsed. Throws the error of the
+   * Calls `onEvent` with what is new since the last call, in order, until the end of a line of which it returned false; the next call goes
+   * on behind that line. Of a line that is not yet whole nothing; with `wants` nothing of the lines that it refuses unparsed. Throws the error of the
    * system, or `file_unusable` for a link and a special file.
    */
   next(onEvent: (event: SessionEvent) => unknown, wants?: (line: string) => boolean): Promise<void>;
+  /** Whether the last call came to the end of the file. */
+  readonly isAtEnd: boolean;
   /** The offset behind the last line that was read. */
   readonly position: number;
 }
@@ -27,16 +29,23 @@ export function readingOf({ agent, path }: SessionFileName, from = 0): SessionRe
   const files = sessionFilesOf(agent);
   let reader = files?.reader();
   let position = from;
+  let isAtEnd = false;
   return {
     get position() {
       return position;
     },
+    get isAtEnd() {
+      return isAtEnd;
+    },
     async next(onEvent, wants) {
       const onLine = (line: string) => {
         if (wants?.(line) === false) return true;
-        for (const event of reader?.(line) ?? []) if (onEvent(event) === false) return false;
-        return true;
+        let goesOn = true;
+        for (const event of reader?.(line) ?? []) goesOn = onEvent(event) !== false && goesOn;
+        isAtEnd = goesOn;
+        return goesOn;
       };
+      isAtEnd = true;
       const { size } = await stat(path);
       if (isDocument(path)) {
         // Written anew with each message; the reader knows what it has seen.
@@ -51,6 +60,23 @@ export function readingOf({ agent, path }: SessionFileName, from = 0): SessionRe
   };
 }
 
+/**
+ * Only the first and the last `bytes` of the file, without the lines that these cut. Throws as `SessionReading`.
+ */
+export async function readEnds(
+  { agent, path }: SessionFileName,
+  bytes: number,
+  onEvent: (event: SessionEvent) => unknown,
+): Promise<void> {
+  const reader = sessionFilesOf(agent)?.reader();
+  const onLine = (line: string) => {
+    for (const event of reader?.(line) ?? []) onEvent(event);
+  };
+  const { size } = await stat(path);
+  await eachLine(path, { from: 0, to: bytes, followsLinks: false }, onLine);
+  await eachLine(path, { from: Math.max(bytes, size - bytes), followsLinks: false }, onLine);
+}
+
 /** The offset of the line with which the conversation begins, as the agent itself would show it. Throws as `SessionReading`. */
 export async function startOf({ agent, path }: SessionFileName): Promise<number> {
   const startsOver = sessionFilesOf(agent)?.startsOver;
@@ -63,6 +89,6 @@ export async function startOf({ agent, path }: SessionFileName): Promise<number>
 }
 
 /** One JSON document, as older versions of an agent write it. */
-function isDocument(path: string): boolean {
+export function isDocument(path: string): boolean {
   return path.endsWith('.json');
 }

@@ -39,7 +39,7 @@ export async function searchSession(
       return inJson.every((word) => text.includes(word));
     },
   );
-  return found;
+  return found.slice(0, max);
 }
 
 function excerpt(text: string, word: string, redact: (text: string) => string): string {

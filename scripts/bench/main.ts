@@ -14,11 +14,12 @@ import { idleRelay } from './parts/idle-relay.ts';
 import { inbound } from './parts/inbound.ts';
 import { outbound } from './parts/outbound.ts';
 import { rows } from './parts/rows.ts';
+import { sessions } from './parts/sessions.ts';
 import { turn } from './parts/turn.ts';
 import { table } from './report.ts';
 import type { BenchResult, Part } from './result.ts';
 
-const parts: readonly Part[] = [hook, gate, turn, inbound, outbound, accept, drain, backlog, idle, rows, idleRelay];
+const parts: readonly Part[] = [hook, gate, turn, inbound, outbound, accept, drain, backlog, idle, sessions, rows, idleRelay];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

@@ -52,21 +52,18 @@ async function paths({ id, path }: { id: string; path: string }): Promise<string
   return [...new Set([path, ...same.map((name) => join(chats, name)), ...more.map((name) => join(folder, name))])];
 }
 
-/** What the agent patches it wrote shortly before. */
-const maxKnown = 20_000;
-
 /**
  * A message whose tools have run stands twice, with the same id. A list of messages in a patch (`$set`) replaces the whole history:
  * after a resume, a summary and a cancel; the first such list of a start holds nothing but the agent's own context.
  */
 function createReader(): LineReader {
-  const known = new Set<string>();
+  let known = createMarks();
   /** The tokens of a message are spent once, however often the history is written. */
-  const spent = new Set<string>();
+  const spent = createMarks();
   const fresh = (value: Record<string, unknown>) =>
     messageEvents(value).filter((event) => {
-      if (event.type === 'usage') return isNew(spent, `${event.id} ${event.tokens}`);
-      return isNew(known, `${event.type} ${'id' in event ? event.id : text(value.id)}`);
+      if (event.type === 'usage') return spent(`${event.id} ${event.tokens}`);
+      return known(`${event.type} ${'id' in event ? event.id : text(value.id)}`);
     });
   return (line) => {
     const value = parsed(line);
@@ -80,16 +77,23 @@ function createReader(): LineReader {
     }
     if (typeof summary === 'string' && summary !== '') events.push({ type: 'title', text: summary, by: 'agent' });
     if (!Array.isArray(messages)) return events;
-    known.clear();
+    known = createMarks();
     return [{ type: 'rewritten' }, ...events, ...messages.flatMap((message) => fresh(object(message)))];
   };
 }
 
-function isNew(known: Set<string>, mark: string): boolean {
-  if (known.has(mark)) return false;
-  known.add(mark);
-  if (known.size > maxKnown) known.delete(known.values().next().value ?? '');
-  return true;
+/** What the agent patches it wrote shortly before. */
+const maxKnown = 10_000;
+
+/** True for a mark that is new, or was last seen very long ago. */
+function createMarks(): (mark: string) => boolean {
+  let [recent, older] = [new Set<string>(), new Set<string>()];
+  return (mark) => {
+    const isNew = !recent.has(mark) && !older.has(mark);
+    recent.add(mark);
+    if (recent.size >= maxKnown) [recent, older] = [new Set(), recent];
+    return isNew;
+  };
 }
 
 function messageEvents(value: Record<string, unknown>): SessionEvent[] {

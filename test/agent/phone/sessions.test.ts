@@ -21,11 +21,11 @@ const ask = (words: string, redact = (text: string) => text) =>
   });
 
 it('the phone gets the sessions of the project with all the words, newest first, each with the command that resumes it', async () => {
-  expect(await ask('run hi')).toBe(
+  expect(await ask('run: hi')).toBe(
     [
-      'Sessions of this project with “run hi”:',
-      'RUN: echo hi-codex (codex, 2 messages, 2 h ago)\nRUN: echo hi-codex\n/resume_01a1fae9',
-      'RUN: echo hi-there (claude, 3 messages, 2 h ago)\nRUN: echo hi-there\n/resume_71deeaac',
+      'Sessions of this project with “run: hi”:',
+      'RUN: echo hi-codex (codex, 2 h ago)\nRUN: echo hi-codex\n/resume_01a1fae9',
+      'RUN: echo hi-there (claude, 2 h ago)\nRUN: echo hi-there\n/resume_71deeaac',
     ].join('\n\n'),
   );
   expect(await ask('nothing like it')).toBe(
