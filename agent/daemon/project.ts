@@ -38,6 +38,8 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
   signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
+  /** See `Serving`. */
+  hold(mailboxDir: string, projectDir: string): Promise<void>;
   isAlive(pid: number): boolean;
   surroundings: Surroundings;
   keys: Keys;
@@ -66,7 +68,7 @@ export interface RunningProject {
 
 const nodeHmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
 
-/** Errors: `outside_project`. */
+/** Errors: `outside_project`, and those of `hold`. */
 export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
   const { config, journal, client, keys, clock, random, log } = given;
   const key = projectKey(binding.mailbox, binding.project);
@@ -96,6 +98,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     onQuarantined: (aside) => notifier.quarantined(aside),
   });
   const { place, prepare } = mailbox;
+  await given.hold(place.dir, binding.dir);
 
   const { inbox, outbox, outcomes, notifier, progress, attachments, names } = createMail(
     {
@@ -134,6 +137,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
     lastKeyAt: keys.lastAt,
+    nudgeOff: config.nudge === 'off',
     canWake: async (pid, agent) =>
       config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,

@@ -83,6 +83,8 @@ export interface TurnsOptions {
   isInteractive(pid: number, agent: string): Promise<boolean>;
   /** See `Keys.lastAt`. */
   lastKeyAt(pid: number): Promise<number | undefined>;
+  /** The owner has switched `nudge` off; absent = no. */
+  nudgeOff?: boolean;
   /** Whether `nudge` can ever type there: false where the owner has switched it off. Never rejects. */
   canWake(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; false = not now. */

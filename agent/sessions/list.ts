@@ -83,7 +83,11 @@ async function foundOf(agent: string, { home, env }: SessionsPlace, { within }: 
   return (found ?? []).map((each) => ({ ...each, agent }));
 }
 
-async function sessionOf(found: Found, { within, how = 'whole' }: ListOptions, summaries: Summaries): Promise<Session | undefined> {
+async function sessionOf(
+  found: Found,
+  { within, how = 'whole' }: ListOptions,
+  summaries: Summaries,
+): Promise<Session | undefined> {
   const { agent, path, sizeBytes, modifiedAtMs } = found;
   const dir = found.dir ?? (await summaries.dirOf(found).catch(() => undefined));
   if (within !== undefined && (dir === undefined || !isInside(dir, within))) return undefined;

@@ -19,7 +19,20 @@ import { turn } from './parts/turn.ts';
 import { table } from './report.ts';
 import type { BenchResult, Part } from './result.ts';
 
-const parts: readonly Part[] = [hook, gate, turn, inbound, outbound, accept, drain, backlog, idle, sessions, rows, idleRelay];
+const parts: readonly Part[] = [
+  hook,
+  gate,
+  turn,
+  inbound,
+  outbound,
+  accept,
+  drain,
+  backlog,
+  idle,
+  sessions,
+  rows,
+  idleRelay,
+];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

@@ -188,6 +188,11 @@ const rows: Row[] = [
     value: ({ sessions }) => ms(sessions?.event),
     meaning: 'a new line at the end of that file, until its event is there',
   },
+  {
+    key: 'idle.ownMb',
+    value: ({ idle }) => idle && `${idle.ownMb} MB`,
+    meaning: 'of it without the pages of the Node binary, which every Node process shares',
+  },
   relayRow(
     'rowsWrittenPerMessage',
     limits.rowsWritten,

@@ -110,7 +110,9 @@ export const sessions: Part = {
       peak = Math.max(peak, shown.peakMb, listed.peakMb);
       times.push(...(await toEvents(kind, path)));
     }
-    return { sessions: { firstMs: round(firstMs), listMs: round(listMs), peakRssMb: round(peak), event: spread(times) } };
+    return {
+      sessions: { firstMs: round(firstMs), listMs: round(listMs), peakRssMb: round(peak), event: spread(times) },
+    };
   },
 };
 
@@ -135,11 +137,7 @@ async function write({ place, head, turn }: Kind, home: string): Promise<string>
 }
 
 /** Each without what an earlier command has kept. */
-async function command(
-  lab: Lab,
-  home: string,
-  args: readonly string[],
-): Promise<{ firstMs: number; peakMb: number }> {
+async function command(lab: Lab, home: string, args: readonly string[]): Promise<{ firstMs: number; peakMb: number }> {
   const state = join(home, 'state', args[0] ?? '');
   await mkdir(state, { recursive: true });
   const env = { ...lab.env, HOME: home, WA_STATE_DIR: state, WA_CONFIG_DIR: join(home, 'config') };
