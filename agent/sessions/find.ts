@@ -17,8 +17,8 @@ export async function findSession(selector: string, place: SessionsPlace, option
   return chooseSession(selector, await listSessions(place, { how: 'ends', ...options }));
 }
 
-/** Of a list. Errors as `findSession`. Pure. */
-export function chooseSession(selector: string, sessions: readonly Session[]): Session {
+/** Errors as `findSession`. */
+function chooseSession(selector: string, sessions: readonly Session[]): Session {
   const typed = selector.trim().toLowerCase();
   const [newest] = sessions;
   if (newest === undefined) throw new WaError('not_found', 'no session is here', { hint: elsewhere });

@@ -1,8 +1,7 @@
 // A home with recorded sessions of all three agents, as each agent lays its files out.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { TemporaryHome } from './home.ts';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
 
@@ -20,16 +19,22 @@ export async function recordedText(agent: Agent, project: string): Promise<strin
   return text.replaceAll('/home/dev/project', project);
 }
 
+interface Place {
+  home: string;
+  project: string;
+}
+
 /** Puts a session where the agent would; returns its path. */
-export async function addSession(home: TemporaryHome, agent: Agent, text?: string, id?: string): Promise<string> {
-  const whole = text ?? (await recordedText(agent, home.project));
+export async function addSession({ home, project }: Place, agent: Agent, text?: string, id?: string): Promise<string> {
   const own = id ?? recorded[agent].id;
-  if (agent === 'gemini') {
-    await home.write('dev/.gemini/tmp/project/.project_root', home.project);
-    return home.write(`dev/.gemini/tmp/project/chats/session-2026-01-02T22-02-${own.slice(0, 8)}.jsonl`, whole);
-  }
-  if (agent === 'codex') {
-    return home.write(`dev/.codex/sessions/2026/11/20/rollout-2026-11-20T21-43-20-${own}.jsonl`, whole);
-  }
-  return home.write(`dev/.claude/projects/${home.project.replace(/[^A-Za-z0-9]/g, '-')}/${own}.jsonl`, whole);
+  const places = {
+    gemini: `.gemini/tmp/project/chats/session-2026-01-02T22-02-${own.slice(0, 8)}.jsonl`,
+    claude: `.claude/projects/${project.replace(/[^A-Za-z0-9]/g, '-')}/${own}.jsonl`,
+    codex: `.codex/sessions/2026/11/20/rollout-2026-11-20T21-43-20-${own}.jsonl`,
+  };
+  const path = join(home, places[agent]);
+  await mkdir(dirname(path), { recursive: true });
+  if (agent === 'gemini') await writeFile(join(dirname(path), '..', '.project_root'), project);
+  await writeFile(path, text ?? (await recordedText(agent, project)));
+  return path;
 }

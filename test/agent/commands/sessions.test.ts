@@ -128,7 +128,7 @@ it('`sessions show` prints the conversation, and control characters of it are da
   );
   await add('gemini', text);
   await sessionShowCommand('latest', {}, context);
-  expect(lines).toEqual(
+  expect(lines.join('\n').split('\n')).toEqual(
     expect.arrayContaining([
       '── prompt  2026-01-02T22:02:11Z',
       '── tool run_shell_command  2026-01-02T22:02:11Z',
