@@ -22,11 +22,11 @@ import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
 import { createOwnedCommands } from '../phone/owned-commands.ts';
+import { findForPhone } from '../phone/sessions.ts';
 import type { Keys } from '../presence.ts';
 import { keepText } from '../relay/documents.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
-import type { Typesetter } from '../relay/render.ts';
 import type { Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
@@ -198,9 +198,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     seenAt: () => turns.seenAt(),
   });
 
+  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const owned = createOwned({
     ...{ project, journal, binding, guard, turns, streamed, clock, log },
     agents: deps.ownedAgents,
+    place: sessionsPlace,
     tell: notifier.tell,
     isAlive: deps.isAlive,
   });
@@ -229,7 +231,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     guard,
     held,
     steering: turns.steering,
-    sessions: owned,
+    orders: owned,
     owned: createOwnedCommands({
       desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession }),
       details,
@@ -240,6 +242,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     outbox,
     files,
     typesetter: deps.typesetter,
+    sessions: (words) =>
+      findForPhone(words, {
+        place: sessionsPlace,
+        dir: binding.dir,
+        redact: deps.redact,
+        clock,
+      }),
     clock,
     log,
   });
