@@ -3,7 +3,9 @@
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import { commandOf, type ToolCall, toolsOf } from '../approvals/danger/call.ts';
+import { whyText } from '../approvals/danger/rules.ts';
 import { knownPlaces } from '../approvals/danger/surroundings.ts';
 import { judgeNow } from '../approvals/policy/judge-now.ts';
 import { projectPolicyName, readPolicies, userPolicyName } from '../approvals/policy/policy.ts';
@@ -52,7 +54,8 @@ export async function policyTestCommand(test: PolicyTest, context: CommandContex
     fixed: knownPlaces(config.dirs, context.home),
     judge: jobsWith(redact).judged,
   });
-  const { verdict, why, rules, input } = judgement;
+  const { verdict, rules, input } = judgement;
+  const why = judgement.why.map((each) => whyText(each, textsIn('en')));
   const { mode } = test;
   if (test.json) {
     // Without a rewritten input the key is left out.

@@ -525,8 +525,13 @@ describe('the daemon', () => {
 
   it('that a later start of it elsewhere supersedes ends with exit code 3 and says why', async () => {
     const first = await daemon();
-    // The same configuration, as on a copied home: another state, another socket, the same name.
-    await daemon({ WA_STATE_DIR: join(dir, 'state2'), WA_RUNTIME_DIR: join(dir, 'run2') });
+    // The same configuration, as on a copied home: another state, another socket, other data, the same name.
+    const elsewhere = {
+      WA_STATE_DIR: join(dir, 'state2'),
+      WA_RUNTIME_DIR: join(dir, 'run2'),
+      XDG_DATA_HOME: join(dir, 'data2'),
+    };
+    await daemon(elsewhere);
     const { code, stderr } = await first.exited;
     expect(code).toBe(3);
     expect(stderr).toMatch(/wa-sync: another start of this daemon took over .*\(superseded\)\n.*wa-sync down/);
