@@ -33,6 +33,7 @@ const others: Record<string, string> = {
   'agent/dev/phone-place.ts': 'the folder of dev',
   'agent/dev/stack.ts': 'the folder of dev',
   'agent/dev/toolchain.ts': 'cache directory',
+  'agent/owned-marks.ts': 'runtime directory',
   'agent/mailbox/open.ts': 'where folders lie, without opening them',
   'agent/drivers/gemini/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/gemini/received-files.ts': 'temporary folder of the coding agent',
@@ -78,6 +79,7 @@ const others: Record<string, string> = {
   'hooks/fallback.ts': 'stdin and stdout',
   'hooks/fs-promises.ts': 'stands in for node:fs/promises',
   'hooks/gate.ts': 'config and runtime directory',
+  'hooks/owned.ts': 'runtime directory',
   'hooks/socket.ts': 'runtime directory',
   'hooks/start-daemon.ts': 'state directory, and the record beside the installed launcher',
 };

@@ -19,6 +19,7 @@ import { createMcpRoutes } from '../local-server/mcp-routes.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
+import { dropOwnedMarks } from '../owned-marks.ts';
 import { stateFiles } from '../paths.ts';
 import { type Keys, watchKeys } from '../presence.ts';
 import { isAlive } from '../process.ts';
@@ -79,6 +80,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
+    await dropOwnedMarks(config.dirs.runtime);
     const journal = await openJournal(files.journal, clock);
     undo.push(() => journal.close());
     if (journal.unreadableLines > 0) log('error', 'journal lines unreadable', { lines: journal.unreadableLines });

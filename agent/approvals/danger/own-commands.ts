@@ -80,7 +80,7 @@ const variables = ofFootprints((all) => new Set(all.flatMap((each) => each.varia
 
 /** Sets a variable that leads an agent, or us, to other settings. */
 function movesAgent(word: string): boolean {
-  return /^(HOME|WA_\w+_DIR|XDG_\w+)=/.test(word) || variables().has(word.slice(0, Math.max(0, word.indexOf('='))));
+  return /^(HOME|WA_OWNED|WA_\w+_DIR|XDG_\w+)=/.test(word) || variables().has(word.slice(0, Math.max(0, word.indexOf('='))));
 }
 
 /** Extensions and hooks of a coding agent, and one that is started without them. */
@@ -142,7 +142,7 @@ const agentSettings = ofFootprints((all) => {
 const ownPath =
   /(?:^|[^\w.@/-]|(?<!\/\/[\w.-]{1,80}(?:\/[\w.-]{1,80})?)\/)wa-sync[/\\]|(?:\.config|state|share|run\/\d{0,9}|user\/\d{1,9}|run|Local|Roaming|Support|_(?:HOME|DIR))[}"']{0,3}[/\\]["']?wa-sync(?![\w.-])/i;
 const ownName =
-  /\bwa-hook(?!s)|\bhook\.sock\b|\bWA_(?:CONFIG|STATE|RUNTIME)_DIR\b|\bphone-key\b|\bWA_AGENT_TOKEN\b|\bwa_(?:inbox|outbox|policy|audit)\.json|\bwa-(?:sync)?\.service\b|\bdev\.wa-sync\.daemon\b|\bwa-sync(?:-service|-task)?\.(?:cmd|vbs|xml)\b/i;
+  /\bwa-hook(?!s)|\bhook\.sock\b|\bWA_(?:CONFIG|STATE|RUNTIME)_DIR\b|\bWA_OWNED\b|\bphone-key\b|\bWA_AGENT_TOKEN\b|\bwa_(?:inbox|outbox|policy|audit)\.json|\bwa-(?:sync)?\.service\b|\bdev\.wa-sync\.daemon\b|\bwa-sync(?:-service|-task)?\.(?:cmd|vbs|xml)\b/i;
 
 /** What lets one speak as the owner: the secrets of the relay, and the address at which its platforms call it. */
 function namesRelay(text: string): boolean {
