@@ -80,7 +80,7 @@ const variables = ofFootprints((all) => new Set(all.flatMap((each) => each.varia
 
 /** Sets a variable that leads an agent, or us, to other settings. */
 function movesAgent(word: string): boolean {
-  return /^(HOME|WA_OWNED|WA_\w+_DIR|XDG_\w+)=/.test(word) || variables().has(word.slice(0, Math.max(0, word.indexOf('='))));
+  return /^(HOME|WA_\w+_DIR|XDG_\w+)=/.test(word) || variables().has(word.slice(0, Math.max(0, word.indexOf('='))));
 }
 
 /** Extensions and hooks of a coding agent, and one that is started without them. */
