@@ -18,17 +18,20 @@ const maxTailBytes = 1024 * 1024;
 /** Where the outbox file cannot be written, the next daemon reads the answer in the session file, if it knows of the turn. Never rejects. */
 export async function tellAnswer(
   alone: Alone,
-  { answer: said, run }: Extract<TurnEvent, { type: 'turnEnd' }>,
+  { answer: said, run, error, cancelled }: Extract<TurnEvent, { type: 'turnEnd' }>,
   inbox: readonly InboxEntry[],
 ): Promise<void> {
   const { tool, call, now, place } = alone;
   const { transcript } = call;
   const text = transcript && (await readFrom(transcript, 0, undefined, maxTailBytes).catch(() => undefined));
   const record = text ? driverOf(tool)?.readSession(text) : undefined;
-  const failed = said === undefined && (record?.answer === undefined || record.error !== undefined);
+  const saysNothing = said === undefined && (record?.answer === undefined || record.error !== undefined);
+  const failed = error !== undefined || cancelled === true || saysNothing;
   const carried = await carriedIn(alone, inbox);
-  if (failed && record?.cancelled && carried.length === 0) return;
-  const full = failed ? (record?.error ?? 'The turn ended without an answer.') : (record?.answer ?? said ?? '');
+  if (failed && (cancelled ?? record?.cancelled) && carried.length === 0) return;
+  const full = failed
+    ? (error ?? record?.error ?? 'The turn ended without an answer.')
+    : (record?.answer ?? said ?? '');
   const [replyTo] = carried;
   const entry: OutboxEntry = {
     id: answerId(tool, call.session, run ?? record?.lastId ?? String(now)),

@@ -33,13 +33,23 @@ export type TurnEvent =
    * The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. `run` names this end
    * among all of the session, from the payload alone.
    */
-  | { type: 'turnEnd'; answer: string | undefined; run?: string | undefined }
+  | ({ type: 'turnEnd'; answer: string | undefined; run?: string | undefined } & TurnFailure)
   /** The host is about to show a dialog, which a person in the terminal answers. */
   | { type: 'dialog'; dialog: HostDialog }
   /** Something that the person in the terminal sees, too. */
   | { type: 'notice'; text: string }
   /** Known, and of no use to the rules. */
   | { type: 'other' };
+
+/** How a turn ended otherwise than with an answer. */
+export interface TurnFailure {
+  /** The host's error: the turn failed, whatever text came with it. */
+  error?: string;
+  /** A person cancelled it. */
+  cancelled?: true;
+  /** The host takes no next prompt from this end, so nothing is held there. */
+  last?: true;
+}
 
 export interface HostDialog {
   /** By the host's own name. */

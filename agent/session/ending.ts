@@ -55,12 +55,13 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   const p = project.key;
 
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  async function endOfTurn({ answer, run }: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+  async function endOfTurn(event: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+    const { answer, run } = event;
     await desk.look();
     const place = placeIn(runtime.state);
     const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
     const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
-    const settled = await settlement.settle(answer, at, settleMs);
+    const settled = await settlement.settle(answer, at, settleMs, event);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
     const before = project.sprint;

@@ -1,6 +1,7 @@
 // What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; never speaks to the phone.
 
 import { fileLimits } from '../../protocol/limits.ts';
+import type { TurnFailure } from '../../protocol/turn-events.ts';
 import type { SessionRecord } from '../drivers/driver.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../fs/tail.ts';
@@ -81,22 +82,30 @@ export function createSettlement(runtime: Runtime) {
   return {
     prove,
     /** Ends the open turn. `hostAnswer` is of the whole chain of continuations. The receipts are still to be journalled. */
-    async settle(hostAnswer: string | undefined, at: TurnPlace, lagMs: number): Promise<SettledTurn> {
+    async settle(
+      hostAnswer: string | undefined,
+      at: TurnPlace,
+      lagMs: number,
+      host: TurnFailure = {},
+    ): Promise<SettledTurn> {
       const { turn, chain } = runtime.state;
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
       const fresh =
         continued && hostAnswer?.startsWith(chain.answer) ? hostAnswer.slice(chain.answer.length) : hostAnswer;
       const said = fresh?.trim() === '' ? undefined : fresh;
-      const record = await settledRecord(at, said !== undefined, lagMs);
+      const isOver = host.error !== undefined || host.cancelled === true;
+      const record = await settledRecord(at, said !== undefined || isOver, lagMs);
       const hasAnswer = said !== undefined || record?.answer !== undefined;
-      if (hasAnswer || record?.error !== undefined) dispatch({ type: 'modelSeen' });
+      if (hasAnswer || host.error !== undefined || record?.error !== undefined) dispatch({ type: 'modelSeen' });
       let unsettled: Error | undefined;
       await prove(record?.prompts).catch((cause: Error) => {
         unsettled = cause;
       });
-      const failed = continued
-        ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
-        : said === undefined && (record?.answer === undefined || record.error !== undefined);
+      const failed =
+        isOver ||
+        (continued
+          ? !hasAnswer || (record?.error !== undefined && record.answer === undefined)
+          : said === undefined && (record?.answer === undefined || record.error !== undefined));
       const before = runtime.state;
       const [replyTo] = carriedBy(before);
       const { receipts, returned } = unsettled ? { receipts: [], returned: [] } : receiptsOf(failed);
@@ -104,14 +113,24 @@ export function createSettlement(runtime: Runtime) {
       const outcome: TurnOutcome = {
         answer: failed ? undefined : (record?.answer ?? said),
         failed,
-        cancelled: failed && (record?.cancelled ?? false),
+        cancelled: failed && (host.cancelled ?? record?.cancelled ?? false),
         lost: isLost(before),
         toolCalls,
+        ...(host.last ? { last: true as const } : {}),
         ...(contextShare === undefined ? {} : { contextShare }),
       };
       const answeredAt = outcome.answer === undefined ? undefined : clock();
       if (!unsettled) dispatch({ type: 'turnClosed', answer: hostAnswer ?? chain.answer, answeredAt });
-      return { outcome, error: record?.error, lastId: record?.lastId, replyTo, returned, receipts, unsettled, before };
+      return {
+        outcome,
+        error: host.error ?? record?.error,
+        lastId: record?.lastId,
+        replyTo,
+        returned,
+        receipts,
+        unsettled,
+        before,
+      };
     },
     /** `append` journals the receipts. Returns its error, of a full disk: then the turn is as it was before `settle`. */
     async keep(

@@ -45,7 +45,8 @@ export function afterTurn(outcome: TurnOutcome, view: TurnView, nonce: string): 
   const budgetSkip =
     outcome.lost && maxContinuations !== undefined && continuations > 0 && continuations % (maxContinuations + 1) === 0;
   // A person pressed Esc: they want the keyboard, and an answer now would be lost as well.
-  if (outcome.cancelled || (outcome.lost && !budgetSkip)) return { ...base, next: undefined, holds: false };
+  if (outcome.last || outcome.cancelled || (outcome.lost && !budgetSkip))
+    return { ...base, next: undefined, holds: false };
   const next = nextPrompt({ ...view, sprint }, nonce);
   if (next) return { ...base, sprint: next.sprint, next: next.continuation, holds: false };
   return { ...base, next: undefined, holds: wantsHold(view.hold) };

@@ -43,6 +43,8 @@ export interface TurnOutcome {
   toolCalls: number;
   /** Of the context window that the last request filled, 0 to 1; undefined = not known. */
   contextShare?: number;
+  /** The host takes no next prompt from this end. */
+  last?: true;
 }
 
 /** The one session of a project that receives messages. */

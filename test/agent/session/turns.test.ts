@@ -187,6 +187,26 @@ it('a message is given only where the file says so, because a hook without the d
   expect((await happens({ type: 'turnStart', prompt: 'go on' })).context).toContain(']\ngo\n[');
 });
 
+it('a turn that the host calls failed is told with the error of the host, never with the text that came along', async () => {
+  const { context = '' } = await happens({ type: 'turnStart', prompt: 'go on' });
+  await happens({ type: 'modelRequest', texts: [context] });
+  await happens({ type: 'turnEnd', answer: 'API Error: 529', error: 'Overloaded.', run: '1', last: true });
+  expect(reports).toMatchObject([{ text: 'Overloaded.', failed: true, replyTo: id }]);
+  expect(message()?.ended).toBe('failed');
+});
+
+it('a message that waits at an end from which the host takes no prompt stays unread, and the terminal is not held', async () => {
+  isTerminal = true;
+  await happens({ type: 'turnStart', prompt: 'go on' });
+  const row = { seq: 2, id: 'msg_e_0_2', at: now, kind: 'message', text: 'two', expiresAt: now + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  await turns.steering.away('on');
+  const end = { type: 'turnEnd', answer: undefined, cancelled: true, run: '1', last: true } as const;
+  expect(await happens(end)).toEqual({});
+  expect([turns.status().held, journal.project(p).messages.get('msg_e_0_2')?.phase]).toEqual([false, 'waiting']);
+  expect(texts()).toEqual(['Cancelled at the keyboard.']);
+});
+
 describe('after a restart', () => {
   const line = (type: string, content: string) => `${JSON.stringify({ id: `${type} ${content}`, type, content })}\n`;
 
