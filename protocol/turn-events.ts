@@ -27,6 +27,18 @@ export type TurnEvent =
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what
    * it asks the person at the desk. */
   | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined; asks?: string }
+  /**
+   * The host asks a person before this tool runs: with an answer its own dialog is not needed, without one the dialog decides. `why` = the
+   * agent's reason. `dialog`: `after` = it appears when the hook has returned, `beside` = it is there meanwhile, and the first answer wins.
+   */
+  | {
+      type: 'permission';
+      tool: string;
+      input: Record<string, unknown>;
+      server: string | undefined;
+      why: string | undefined;
+      dialog: 'after' | 'beside';
+    }
   /** `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read. */
   | { type: 'toolEnd'; tool: string; input: Record<string, unknown>; server?: string | undefined; result?: unknown }
   /**
@@ -73,6 +85,8 @@ export interface TurnAnswer {
   deny?: string;
   /** The whole turn ends, with the reason that the user reads; no turnEnd follows. */
   halt?: string;
+  /** The tool may run without a dialog: permission. */
+  allow?: boolean;
   /** Show the host's own dialog at the desk: gate. Never in a headless run, which would hang. */
   ask?: boolean;
   /** Runs with these arguments instead, all of them: gate. */

@@ -1,6 +1,7 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
+import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
@@ -26,6 +27,11 @@ export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   onMode(mode: ApprovalMode): Promise<void>;
 }
 
+export type PermissionCall = HookCall & { event: Extract<TurnEvent, { type: 'permission' }> };
+
+/** UTF-16 units of the agent's reason. */
+const reasonChars = 300;
+
 export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> };
 
 /** Resolves when what a dead daemon left open is denied, before the first hook is served. */
@@ -34,6 +40,8 @@ export async function createApprovals(options: ApprovalsOptions) {
   const questions = createQuestions(options);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
+  /** Calls that the owner has approved at their gate, by session, until the host asks about the same call or the turn is over. */
+  const approved = new Map<string, Set<string>>();
   await questions.closeInterrupted();
 
   async function decide({ agent, event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
@@ -53,8 +61,14 @@ export async function createApprovals(options: ApprovalsOptions) {
     if (verdict === 'ask') {
       // What the rules find may have changed since.
       const isRemembered = rules.length === 0 && always.has(alwaysKey(asked));
-      if (!isRemembered) return questions.ask(asked, policies.user, ref);
+      if (!isRemembered) {
+        const answer = await questions.ask(asked, policies.user, ref);
+        const runs = { ...call, input: answer.input ?? call.input };
+        if (answer.deny === undefined && !answer.ask) noteApproved(session, runs);
+        return answer;
+      }
       questions.note(asked, 'remembered');
+      noteApproved(session, { ...call, input: input ?? call.input });
     }
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
@@ -62,6 +76,45 @@ export async function createApprovals(options: ApprovalsOptions) {
       await options.send(textItem(key, 'reply', `Checkpoint before ${call.tool}: ${ref}`));
     }
     return inputAnswer(input);
+  }
+
+  function noteApproved(session: string, call: ToolCall): void {
+    const calls = approved.get(session) ?? new Set();
+    approved.set(session, calls.add(hashOf(call)));
+  }
+
+  /** The host asks a person: the phone is asked, unless the owner has approved this very call a moment ago. */
+  async function permit({ agent, event, session, cwd }: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+    const { tool, server, input, why } = event;
+    const call: ToolCall = { agent, tool, server, input };
+    const hash = hashOf(call);
+    if (approved.get(session)?.delete(hash)) return { allow: true };
+    const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
+    const { judgement } = judged;
+    const reasons = [
+      ...judgement.why,
+      ...(why === undefined ? [] : [`the agent's reason: ${oneLine(why, reasonChars)}`]),
+    ];
+    const asked = {
+      ...judged,
+      judgement: { ...judgement, why: reasons },
+      call,
+      session,
+      cwd,
+      hash,
+      host,
+      hasDialog: true,
+    };
+    if (judgement.verdict === 'stop' || judgement.verdict === 'deny') {
+      questions.note(asked, 'policy-deny');
+      return { deny: `Denied by the policy of wa-sync: ${sentence(judgement.why)}` };
+    }
+    if (judgement.rules.length === 0 && always.has(alwaysKey(asked))) return { allow: true };
+    // A policy that would rewrite the call has done so at the gate: what the host asks about is what runs.
+    const plain: Asked = { ...asked, judgement: { ...asked.judgement, input: undefined } };
+    const answer = await questions.ask(plain, policies.user, undefined);
+    if (answer.ask) return {};
+    return answer.deny === undefined ? { allow: true } : { deny: answer.deny };
   }
 
   /** Why this user's answer does not count; undefined = it does. */
@@ -192,6 +245,17 @@ export async function createApprovals(options: ApprovalsOptions) {
         return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
       }
     },
+    /** `{}` = no decision: the host's own dialog decides. Never rejects. */
+    async permission(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+      try {
+        return await permit(call, host);
+      } catch (cause) {
+        log('error', 'permission failed', { project: project.key, error: (cause as Error).message });
+        return {};
+      }
+    },
+    /** No call of this session that was approved waits for a dialog any more. */
+    turnOver: (session: string) => void approved.delete(session),
     /** What the phone gets for a control about approvals; undefined = another control. */
     async answer({ id, control }: ControlRow): Promise<OutboxItem[] | undefined> {
       const key = `reply_${id}`;

@@ -11,6 +11,7 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding, Config } from '../config.ts';
 import { meterTokens } from '../drivers/session-file.ts';
+import { askWords } from '../drivers/tool-words.ts';
 import { verifyAll, workstationOf } from '../drivers/workstations.ts';
 import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
@@ -22,7 +23,7 @@ import { isAlive } from '../process.ts';
 import { pressInTerminal, terminalScreen } from '../tmux.ts';
 import { visible } from '../visible.ts';
 import { createAfterTool, type ToolEnd } from './after-tool.ts';
-import { createApprovals } from './approvals.ts';
+import { createApprovals, type PermissionCall } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { budgetPrefix, createBudgeting } from './budgets.ts';
 import { toolsOf } from './danger/call.ts';
@@ -205,6 +206,19 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     return after.run(call, host);
   }
 
+  /** A dialog that appears only after the hook is not kept from a person who sits there. */
+  async function permission(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+    const { event } = call;
+    const waits = event.dialog === 'beside' || !io.isPresent();
+    const answer = waits ? await approvals.permission(call, host) : {};
+    const isLeft = answer.allow === undefined && answer.deny === undefined;
+    if (isLeft && event.dialog === 'after' && !waits) {
+      const text = toolsOf(call.agent).command(event.input) ?? toolsOf(call.agent).file(event.input) ?? '';
+      dialogs.opened(call, host.pid, { kind: 'permission', title: askWords({ ...call, ...event }), text });
+    }
+    return answer;
+  }
+
   async function onTurnStart(call: HookCall): Promise<TurnAnswer> {
     after.turnStarts(call.session);
     const only = onlyTools(await policiesFor(call));
@@ -248,7 +262,9 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       const { event } = call;
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
+        if (event.type === 'permission') return await permission({ ...call, event }, host);
         if (event.type === 'toolEnd') return await afterTool({ ...call, event }, host);
+        if (event.type === 'turnStart' || event.type === 'turnEnd') approvals.turnOver(call.session);
         if (event.type === 'turnStart') return await onTurnStart(call);
         if (event.type === 'turnEnd') {
           const used = await budgets.turnEnded(call);

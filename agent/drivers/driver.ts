@@ -5,9 +5,10 @@ import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-event
 
 /**
  * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
- * Both may be held for as long as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
+ * Both may be held for as long as a person takes. `permission`: the host is about to ask a person, and does so when it gets no answer.
+ * `toolEnd`: a tool has run, and the model is about to read its result.
  */
-export type EventKind = 'gate' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
+export type EventKind = 'gate' | 'permission' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
 
 /** Pure and without packages. Must keep no state between two calls. */
 export interface Driver {
@@ -30,20 +31,34 @@ export interface Driver {
    * end must be the same for equal bytes and different for each end of a session, or undefined where the payload names none.
    */
   readCall(event: string, payload: unknown): HookCall | undefined;
-  /** Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate and a next prompt at every turn end. */
+  /**
+   * Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate, both answers at every
+   * permission, and a next prompt at every turn end.
+   */
   writeAnswer(event: string, answer: TurnAnswer): object;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
    * line, and never throw.
    */
   readSession(text: string): SessionRecord;
+  /**
+   * The folder in which the session began, from the first line of its session file. Absent = `cwd` of every payload is in it. A host whose
+   * payloads name the folder of the command at hand must have it, because the folder decides whose gate it is.
+   */
+  sessionFolder?(head: string): string | undefined;
   readonly tools: Tools;
   /** Must be true when the command line starts a run without a person: a held hook would never let such a run end. */
   isHeadless(argv: readonly string[]): boolean;
+  /** Must be true for a process that runs the sessions of several terminals and is in none of them. Absent = the host has none. */
+  isServer?(argv: readonly string[]): boolean;
   /** Options with which the host shows no dialog before a tool, so that the gate alone asks. Must be used only while approvals are on. */
   readonly withoutDialogs: readonly string[];
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
+  /** The next prompt of a turn's end goes on in the same turn: no turn start is told, and the answer of the next end is of that prompt alone. */
+  readonly continuesInTurn?: boolean;
+  /** False = a gate can refuse a tool, and not end the turn: it refuses each further tool instead. */
+  readonly canHalt?: boolean;
 }
 
 /** The content of the part of a session file that was read. */
@@ -54,6 +69,8 @@ export interface SessionRecord {
   answer: string | undefined;
   /** Text of an API error after the last prompt. */
   error: string | undefined;
+  /** The error ended the turn, and the host tells that to no hook. */
+  isOver?: boolean;
   /** The user cancelled at the keyboard. */
   cancelled: boolean;
   /** The model that answered last, by the host's name. */

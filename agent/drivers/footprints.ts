@@ -1,5 +1,6 @@
 // The footprints of all coding agents, with or without a driver, because the running agent must not open the gate of another. Pure.
 
+import { footprint as codex } from './codex/footprint.ts';
 import type { Footprint } from './driver.ts';
 import { footprint as gemini } from './gemini/footprint.ts';
 
@@ -19,17 +20,7 @@ let all: readonly Footprint[] = [
       { path: 'skills', kind: 'skill' },
     ],
   },
-  {
-    name: 'codex',
-    programs: ['codex', 'codex-cli', 'codex-code'],
-    folder: '.codex',
-    names: ['config.toml', 'hooks.json', 'hooks', 'rules'],
-    homeFiles: [],
-    beside: ['/etc/codex/config.toml', '/etc/codex/requirements.toml'],
-    variables: ['CODEX_HOME'],
-    leavesOut: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
-    workflows: [],
-  },
+  codex,
 ];
 
 /** For tests: adds a footprint, and returns the function that removes it. */

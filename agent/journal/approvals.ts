@@ -22,6 +22,8 @@ export type Verdict =
   | 'desk'
   /** The asking hook is gone: nothing runs. */
   | 'withdrawn'
+  /** The dialog of the host was answered first. */
+  | 'elsewhere'
   /** The daemon ended during the wait: the hook itself denied. */
   | 'interrupted'
   /** A STOP by the owner, or one that another program wrote into the inbox file. */
@@ -34,6 +36,8 @@ export interface AskedApproval {
   /** Hash of tool, server and the original arguments. */
   hash: string;
   expiresAt: number;
+  /** The host asks with a dialog of its own when there is no answer. */
+  hasDialog?: true;
 }
 
 /** Usage of a day, for the budgets. `granted`: how often the owner allowed the same amount again. */

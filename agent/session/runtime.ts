@@ -41,6 +41,8 @@ export function createRuntime(options: TurnsOptions): Runtime {
   let state = restoreState(project, clock());
   let keeping = 0;
 
+  const driver = () => (state.agent === undefined ? undefined : driverOf(state.agent));
+
   function viewOf({ messages, further }: Waiting): TurnView {
     const { bound, turn, chain } = state;
     const away = project.settings.get('away') ?? false;
@@ -54,8 +56,9 @@ export function createRuntime(options: TurnsOptions): Runtime {
       degraded: false,
       offered: turn.phase === 'offered' ? turn.text : undefined,
       continuations: chain.length,
-      maxContinuations: state.agent === undefined ? undefined : driverOf(state.agent)?.maxContinuations,
+      maxContinuations: driver()?.maxContinuations,
       stop: currentStop(project, inbox.foreignStop()),
+      canHalt: driver()?.canHalt !== false,
       sprint: project.sprint,
       sprintText: options.sprintText,
       hold: {

@@ -61,6 +61,8 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
       return gate(event, view);
+    case 'permission':
+      return view.stop?.type === 'abort' ? { answer: { deny: abortText(view.stop) }, effects: [] } : nothing;
     case 'toolEnd': {
       const inTurn = view.waiting.filter((message) => !message.later);
       return given(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
@@ -117,6 +119,8 @@ function withNotices(decision: Decision, notices: readonly string[]): Decision {
 function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
   if (view.stop?.type === 'abort') {
     const reason = abortText(view.stop);
+    // Each tool up to the end of the turn, at which the abort has had its effect.
+    if (view.canHalt === false) return { answer: { deny: reason }, effects: [] };
     return {
       answer: { deny: reason, halt: reason },
       effects: [{ type: 'stopSpent', how: { beforeTool: event.tool } }],

@@ -74,6 +74,8 @@ export interface TurnView {
   /** How many of them the host takes in a row before it drops one. Absent = no limit. */
   maxContinuations?: number | undefined;
   stop: StopView | undefined;
+  /** A gate can end the turn. Absent = yes. */
+  canHalt?: boolean;
   sprint: Sprint | undefined;
   /** The owner's own words for a sprint's tasks. */
   sprintText: string | undefined;

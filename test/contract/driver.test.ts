@@ -31,22 +31,38 @@ interface Recorded {
   headless: string[];
 }
 
-const fixtures = join(import.meta.dirname, '..', 'fixtures', 'gemini-0.61.0');
+const fixtures = join(import.meta.dirname, '..', 'fixtures');
+const patched = (patch: string) => ({ patch: `*** Begin Patch\n${patch}\n*** End Patch`, files: ['a.txt'] });
 const base = { who: 's', where: '/p', log: '/p/log' };
 
-const recorded: Record<string, Recorded> = {
-  gemini: {
-    payloads: readdirSync(join(fixtures, 'hooks'))
+/** Of the hooks and the session file that the real program wrote. */
+function recordedBy(program: string): Pick<Recorded, 'payloads' | 'session'> {
+  const folder = join(fixtures, program);
+  return {
+    payloads: readdirSync(join(folder, 'hooks'))
       .filter((name) => name !== 'env.json')
       .map((name) => ({
         event: name.split('.')[0] ?? '',
-        payload: JSON.parse(readFileSync(join(fixtures, 'hooks', name), 'utf8')),
+        payload: JSON.parse(readFileSync(join(folder, 'hooks', name), 'utf8')),
       })),
-    session: readFileSync(join(fixtures, 'session.interactive.jsonl'), 'utf8'),
+    session: readFileSync(join(folder, 'session.interactive.jsonl'), 'utf8'),
+  };
+}
+
+const recorded: Record<string, Recorded> = {
+  gemini: {
+    ...recordedBy('gemini-0.61.0'),
     says: { prompt: 'AAA', tool: 'run_shell_command', tokens: 1 },
     edit: { file_path: 'a.txt', old_string: 'one', new_string: 'two' },
     write: { file_path: 'a.txt', content: 'two' },
     headless: ['node', '/usr/bin/gemini', '-p', 'x'],
+  },
+  codex: {
+    ...recordedBy('codex-0.169.0'),
+    says: { prompt: '-queued --resume text', tool: 'Bash', tokens: 1 },
+    edit: patched('*** Update File: a.txt\n@@\n-one\n+two'),
+    write: patched('*** Add File: a.txt\n+two'),
+    headless: ['codex', 'exec', 'x'],
   },
   scripted: {
     payloads: [
@@ -129,6 +145,11 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
     for (const event of Object.keys(driver.events)) expect(driver.writeAnswer(event, {})).toEqual({});
     for (const event of eventsOf('gate')) {
       expect(JSON.stringify(driver.writeAnswer(event, { deny: 'because of this' }))).toContain('because of this');
+    }
+    for (const event of eventsOf('permission')) {
+      expect(JSON.stringify(driver.writeAnswer(event, { deny: 'because of this' }))).toContain('because of this');
+      expect(driver.writeAnswer(event, { allow: true })).not.toEqual({});
+      expect(driver.writeAnswer(event, { ask: true })).toEqual({});
     }
     for (const event of eventsOf('turnEnd')) {
       expect(JSON.stringify(driver.writeAnswer(event, { next: 'go on' }))).toContain('go on');

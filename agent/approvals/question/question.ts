@@ -225,6 +225,7 @@ export const verdictTexts: Readonly<Record<Verdict, string>> = {
   timeout: '⌛ Too late, denied: no answer came in time.',
   desk: '⌛ Not answered in time: the dialog waits at the terminal.',
   withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
+  elsewhere: '▫️ It is over: answered or cancelled at the terminal.',
   interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
   stopped: '⛔ Denied by your STOP.',
   stoppedInFile: '⛔ Denied: another program wrote a STOP into the inbox file.',

@@ -65,6 +65,8 @@ export interface Asked extends Judged {
   /** Of the original arguments. */
   hash: string;
   host: GateHost;
+  /** The host asks with a dialog of its own: no answer leaves the call to the dialog. */
+  hasDialog?: boolean;
 }
 
 export interface Question extends Asked {
@@ -102,8 +104,9 @@ const unreachedText = `The question has not reached the phone in time, because t
 /** The journal or the outbox failed. */
 export const brokenText = `The log of wa-sync says why: most often its disk is full. ${wayOut}`;
 
-/** What the answer needs on its way to the host, before the host gives up. */
+/** What the answer needs on its way to the host, before the host gives up; with less time than a person takes, a third of the time. */
 const hostMarginMs = 30_000;
+const marginOf = (maxMs: number) => Math.min(hostMarginMs, Math.ceil(maxMs / 3));
 
 /** A person answers one question after the other. More questions come from a loop, and each holds a hook, a call and a message. */
 export const maxOpenQuestions = 50;
@@ -127,9 +130,10 @@ export function createQuestions(options: QuestionsOptions) {
       const text = `${maxOpenQuestions} calls wait for your answer. Until one is answered, further ones are denied.`;
       void options.show(textItem(`notice_${randomBytes(12).toString('hex')}`, 'approval', text));
     }
-    return {
-      deny: `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
-    };
+    return unasked(
+      asked,
+      `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
+    );
   }
 
   /** False = it was settled before. A verdict that cannot be journalled denies. */
@@ -162,13 +166,18 @@ export function createQuestions(options: QuestionsOptions) {
   /** Settles a question whose time is over or whose hook is gone. True = settled now. */
   async function expireIfLate(question: Question): Promise<boolean> {
     const { id, call, host, expiresAt, onTimeout } = question;
+    if (host.isGone() && question.hasDialog) {
+      await settle(question, 'elsewhere', toDialog);
+      return true;
+    }
     if (host.isGone()) {
       await settle(question, 'withdrawn', { deny: 'The coding agent no longer waited for the answer.' });
       return true;
     }
     if (clock() < expiresAt) return false;
     const isAtDesk =
-      onTimeout === 'desk' && host.pid !== undefined && (await options.isInteractive(host.pid, call.agent));
+      question.hasDialog ||
+      (onTimeout === 'desk' && host.pid !== undefined && (await options.isInteractive(host.pid, call.agent)));
     if (isAtDesk) {
       await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     } else {
@@ -183,13 +192,14 @@ export function createQuestions(options: QuestionsOptions) {
   async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
     const { call, hash, judgement, host } = asked;
     const id = randomBytes(6).toString('hex');
-    const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
+    const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - marginOf(host.maxMs));
     if (waitMs <= 0)
-      return {
-        deny: `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
-      };
+      return unasked(
+        asked,
+        `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
+      );
     const expiresAt = clock() + waitMs;
-    const { onTimeout } = user;
+    const onTimeout = asked.hasDialog ? 'desk' : user.onTimeout;
     const runs: ToolCall = { ...call, input: judgement.input ?? call.input };
     const shown = await shows.question({
       call: runs,
@@ -203,26 +213,30 @@ export function createQuestions(options: QuestionsOptions) {
     });
     if (!shown) {
       note(asked, 'unshown');
-      return {
-        deny: 'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.',
-      };
+      return unasked(
+        asked,
+        'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.',
+      );
     }
     const { part, hides } = shown;
     // Only a call that was shown whole, and in which no rule finds anything, is approved for more than once.
     const always = judgement.rules.length === 0 && !hides;
     // Journal, wait, question: an answer may be here before `send` returns.
-    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
+    const dialog = asked.hasDialog ? ({ hasDialog: true } as const) : {};
+    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt, ...dialog } });
     const verdict = new Promise<TurnAnswer>((resolve) => {
       waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, editing: false, settling: false, resolve });
     });
     log('info', 'approval asked', { project: project.key, id, tool: call.tool });
     try {
-      await options.send(questionItem({ id, hash }, part, { always, edit: commandOf(runs) !== undefined }));
+      await options.send(
+        questionItem({ id, hash }, part, { always, edit: !asked.hasDialog && commandOf(runs) !== undefined }),
+      );
     } catch (cause) {
       log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
       const deny = `wa-sync could not ask the owner, so this was denied. ${brokenText}`;
       const question = waiting.get(id);
-      if (question) await settle(question, 'withdrawn', { deny });
+      if (question) await settle(question, asked.hasDialog ? 'desk' : 'withdrawn', unasked(asked, deny));
     }
     return verdict;
   }
@@ -261,15 +275,24 @@ export function createQuestions(options: QuestionsOptions) {
     all: () => [...waiting.values()],
     /** Denies what a dead daemon left open. */
     async closeInterrupted(): Promise<void> {
-      for (const { id, tool, hash } of [...project.approvals.open.values()]) {
-        await options.record({ t: 'decided', id, verdict: 'interrupted' });
+      for (const { id, tool, hash, hasDialog } of [...project.approvals.open.values()]) {
+        const verdict = hasDialog ? 'desk' : 'interrupted';
+        await options.record({ t: 'decided', id, verdict });
         const source = project.outbox.get(questionKey(id))?.source;
         const part = source?.kind === 'item' ? source.item.parts[0] : undefined;
-        if (part) await options.send(verdictItem(id, part, 'interrupted'));
-        options.audit({ tool, verdict: 'interrupted', hash, session: '', why: [] });
+        if (part) await options.send(verdictItem(id, part, verdict));
+        options.audit({ tool, verdict, hash, session: '', why: [] });
       }
     },
   };
+}
+
+/** The host's own dialog decides. */
+const toDialog: TurnAnswer = { ask: true };
+
+/** The owner could not be asked. */
+function unasked({ hasDialog }: Asked, deny: string): TurnAnswer {
+  return hasDialog ? toDialog : { deny };
 }
 
 /** `input` = the arguments that run in place of the call's own. */
