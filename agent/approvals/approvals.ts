@@ -1,13 +1,13 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
-import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
+import type { PermissionCall } from './permissions.ts';
 import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
 import { actionOf, approvalPrefix, readAction, textItem, verdictTexts, withCode } from './question/question.ts';
@@ -27,11 +27,6 @@ export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   onMode(mode: ApprovalMode): Promise<void>;
 }
 
-export type PermissionCall = HookCall & { event: Extract<TurnEvent, { type: 'permission' }> };
-
-/** UTF-16 units of the agent's reason. */
-const reasonChars = 300;
-
 export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> };
 
 /** Resolves when what a dead daemon left open is denied, before the first hook is served. */
@@ -40,8 +35,6 @@ export async function createApprovals(options: ApprovalsOptions) {
   const questions = createQuestions(options);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
-  /** Calls that the owner has approved at their gate, by session, until the host asks about the same call or the turn is over. */
-  const approved = new Map<string, Set<string>>();
   await questions.closeInterrupted();
 
   async function decide({ agent, event, session, cwd }: GateCall, host: GateHost): Promise<TurnAnswer> {
@@ -61,60 +54,34 @@ export async function createApprovals(options: ApprovalsOptions) {
     if (verdict === 'ask') {
       // What the rules find may have changed since.
       const isRemembered = rules.length === 0 && always.has(alwaysKey(asked));
-      if (!isRemembered) {
-        const answer = await questions.ask(asked, policies.user, ref);
-        const runs = { ...call, input: answer.input ?? call.input };
-        if (answer.deny === undefined && !answer.ask) noteApproved(session, runs);
-        return answer;
-      }
+      if (!isRemembered) return questions.ask(asked, policies.user, ref);
       questions.note(asked, 'remembered');
-      noteApproved(session, { ...call, input: input ?? call.input });
     }
+    const isAllowed = verdict === 'ask';
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
       const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
       await options.send(textItem(key, 'reply', `Checkpoint before ${call.tool}: ${ref}`));
     }
-    return inputAnswer(input);
+    return { ...(isAllowed ? { allow: true as const } : {}), ...inputAnswer(input) };
   }
 
-  function noteApproved(session: string, call: ToolCall): void {
-    const calls = approved.get(session) ?? new Set();
-    approved.set(session, calls.add(hashOf(call)));
-  }
-
-  /** The host asks a person: the phone is asked, unless the owner has approved this very call a moment ago. */
-  async function permit({ agent, event, session, cwd }: PermissionCall, host: GateHost): Promise<TurnAnswer> {
-    const { tool, server, input, why } = event;
-    const call: ToolCall = { agent, tool, server, input };
-    const hash = hashOf(call);
-    if (approved.get(session)?.delete(hash)) return { allow: true };
+  /** Beside a dialog of the host: it asks already, so that the mode does not matter, and only what a policy forbids is decided unasked. */
+  async function besideDialog({ agent, event, session, cwd }: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+    const call: ToolCall = { agent, tool: event.tool, server: event.server, input: event.input };
+    const { question } = toolsOf(agent);
+    // Its gate has shown the question, and only the terminal can answer it.
+    if (call.server === undefined && call.tool === question?.tool) return {};
     const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
-    const { judgement } = judged;
-    const reasons = [
-      ...judgement.why,
-      ...(why === undefined ? [] : [`the agent's reason: ${oneLine(why, reasonChars)}`]),
-    ];
-    const asked = {
-      ...judged,
-      judgement: { ...judgement, why: reasons },
-      call,
-      session,
-      cwd,
-      hash,
-      host,
-      hasDialog: true,
-    };
-    if (judgement.verdict === 'stop' || judgement.verdict === 'deny') {
+    const asked: Asked = { ...judged, call, session, cwd, hash: hashOf(call), host, besideDialog: true };
+    const { verdict, why, rules, input } = judged.judgement;
+    if (verdict === 'deny' || verdict === 'stop') {
       questions.note(asked, 'policy-deny');
-      return { deny: `Denied by the policy of wa-sync: ${sentence(judgement.why)}` };
+      return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
     }
-    if (judgement.rules.length === 0 && always.has(alwaysKey(asked))) return { allow: true };
-    // A policy that would rewrite the call has done so at the gate: what the host asks about is what runs.
-    const plain: Asked = { ...asked, judgement: { ...asked.judgement, input: undefined } };
-    const answer = await questions.ask(plain, policies.user, undefined);
-    if (answer.ask) return {};
-    return answer.deny === undefined ? { allow: true } : { deny: answer.deny };
+    if (rules.length > 0 || !always.has(alwaysKey(asked))) return questions.ask(asked, policies.user, undefined);
+    questions.note(asked, 'remembered');
+    return { allow: true, ...inputAnswer(input) };
   }
 
   /** Why this user's answer does not count; undefined = it does. */
@@ -169,7 +136,8 @@ export async function createApprovals(options: ApprovalsOptions) {
   async function approve(question: Question, verdict: 'approved' | 'always', by: string): Promise<boolean> {
     const now = await judgeNow(question.call, question.cwd, project.approvals.mode, options);
     const change = whatChanged(question, now);
-    if (change === undefined) return questions.settle(question, verdict, inputAnswer(question.judgement.input), { by });
+    if (change === undefined)
+      return questions.settle(question, verdict, { allow: true, ...inputAnswer(question.judgement.input) }, { by });
     await refuse(question, change, by);
     return false;
   }
@@ -215,7 +183,7 @@ export async function createApprovals(options: ApprovalsOptions) {
       return undefined;
     }
     const how = { by: userId, detail: command, hash: hashOf(call), runs: call.input };
-    await questions.settle(question, 'edited', inputAnswer(call.input), how);
+    await questions.settle(question, 'edited', { allow: true, input: { ...call.input } }, how);
     return undefined;
   }
 
@@ -245,17 +213,15 @@ export async function createApprovals(options: ApprovalsOptions) {
         return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
       }
     },
-    /** `{}` = no decision: the host's own dialog decides. Never rejects. */
+    /** Holds until there is a verdict, or the terminal was quicker. Never rejects. */
     async permission(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {
       try {
-        return await permit(call, host);
+        return await besideDialog(call, host);
       } catch (cause) {
-        log('error', 'permission failed', { project: project.key, error: (cause as Error).message });
+        log('error', 'permission not asked', { project: project.key, error: (cause as Error).message });
         return {};
       }
     },
-    /** No call of this session that was approved waits for a dialog any more. */
-    turnOver: (session: string) => void approved.delete(session),
     /** What the phone gets for a control about approvals; undefined = another control. */
     async answer({ id, control }: ControlRow): Promise<OutboxItem[] | undefined> {
       const key = `reply_${id}`;

@@ -11,7 +11,6 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding, Config } from '../config.ts';
 import { meterTokens } from '../drivers/session-file.ts';
-import { askWords } from '../drivers/tool-words.ts';
 import { verifyAll, workstationOf } from '../drivers/workstations.ts';
 import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
@@ -23,13 +22,14 @@ import { isAlive } from '../process.ts';
 import { pressInTerminal, terminalScreen } from '../tmux.ts';
 import { visible } from '../visible.ts';
 import { createAfterTool, type ToolEnd } from './after-tool.ts';
-import { createApprovals, type PermissionCall } from './approvals.ts';
+import { createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { budgetPrefix, createBudgeting } from './budgets.ts';
 import { toolsOf } from './danger/call.ts';
 import { knownPlaces } from './danger/surroundings.ts';
 import { createDialogs, dialogPrefix } from './dialogs.ts';
 import type { Gates } from './gate-files.ts';
+import { createPermissions } from './permissions.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
 import {
@@ -160,6 +160,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     onCancelled: io.onCancelled,
     log,
   });
+  const permissions = createPermissions({ ask: approvals.permission, isPresent: io.isPresent, clock });
   const after = createAfterTool({
     dir: binding.dir,
     // A policy that was just broken must not switch a filter off.
@@ -206,19 +207,6 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     return after.run(call, host);
   }
 
-  /** A dialog that appears only after the hook is not kept from a person who sits there. */
-  async function permission(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {
-    const { event } = call;
-    const waits = event.dialog === 'beside' || !io.isPresent();
-    const answer = waits ? await approvals.permission(call, host) : {};
-    const isLeft = answer.allow === undefined && answer.deny === undefined;
-    if (isLeft && event.dialog === 'after' && !waits) {
-      const text = toolsOf(call.agent).command(event.input) ?? toolsOf(call.agent).file(event.input) ?? '';
-      dialogs.opened(call, host.pid, { kind: 'permission', title: askWords({ ...call, ...event }), text });
-    }
-    return answer;
-  }
-
   async function onTurnStart(call: HookCall): Promise<TurnAnswer> {
     after.turnStarts(call.session);
     const only = onlyTools(await policiesFor(call));
@@ -241,6 +229,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     sees(call: HookCall): void {
       try {
         dialogs.sees(call);
+        permissions.sees(call);
         ungated.sees(call);
       } catch (cause) {
         failed(call, cause);
@@ -262,9 +251,8 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       const { event } = call;
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
-        if (event.type === 'permission') return await permission({ ...call, event }, host);
+        if (event.type === 'permission') return await permissions.decide({ ...call, event }, host);
         if (event.type === 'toolEnd') return await afterTool({ ...call, event }, host);
-        if (event.type === 'turnStart' || event.type === 'turnEnd') approvals.turnOver(call.session);
         if (event.type === 'turnStart') return await onTurnStart(call);
         if (event.type === 'turnEnd') {
           const used = await budgets.turnEnded(call);

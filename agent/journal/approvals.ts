@@ -20,10 +20,10 @@ export type Verdict =
   /** No answer in time: denied, or left to the dialog at the terminal. */
   | 'timeout'
   | 'desk'
+  /** The host's own dialog waits, or has its answer: nothing was decided here. */
+  | 'elsewhere'
   /** The asking hook is gone: nothing runs. */
   | 'withdrawn'
-  /** The dialog of the host was answered first. */
-  | 'elsewhere'
   /** The daemon ended during the wait: the hook itself denied. */
   | 'interrupted'
   /** A STOP by the owner, or one that another program wrote into the inbox file. */
@@ -36,8 +36,8 @@ export interface AskedApproval {
   /** Hash of tool, server and the original arguments. */
   hash: string;
   expiresAt: number;
-  /** The host asks with a dialog of its own when there is no answer. */
-  hasDialog?: true;
+  /** The host's own dialog asks as well, and no answer leaves the call to it. */
+  besideDialog?: true;
 }
 
 /** Usage of a day, for the budgets. `granted`: how often the owner allowed the same amount again. */

@@ -55,6 +55,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       turnRuns: turn.phase === 'running',
       degraded: false,
       offered: turn.phase === 'offered' ? turn.text : undefined,
+      stale: state.stale,
       continuations: chain.length,
       maxContinuations: driver()?.maxContinuations,
       stop: currentStop(project, inbox.foreignStop()),
@@ -67,6 +68,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
         fromPhone: chain.fromPhone && state.seenAt <= state.startedAt,
         nobody: !isPresent(state, { ...options, away, now: clock() }),
         interactive: state.interactive ?? false,
+        queues: state.queues,
       },
       answeredAt: state.answeredAt,
     };

@@ -43,12 +43,15 @@ export function createSettlement(runtime: Runtime) {
   /** `texts` = what the model was sent, where the host says so. */
   async function prove(texts: readonly string[] | undefined): Promise<void> {
     const ids = unproved();
-    // After Esc the host writes a held prompt into its session file and never sends it.
-    if (ids.length === 0 || isLost(runtime.state)) return;
+    // After Esc a host may write a held prompt into its session file and never send it.
+    const { agent } = runtime.state;
+    const isDoubtful = isLost(runtime.state) && !(agent !== undefined && driverOf(agent)?.continuesInTurn);
+    if (ids.length === 0 || isDoubtful) return;
     const seen = [...(texts ?? []), ...((await turnRecord(placeIn(runtime.state)))?.prompts ?? [])];
     const proved = ids.filter((id) => seen.some((text) => text.includes(id)));
     if (proved.length === 0) return;
     await journal.append([{ t: 'proved', p: project.key, at: clock(), ids: proved }]);
+    dispatch({ type: 'modelSeen' });
     options.onReceipts();
   }
 
@@ -90,8 +93,9 @@ export function createSettlement(runtime: Runtime) {
     ): Promise<SettledTurn> {
       const { turn, chain } = runtime.state;
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
+      const isJoined = continued && !driverOf(at.tool)?.continuesInTurn;
       const fresh =
-        continued && hostAnswer?.startsWith(chain.answer) ? hostAnswer.slice(chain.answer.length) : hostAnswer;
+        isJoined && hostAnswer?.startsWith(chain.answer) ? hostAnswer.slice(chain.answer.length) : hostAnswer;
       const said = fresh?.trim() === '' ? undefined : fresh;
       const isOver = host.error !== undefined || host.cancelled === true;
       const record = await settledRecord(at, said !== undefined || isOver, lagMs);

@@ -82,6 +82,7 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
 }
 
 function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
+  if (view.stale?.includes(prompt)) return { answer: { deny: staleText }, effects: [] };
   // The host may append texts of other hooks to the prompt of wa-sync.
   const continued = view.offered !== undefined && prompt.startsWith(view.offered);
   if (!continued && (view.turnRuns || view.offered !== undefined)) {
@@ -115,6 +116,8 @@ function withNotices(decision: Decision, notices: readonly string[]): Decision {
   const shown = [...notices, ...(notice === undefined ? [] : [notice])];
   return shown.length === 0 ? decision : { ...decision, answer: { ...decision.answer, notice: shown.join('\n') } };
 }
+
+const staleText = 'wa-sync: what this prompt of the queue carries has gone another way already.';
 
 function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
   if (view.stop?.type === 'abort') {

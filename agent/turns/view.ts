@@ -69,6 +69,8 @@ export interface TurnView {
   degraded: boolean;
   /** What the last turn's end was answered with as the next prompt, until the host starts it. */
   offered: string | undefined;
+  /** Prompts that must not begin a turn: what they carry went another way. Absent = none. */
+  stale?: readonly string[];
   /** Turns that wa-sync started since the last prompt of a person. */
   continuations: number;
   /** How many of them the host takes in a row before it drops one. Absent = no limit. */

@@ -65,8 +65,8 @@ export interface Asked extends Judged {
   /** Of the original arguments. */
   hash: string;
   host: GateHost;
-  /** The host asks with a dialog of its own: no answer leaves the call to the dialog. */
-  hasDialog?: boolean;
+  /** The host's own dialog waits as well: whoever is first decides, and no answer of ours leaves the call to it. */
+  besideDialog?: true;
 }
 
 export interface Question extends Asked {
@@ -104,9 +104,8 @@ const unreachedText = `The question has not reached the phone in time, because t
 /** The journal or the outbox failed. */
 export const brokenText = `The log of wa-sync says why: most often its disk is full. ${wayOut}`;
 
-/** What the answer needs on its way to the host, before the host gives up; with less time than a person takes, a third of the time. */
+/** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
-const marginOf = (maxMs: number) => Math.min(hostMarginMs, Math.ceil(maxMs / 3));
 
 /** A person answers one question after the other. More questions come from a loop, and each holds a hook, a call and a message. */
 export const maxOpenQuestions = 50;
@@ -123,6 +122,7 @@ export function createQuestions(options: QuestionsOptions) {
   }
 
   function denyOneMore(asked: Asked): TurnAnswer {
+    if (asked.besideDialog) return {};
     note(asked, 'too-many');
     if (!isLimitShown) {
       isLimitShown = true;
@@ -130,10 +130,9 @@ export function createQuestions(options: QuestionsOptions) {
       const text = `${maxOpenQuestions} calls wait for your answer. Until one is answered, further ones are denied.`;
       void options.show(textItem(`notice_${randomBytes(12).toString('hex')}`, 'approval', text));
     }
-    return unasked(
-      asked,
-      `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
-    );
+    return {
+      deny: `Denied: ${maxOpenQuestions} calls already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
+    };
   }
 
   /** False = it was settled before. A verdict that cannot be journalled denies. */
@@ -151,7 +150,11 @@ export function createQuestions(options: QuestionsOptions) {
     } catch (cause) {
       log('error', 'verdict not kept', { project: project.key, id, error: (cause as Error).message });
       waiting.delete(id);
-      question.resolve({ deny: `wa-sync could not keep the verdict of the owner, so this was denied. ${brokenText}` });
+      question.resolve(
+        question.besideDialog
+          ? {}
+          : { deny: `wa-sync could not keep the verdict of the owner, so this was denied. ${brokenText}` },
+      );
       return true;
     }
     waiting.delete(id);
@@ -165,10 +168,11 @@ export function createQuestions(options: QuestionsOptions) {
 
   /** Settles a question whose time is over or whose hook is gone. True = settled now. */
   async function expireIfLate(question: Question): Promise<boolean> {
-    const { id, call, host, expiresAt, onTimeout } = question;
-    if (host.isGone() && question.hasDialog) {
-      await settle(question, 'elsewhere', toDialog);
-      return true;
+    const { id, call, host, expiresAt, onTimeout, besideDialog } = question;
+    if (besideDialog) {
+      const isOver = host.isGone();
+      if (isOver || clock() >= expiresAt) await settle(question, isOver ? 'elsewhere' : 'desk', {});
+      return isOver || clock() >= expiresAt;
     }
     if (host.isGone()) {
       await settle(question, 'withdrawn', { deny: 'The coding agent no longer waited for the answer.' });
@@ -176,8 +180,7 @@ export function createQuestions(options: QuestionsOptions) {
     }
     if (clock() < expiresAt) return false;
     const isAtDesk =
-      question.hasDialog ||
-      (onTimeout === 'desk' && host.pid !== undefined && (await options.isInteractive(host.pid, call.agent)));
+      onTimeout === 'desk' && host.pid !== undefined && (await options.isInteractive(host.pid, call.agent));
     if (isAtDesk) {
       await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     } else {
@@ -190,16 +193,16 @@ export function createQuestions(options: QuestionsOptions) {
   }
 
   async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
-    const { call, hash, judgement, host } = asked;
+    const { call, hash, judgement, host, besideDialog } = asked;
     const id = randomBytes(6).toString('hex');
-    const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - marginOf(host.maxMs));
+    const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
+    if (waitMs <= 0 && besideDialog) return {};
     if (waitMs <= 0)
-      return unasked(
-        asked,
-        `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
-      );
+      return {
+        deny: `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
+      };
     const expiresAt = clock() + waitMs;
-    const onTimeout = asked.hasDialog ? 'desk' : user.onTimeout;
+    const onTimeout = besideDialog ? 'desk' : user.onTimeout;
     const runs: ToolCall = { ...call, input: judgement.input ?? call.input };
     const shown = await shows.question({
       call: runs,
@@ -211,32 +214,32 @@ export function createQuestions(options: QuestionsOptions) {
       onTimeout,
       checkpoint,
     });
+    if (!shown && besideDialog) return {};
     if (!shown) {
       note(asked, 'unshown');
-      return unasked(
-        asked,
-        'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.',
-      );
+      return {
+        deny: 'Denied: this call is too large to be shown to the owner in time. Split it, or ask for less at once.',
+      };
     }
     const { part, hides } = shown;
     // Only a call that was shown whole, and in which no rule finds anything, is approved for more than once.
     const always = judgement.rules.length === 0 && !hides;
     // Journal, wait, question: an answer may be here before `send` returns.
-    const dialog = asked.hasDialog ? ({ hasDialog: true } as const) : {};
-    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt, ...dialog } });
+    await options.record({
+      t: 'asked',
+      approval: { id, tool: call.tool, hash, expiresAt, ...(besideDialog ? { besideDialog } : {}) },
+    });
     const verdict = new Promise<TurnAnswer>((resolve) => {
       waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, editing: false, settling: false, resolve });
     });
     log('info', 'approval asked', { project: project.key, id, tool: call.tool });
     try {
-      await options.send(
-        questionItem({ id, hash }, part, { always, edit: !asked.hasDialog && commandOf(runs) !== undefined }),
-      );
+      await options.send(questionItem({ id, hash }, part, { always, edit: commandOf(runs) !== undefined }));
     } catch (cause) {
       log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
       const deny = `wa-sync could not ask the owner, so this was denied. ${brokenText}`;
       const question = waiting.get(id);
-      if (question) await settle(question, asked.hasDialog ? 'desk' : 'withdrawn', unasked(asked, deny));
+      if (question) await (besideDialog ? settle(question, 'elsewhere', {}) : settle(question, 'withdrawn', { deny }));
     }
     return verdict;
   }
@@ -273,10 +276,10 @@ export function createQuestions(options: QuestionsOptions) {
     settle,
     expireIfLate,
     all: () => [...waiting.values()],
-    /** Denies what a dead daemon left open. */
+    /** Ends what a dead daemon left open: its hook has denied, or left the call to the dialog at the terminal. */
     async closeInterrupted(): Promise<void> {
-      for (const { id, tool, hash, hasDialog } of [...project.approvals.open.values()]) {
-        const verdict = hasDialog ? 'desk' : 'interrupted';
+      for (const { id, tool, hash, besideDialog } of [...project.approvals.open.values()]) {
+        const verdict = besideDialog ? 'elsewhere' : 'interrupted';
         await options.record({ t: 'decided', id, verdict });
         const source = project.outbox.get(questionKey(id))?.source;
         const part = source?.kind === 'item' ? source.item.parts[0] : undefined;
@@ -285,14 +288,6 @@ export function createQuestions(options: QuestionsOptions) {
       }
     },
   };
-}
-
-/** The host's own dialog decides. */
-const toDialog: TurnAnswer = { ask: true };
-
-/** The owner could not be asked. */
-function unasked({ hasDialog }: Asked, deny: string): TurnAnswer {
-  return hasDialog ? toDialog : { deny };
 }
 
 /** `input` = the arguments that run in place of the call's own. */
