@@ -29,6 +29,7 @@ import { toolsOf } from './danger/call.ts';
 import { knownPlaces } from './danger/surroundings.ts';
 import { createDialogs, dialogPrefix } from './dialogs.ts';
 import type { Gates } from './gate-files.ts';
+import { createPermissions } from './permissions.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
 import {
@@ -159,6 +160,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     onCancelled: io.onCancelled,
     log,
   });
+  const permissions = createPermissions({ ask: approvals.permission, isPresent: io.isPresent, clock });
   const after = createAfterTool({
     dir: binding.dir,
     // A policy that was just broken must not switch a filter off.
@@ -227,6 +229,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     sees(call: HookCall): void {
       try {
         dialogs.sees(call);
+        permissions.sees(call);
         ungated.sees(call);
       } catch (cause) {
         failed(call, cause);
@@ -248,6 +251,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       const { event } = call;
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
+        if (event.type === 'permission') return await permissions.decide({ ...call, event }, host);
         if (event.type === 'toolEnd') return await afterTool({ ...call, event }, host);
         if (event.type === 'turnStart') return await onTurnStart(call);
         if (event.type === 'turnEnd') {

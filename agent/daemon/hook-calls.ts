@@ -61,8 +61,9 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
       if (refused?.deny !== undefined) return driver.writeAnswer(event, refused);
-      // The turn rules go first. Only a gate must not begin before they have spoken: it asks a person.
-      const following = isGate(tool, event) ? undefined : guard.follow(call, host);
+      // The turn rules go first. Only what asks a person must not begin before they have spoken.
+      const asks = isGate(tool, event) || call.event.type === 'permission';
+      const following = asks ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await following;
       if (isHeld && host.isGone()) return driver.writeAnswer(event, (await following) ?? {});

@@ -5,9 +5,10 @@ import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-event
 
 /**
  * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
- * Both may be held for as long as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
+ * `permission`: the host's own dialog stands at the desk meanwhile, and no answer leaves the call to it. All three may be held for as long
+ * as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
  */
-export type EventKind = 'gate' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
+export type EventKind = 'gate' | 'permission' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
 
 /** Pure and without packages. Must keep no state between two calls. */
 export interface Driver {
@@ -42,6 +43,11 @@ export interface Driver {
   isHeadless(argv: readonly string[]): boolean;
   /** Options with which the host shows no dialog before a tool, so that the gate alone asks. Must be used only while approvals are on. */
   readonly withoutDialogs: readonly string[];
+  /**
+   * The next prompt of a turn's end begins with a turn start, and the host joins the answers of such a chain. False = it begins with the
+   * answer of the hook, each end says its own answer alone, and the line of that answer in the session file names the end.
+   */
+  readonly announcesNext: boolean;
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
 }
@@ -64,6 +70,8 @@ export interface SessionRecord {
   lastId: string | undefined;
   /** Tools that ran; must leave out refused, cancelled and failed calls, and calls that an older line has named. */
   tools: RanTool[];
+  /** Where the line of the first call begins whose result is still to come, in UTF-16 units: whoever reads on begins there. Absent = no such call. */
+  openFrom?: number | undefined;
   /** Tokens by message id; the last line of a message counts. */
   tokens: ReadonlyMap<string, number>;
   /** Each summary that replaced a history; may repeat a summary of an earlier part. */

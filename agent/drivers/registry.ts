@@ -42,5 +42,5 @@ export function mayHold(agent: string, event: string): boolean {
 export function modeOf(agent: string, event: string): 'now' | 'hold' | 'gate' {
   const kind = kindOf(agent, event);
   if (kind === 'gate') return 'gate';
-  return kind === 'turnEnd' ? 'hold' : 'now';
+  return kind === 'turnEnd' || kind === 'permission' ? 'hold' : 'now';
 }

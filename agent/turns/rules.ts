@@ -62,6 +62,8 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
     case 'gate':
       return gate(event, view);
     case 'toolEnd': {
+      // Another agent reads what is added there.
+      if (event.inside) return { answer: {}, effects: [{ type: 'prove', texts: undefined }] };
       const inTurn = view.waiting.filter((message) => !message.later);
       return given(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
     }
