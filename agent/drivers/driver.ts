@@ -5,8 +5,8 @@ import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-event
 
 /**
  * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
- * Both may be held for as long as a person takes. `permission`: the host is about to ask a person, and does so when it gets no answer.
- * `toolEnd`: a tool has run, and the model is about to read its result.
+ * `permission`: the host's own dialog stands at the desk meanwhile, and no answer leaves the call to it. All three may be held for as long
+ * as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
  */
 export type EventKind = 'gate' | 'permission' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
 
@@ -53,10 +53,13 @@ export interface Driver {
   isServer?(argv: readonly string[]): boolean;
   /** Options with which the host shows no dialog before a tool, so that the gate alone asks. Must be used only while approvals are on. */
   readonly withoutDialogs: readonly string[];
+  /**
+   * The next prompt of a turn's end begins with a turn start, and the host joins the answers of such a chain. False = it begins with the
+   * answer of the hook, each end says its own answer alone, and the line of that answer in the session file names the end.
+   */
+  readonly announcesNext: boolean;
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
-  /** The next prompt of a turn's end goes on in the same turn: no turn start is told, and the answer of the next end is of that prompt alone. */
-  readonly continuesInTurn?: boolean;
   /** False = a gate can refuse a tool, and not end the turn: it refuses each further tool instead. */
   readonly canHalt?: boolean;
 }
@@ -81,6 +84,8 @@ export interface SessionRecord {
   lastId: string | undefined;
   /** Tools that ran; must leave out refused, cancelled and failed calls, and calls that an older line has named. */
   tools: RanTool[];
+  /** Where the line of the first call begins whose result is still to come, in UTF-16 units: whoever reads on begins there. Absent = no such call. */
+  openFrom?: number | undefined;
   /** Tokens by message id; the last line of a message counts. */
   tokens: ReadonlyMap<string, number>;
   /** Each summary that replaced a history; may repeat a summary of an earlier part. */
@@ -196,10 +201,20 @@ export interface Workstation {
    * within `typing`, which tells those keys from a person's.
    */
   nudge?(pid: number, typing: Typing): Promise<boolean>;
+  /**
+   * How the host's own program gives a session its next prompt, word for word, which the session takes as soon as it is idle: arguments and
+   * environment of one short run. Must be safe for every text.
+   */
+  queue?(session: { id: string; transcript: string | undefined }, prompt: string): QueueRun;
   /** The host's dialogs, where a key in the terminal answers them. */
   readonly dialogs?: Dialogs;
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
+}
+
+export interface QueueRun {
+  args: readonly string[];
+  variables: Readonly<Record<string, string>>;
 }
 
 export interface HookReport {

@@ -1,6 +1,7 @@
 // Reads the session file of a coding agent over time: tokens of a turn, tools that ran, cancellation. The driver parses the text.
 
 import { stat } from 'node:fs/promises';
+import type { HookCall } from '../../protocol/turn-events.ts';
 import { eachLine, readFrom } from '../fs/tail.ts';
 import type { RanTool } from './driver.ts';
 import { driverOf } from './registry.ts';
@@ -29,6 +30,17 @@ export async function meterTokens({ agent, path }: SessionFile): Promise<() => P
     });
     return [...totals.values()].reduce((sum, total) => sum + total, 0);
   };
+}
+
+/** Longer than the first line of a session file. */
+const maxHeadBytes = 256 * 1024;
+
+/** The folder in which the session of a hook call began; the `cwd` of the call where its host names no other. Never rejects. */
+export async function folderOf({ agent, transcript, cwd }: HookCall): Promise<string> {
+  const sessionFolder = driverOf(agent)?.sessionFolder;
+  if (!sessionFolder || transcript === undefined) return cwd;
+  const head = await readFrom(transcript, 0, maxHeadBytes).catch(() => '');
+  return sessionFolder(head) ?? cwd;
 }
 
 export interface SessionUsage {
@@ -72,7 +84,7 @@ async function compressionsIn({ agent, path }: SessionFile, part: { from: number
   return found;
 }
 
-/** Tools that ran since `offset`, and the end of the last whole line. Rejects when the file cannot be read. */
+/** Tools that ran since `offset`, and where to read on: the next part may name one of them again. Rejects when the file cannot be read. */
 export async function toolsSince(
   { agent, path }: SessionFile,
   offset: number,
@@ -80,8 +92,9 @@ export async function toolsSince(
   const text = await readFrom(path, offset);
   // The next call reads a line that is incomplete now.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const end = Math.max(0, Math.min(await sizeOf(path), offset + Buffer.byteLength(whole)));
-  return { tools: driverOf(agent)?.readSession(whole).tools ?? [], end };
+  const { tools = [], openFrom } = driverOf(agent)?.readSession(whole) ?? {};
+  const end = Math.max(0, Math.min(await sizeOf(path), offset + Buffer.byteLength(whole.slice(0, openFrom))));
+  return { tools, end };
 }
 
 /** Returns a function that tells whether the turn was cancelled at the terminal after this call. */

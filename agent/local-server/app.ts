@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import { emptyAnswer, hookHeaders, hookJson, slownessOf } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
-import { kindOf } from '../drivers/registry.ts';
+import { kindOf, mayHold } from '../drivers/registry.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
 import { keptAlive } from './keep-alive.ts';
@@ -96,9 +96,9 @@ export function createHookApp(options: HookAppOptions): Hono {
         });
     };
     const { twinOf, text } = runOnce(`${tool} ${event} `, body, isGone, run);
-    if (twinOf && !gate) return nothing(context);
+    if (twinOf && !gate && kind !== 'permission') return nothing(context);
     twinOf?.gone.push(isGone);
-    const now = gate || kind === 'turnEnd' ? undefined : await Promise.race([text, held]);
+    const now = mayHold(tool, event) ? undefined : await Promise.race([text, held]);
     if (now !== undefined) return answer(context, now);
     const stream = keptAlive(
       text.then((json) => `${json}\n`),

@@ -63,10 +63,11 @@ export function createHeldTurn(runtime: Runtime, hand: HandOver, { keepSprint, e
     dispatch({ type: 'offered', text, place, at: clock() });
     const isGiven = await hand(messages, session, place, host);
     if (!isGiven) dispatch({ type: 'reopened', before });
-    else if (driverOf(host.tool)?.continuesInTurn) {
+    else if (driverOf(call.agent)?.announcesNext === false) {
+      // Whether the host took the prompt, its session file says.
       dispatch({ type: 'turnContinued', at: clock() });
-      if (project.sprint?.turn === 'task') options.activity.started();
-      await keepTurn();
+      dispatch({ type: 'modelSeen' });
+      if (messages.length === 0) options.activity.started();
     }
     return isGiven;
   }

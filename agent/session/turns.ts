@@ -166,7 +166,8 @@ export function createTurns(options: TurnsOptions): Turns {
   async function startTurn({ continued, nudged }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
-      if (driverOf(call.agent)?.continuesInTurn) dispatch({ type: 'modelSeen' });
+      // Whether the host took the prompt, its session file says.
+      if (driverOf(call.agent)?.announcesNext === false) dispatch({ type: 'modelSeen' });
       // A task of a sprint carries no message, and its progress is shown all the same.
       if (project.sprint?.turn === 'task') options.activity.started();
       return;

@@ -64,6 +64,8 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
     case 'permission':
       return view.stop?.type === 'abort' ? { answer: { deny: abortText(view.stop) }, effects: [] } : nothing;
     case 'toolEnd': {
+      // Another agent reads what is added there.
+      if (event.inside) return { answer: {}, effects: [{ type: 'prove', texts: undefined }] };
       const inTurn = view.waiting.filter((message) => !message.later);
       return given(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
     }

@@ -10,14 +10,14 @@ const day = 24 * 60 * minute;
 
 /**
  * Each event, and how long Codex waits for its hook, in seconds; it cuts SessionEnd and Interrupt to 3, and warns at every start about more.
- * PermissionRequest is short because the dialog of the terminal appears only after the hook. PostCompact has no hook because PreCompact
+ * PermissionRequest is short, 20 s for the phone, because the dialog of the terminal appears only after the hook. PostCompact has no hook because PreCompact
  * tells the same; SubagentStart and SubagentStop have none because a sub-agent's tools call the hooks by themselves.
  */
 const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: number]>> = {
   SessionStart: ['plain', minute],
   UserPromptSubmit: ['turnStart', minute],
   PreToolUse: ['gate', day],
-  PermissionRequest: ['permission', 30],
+  PermissionRequest: ['permission', 50],
   PostToolUse: ['toolEnd', 3 * minute],
   PreCompact: ['plain', minute],
   PostCompact: ['plain'],
@@ -44,6 +44,6 @@ export const codex: Driver = {
   withoutDialogs: ['--ask-for-approval', 'never', '--sandbox', 'danger-full-access'],
   // No limit was seen: twelve in a row were taken.
   maxContinuations: undefined,
-  continuesInTurn: true,
+  announcesNext: false,
   canHalt: false,
 };

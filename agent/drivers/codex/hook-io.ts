@@ -28,7 +28,7 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
         type: 'permission',
         ...readTool(fields),
         why: text(object(fields.tool_input).description) || undefined,
-        dialog: 'after',
+        hidesDialog: true,
       };
     case 'PostToolUse':
       return { type: 'toolEnd', ...readTool(fields), result: fields.tool_response };

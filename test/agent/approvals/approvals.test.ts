@@ -125,7 +125,7 @@ describe('a question with a hidden secret', () => {
     ).toEqual(['Approve', 'Deny', 'Edit…']);
     expect(await tap(action, 'always')).toContain('asks for this call each time');
     await tap(action, 'approve');
-    expect(await answer).toEqual({});
+    expect(await answer).toEqual({ allow: true });
   });
 });
 
@@ -160,7 +160,7 @@ describe('a tap', () => {
     expect(await tap(actionOf(id, 'ab'.repeat(32), 'approve'), 'approve')).toContain('other arguments');
     expect(approvals.waiting()).toBe(1);
     await tap(action, 'approve');
-    expect(await answer).toEqual({});
+    expect(await answer).toEqual({ allow: true });
     expect(world.decided).toEqual(['approved']);
   });
 
@@ -184,7 +184,7 @@ describe('a tap', () => {
     expect(approvals.waiting()).toBe(1);
     world.userUnread = false;
     await tap(action, 'approve', '666');
-    expect(await answer).toEqual({});
+    expect(await answer).toEqual({ allow: true });
   });
 
   it('at the moment when the time ends is too late, even before the clock has noticed', async () => {
@@ -291,7 +291,7 @@ describe('an edited command', () => {
     const { ask, reply, world } = await create();
     const { answer, action } = await ask();
     expect(await reply(action, ' npm run lint \n')).toBeUndefined();
-    expect(await answer).toEqual({ input: { command: 'npm run lint' } });
+    expect(await answer).toEqual({ allow: true, input: { command: 'npm run lint' } });
     expect(world.decided).toEqual(['edited']);
     expect(await reply(action, 'rm -rf build')).toBe(
       'This was decided before: ✏️ Approved as edited. Your command was not run.',
