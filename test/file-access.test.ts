@@ -38,7 +38,7 @@ const others: Record<string, string> = {
   'agent/drivers/gemini/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/gemini/received-files.ts': 'temporary folder of the coding agent',
   'agent/drivers/gemini/install-extension.ts': 'whether an extension is there, without opening it',
-  'agent/drivers/gemini/install-files.ts': 'data directory, and settings of the coding agent in the home folder',
+  'agent/drivers/hook-files/files.ts': 'data directory, and settings of the coding agent in the home folder',
   'agent/drivers/gemini/install.ts': 'whether a launcher is there, without opening it',
   'agent/doctor/agents.ts': 'whether a program is there, without opening it',
   'agent/doctor/config.ts': 'config directory, and whether bound folders are there',

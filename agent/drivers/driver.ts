@@ -194,7 +194,7 @@ export interface Workstation {
   inspect(dirs: InstallDirs, projects: readonly string[], env: NodeJS.ProcessEnv): Promise<HookReport>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
-  /** The environment variables that `homeOf` reads. */
+  /** The environment variables that move the host's settings. */
   readonly variables: readonly string[];
   /**
    * Types `nudgeLine` into the idle terminal of a process. Must type nothing where the line could approve or send something, and only

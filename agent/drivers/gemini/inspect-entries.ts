@@ -3,8 +3,9 @@
 
 import { list, object, text } from '../fields.ts';
 import { gemini } from './driver.ts';
-import { parsed, parseJson } from './install-json-text.ts';
-import { launcherName, ownNamePrefix } from './install-table.ts';
+import { parsed, parseJson } from '../hook-files/json-text.ts';
+import { launcherName } from '../hook-files/command.ts';
+import { ownNamePrefix } from './install-table.ts';
 
 export interface HookEntry {
   event: string;

@@ -12,8 +12,8 @@ import { hookSwitches } from './hook-switches.ts';
 import { type HookEntry, readEntries } from './inspect-entries.ts';
 import { isTrusted, switchedOff } from './inspect-trust.ts';
 import { listHooks } from './install.ts';
-import { textOf } from './install-files.ts';
-import { parseCommand } from './install-table.ts';
+import { textOf } from '../hook-files/files.ts';
+import { parseCommand } from '../hook-files/command.ts';
 
 const maxBytes = 1024 * 1024;
 const maxExtensions = 200;
