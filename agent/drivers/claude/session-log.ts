@@ -128,7 +128,12 @@ function toolsIn(lines: readonly Line[], prompt: number): { tools: RanTool[]; op
       const call = open.get(tool_use_id);
       open.delete(tool_use_id);
       if (call && is_error !== true)
-        tools.push({ id: tool_use_id, tool: call.tool, input: call.input, at: Date.parse(String(fields.timestamp)) || 0 });
+        tools.push({
+          id: tool_use_id,
+          tool: call.tool,
+          input: call.input,
+          at: Date.parse(String(fields.timestamp)) || 0,
+        });
     }
   }
   // An older call has lost its result with its process.
