@@ -25,14 +25,18 @@ export async function textOf(path: string): Promise<string | undefined> {
 
 /** Writes a file with its folders; a file that is as wanted stays untouched. Adds to `made` each new folder. Errors: `file_unusable`. */
 export async function ensureFile({ path, text, mode }: WantedFile, made: Set<string>): Promise<void> {
-  const dir = dirname(path);
+  await makeFolders(dirname(path), made);
+  const found = await readLinked(path, fileLimits.fileBytes);
+  if (found?.mode === mode && found.bytes.equals(Buffer.from(text))) return;
+  await writeAtomic(await behindLink(path), text, undefined, mode);
+}
+
+/** Adds to `made` each new folder. Errors: `file_unusable`. */
+export async function makeFolders(dir: string, made: Set<string>): Promise<void> {
   const topmost = await mkdir(dir, { recursive: true }).catch((cause) => {
     throw fileUnusable(dir, cause);
   });
   for (let at = dir; topmost !== undefined && at.length >= topmost.length; at = dirname(at)) made.add(at);
-  const found = await readLinked(path, fileLimits.fileBytes);
-  if (found?.mode === mode && found.bytes.equals(Buffer.from(text))) return;
-  await writeAtomic(await behindLink(path), text, undefined, mode);
 }
 
 /** Removes a file or a folder with its content. Errors: `file_unusable`. */
