@@ -1,8 +1,8 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
-import type { ControlRow } from '../../protocol/log.ts';
 import { oneLine } from '../../protocol/lines.ts';
+import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';

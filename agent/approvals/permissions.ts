@@ -59,7 +59,10 @@ export function createPermissions({ ask, isPresent, onLeft, clock }: Permissions
       for (const each of waiting.get(session) ?? []) if (isBoundary || each.hash === hash) each.isOver = true;
     },
     /** The owner has said yes to this call at its gate. */
-    passed(session: string, call: { tool: string; server: string | undefined; input: Readonly<Record<string, unknown>> }): void {
+    passed(
+      session: string,
+      call: { tool: string; server: string | undefined; input: Readonly<Record<string, unknown>> },
+    ): void {
       const calls = approved.get(session) ?? new Set();
       approved.set(session, calls.add(hashOf(call)));
     },

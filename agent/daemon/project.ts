@@ -27,13 +27,13 @@ import { type Pull, startPull } from '../relay/pull.ts';
 import type { Typesetter } from '../relay/render.ts';
 import { createLeases } from '../session/leases.ts';
 import { createMcp, type Mcp } from '../session/mcp.ts';
-import { isServerProcess } from '../terminal.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
+import { isServerProcess } from '../terminal.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
-import { createPromptQueue } from './prompt-queue.ts';
 import { createOwnerControls } from './owner-controls.ts';
+import { createPromptQueue } from './prompt-queue.ts';
 import { createStanding, type Surroundings } from './standing.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {

@@ -1,27 +1,11 @@
 // The footprints of all coding agents, with or without a driver, because the running agent must not open the gate of another. Pure.
 
+import { footprint as claude } from './claude/footprint.ts';
 import { footprint as codex } from './codex/footprint.ts';
 import type { Footprint } from './driver.ts';
 import { footprint as gemini } from './gemini/footprint.ts';
 
-let all: readonly Footprint[] = [
-  gemini,
-  {
-    name: 'claude',
-    programs: ['claude', 'claude-cli', 'claude-code'],
-    folder: '.claude',
-    names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
-    homeFiles: ['.claude.json'],
-    beside: ['/etc/claude-code/managed-settings.json'],
-    variables: ['CLAUDE_CONFIG_DIR'],
-    leavesOut: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
-    workflows: [
-      { path: 'commands', kind: 'markdown' },
-      { path: 'skills', kind: 'skill' },
-    ],
-  },
-  codex,
-];
+let all: readonly Footprint[] = [gemini, claude, codex];
 
 /** For tests: adds a footprint, and returns the function that removes it. */
 export function addFootprint(footprint: Footprint): () => void {

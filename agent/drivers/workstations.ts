@@ -1,7 +1,7 @@
 // The workstation part of each registered coding agent. Loaded by the daemon and the commands, never by a hook.
 
-import type { Workstation } from './driver.ts';
 import { codexWorkstation } from './codex/workstation.ts';
+import type { Workstation } from './driver.ts';
 import { geminiWorkstation } from './gemini/workstation.ts';
 
 const workstations: Readonly<Record<string, Workstation>> = {

@@ -141,7 +141,10 @@ export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, en
     try {
       await queue.add(session, text);
     } catch (cause) {
-      await takeBack(messages.filter(({ fromOwner }) => fromOwner).map(({ entry }) => entry.id), before);
+      await takeBack(
+        messages.filter(({ fromOwner }) => fromOwner).map(({ entry }) => entry.id),
+        before,
+      );
       throw cause;
     }
     log('info', 'prompt queued', { project: project.key, session: bound.id, messages: messages.length });
@@ -162,7 +165,9 @@ export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, en
     gatherMs: burstMs,
     isOpen() {
       const { bound, queues } = runtime.state;
-      return queues && bound !== undefined && !isBusy(runtime.state) && !isHeld() && clock() - linedAt >= beginsWithinMs;
+      return (
+        queues && bound !== undefined && !isBusy(runtime.state) && !isHeld() && clock() - linedAt >= beginsWithinMs
+      );
     },
     deliver: () => enqueue(deliver),
   };

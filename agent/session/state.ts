@@ -110,7 +110,13 @@ export function next(state: TurnState, event: StateEvent): TurnState {
     case 'called':
       return { ...state, agent: event.agent, lastEventAt: event.at };
     case 'terminalFound':
-      return { ...state, agent: event.agent, interactive: event.interactive, wakeable: event.wakeable, queues: event.queues };
+      return {
+        ...state,
+        agent: event.agent,
+        interactive: event.interactive,
+        wakeable: event.wakeable,
+        queues: event.queues,
+      };
     case 'personSeen':
       return { ...state, seenAt: Math.max(state.seenAt, event.at) };
     case 'toolEnded':

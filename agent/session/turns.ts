@@ -109,7 +109,12 @@ export function createTurns(options: TurnsOptions): Turns {
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
     await findTerminal(runtime, agent, pid);
     dispatch({ type: 'called', agent, at: clock() });
-    if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'permission' || event.type === 'toolEnd')
+    if (
+      event.type === 'modelRequest' ||
+      event.type === 'gate' ||
+      event.type === 'permission' ||
+      event.type === 'toolEnd'
+    )
       dispatch({ type: 'modelSeen' });
     if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }));
     if (event.type !== 'toolEnd') return;

@@ -2,8 +2,8 @@
 
 import { parse } from 'smol-toml';
 import { object } from '../fields.ts';
-import { itemsOf, member, parseJson } from '../hook-files/json-text.ts';
-import { settings } from './install-table.ts';
+import { itemsOf, member, parseJson } from '../install/json-text.ts';
+import { isOwnCommand } from './install-table.ts';
 
 export interface HookTrust {
   /** Whether a person has trusted a hook, by the file's path, the event and its place there. */
@@ -46,7 +46,7 @@ export function ownHooks(text: string): OwnHook[] {
       itemsOf(groups, 'array').flatMap(({ value: group }, at) =>
         itemsOf(member(group, 'hooks'), 'array').flatMap(({ value: hook }, index) => {
           const command: unknown = member(hook, 'command')?.value;
-          return typeof command === 'string' && settings.isOwn({ command }) ? [{ event, group: at, index, command }] : [];
+          return typeof command === 'string' && isOwnCommand(command) ? [{ event, group: at, index, command }] : [];
         }),
       ),
     );

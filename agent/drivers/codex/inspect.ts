@@ -1,15 +1,15 @@
 // What Codex would run as hooks of wa-sync in some projects, and what keeps them from running: above all hooks that nobody has trusted,
 // which Codex skips silently. Reads only: in a project through no link.
 
-import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { pathBelow, readBelow } from '../../fs/below.ts';
 import type { Canary, HookFault, HookReport, InstallDirs } from '../driver.ts';
-import { parseCommand } from '../hook-files/command.ts';
-import { textOf } from '../hook-files/files.ts';
+import { parseCommand } from '../install/command.ts';
+import { textOf } from '../install/files.ts';
 import { type HookTrust, type OwnHook, ownHooks, readTrust } from './hook-trust.ts';
 import { listHooks, settingsFolder } from './install.ts';
-import { hooksFile, settings } from './install-table.ts';
+import { hooksFile, projectSettings } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
 const canaryEvent = 'PreCompact';
@@ -55,7 +55,7 @@ async function placesOf(folder: string, projects: readonly string[]): Promise<Pl
   const own = join(folder, hooksFile);
   const user = { path: own, project: undefined, text: textOf(own).catch(() => undefined) };
   const ofProjects = projects.map(async (project) => {
-    const path = await pathBelow(project, ...settings.path);
+    const path = await pathBelow(project, ...projectSettings.path);
     const text = readBelow(path, maxBytes).then(
       (file) => (file?.oversized ? undefined : file?.bytes.toString('utf8')),
       () => undefined,

@@ -2,9 +2,9 @@
 // Source: measurements on 0.61.0.
 
 import { list, object, text } from '../fields.ts';
+import { launcherName } from '../install/command.ts';
+import { parsed, parseJson } from '../install/json-text.ts';
 import { gemini } from './driver.ts';
-import { parsed, parseJson } from '../hook-files/json-text.ts';
-import { launcherName } from '../hook-files/command.ts';
 import { ownNamePrefix } from './install-table.ts';
 
 export interface HookEntry {

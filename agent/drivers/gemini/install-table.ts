@@ -1,8 +1,9 @@
 // What is installed into Gemini CLI: a hook for each event, its command line, and the MCP server. Touches no file.
 
 import type { InstallDirs } from '../driver.ts';
-import { hookCommand, launcherFolder, programOf, quote } from '../hook-files/command.ts';
-import type { ProjectSettings } from '../hook-files/project.ts';
+import { hookCommand, programOf, quoted } from '../install/command.ts';
+import type { ProjectSettings } from '../install/project.ts';
+import type { HookGroup, HookTable } from '../install/settings.ts';
 import { modeOf } from '../registry.ts';
 import { gemini } from './driver.ts';
 
@@ -11,14 +12,8 @@ export const hookEvents = Object.keys(gemini.events).filter((event) => gemini.ma
 /** The names of all hooks of wa-sync, of whatever version, begin so. */
 export const ownNamePrefix = 'wa-sync-';
 
-/** In a project; the hooks of the extension have the same shape. */
-export const settings: ProjectSettings = {
-  agent: 'gemini',
-  path: ['.gemini', 'settings.json'],
-  events: hookEvents,
-  isOwn: ({ name }) => typeof name === 'string' && name.startsWith(ownNamePrefix),
-  mark: ownNamePrefix,
-};
+/** Below the data directory. */
+export const hooksFolder = 'hooks';
 
 /** The MCP server, run from the package. Without the package the server ends at once, which Gemini CLI reports and survives. */
 export function mcpServer(dirs: InstallDirs): { command: string; args: string[] } {
@@ -27,16 +22,14 @@ export function mcpServer(dirs: InstallDirs): { command: string; args: string[] 
   return { command: 'sh', args: ['-c', `[ -r ${file} ] || exit 0; exec node ${file} mcp`] };
 }
 
-/** An item of the list of an event, as Gemini CLI's settings spell it. */
-export interface HookGroup {
-  matcher?: string;
-  hooks: [{ type: 'command'; name: string; command: string; timeout: number }];
-}
-
-export function hookGroup(event: string, dirs: InstallDirs): HookGroup {
+export function hookGroup(
+  event: string,
+  dirs: InstallDirs,
+): HookGroup & { hooks: [{ type: 'command'; name: string; command: string; timeout: number }] } {
   const seconds = gemini.maxSeconds(event) ?? 0;
-  const command = hookCommand(`gemini ${event} ${seconds}`, modeOf('gemini', event), dirs, launcherFolder(dirs, 'hooks', dirs.version));
-  const group: HookGroup = {
+  const words = `gemini ${event} ${seconds}`;
+  const command = hookCommand({ words, mode: modeOf('gemini', event), hooksFolder, quote }, dirs);
+  const group: ReturnType<typeof hookGroup> = {
     hooks: [{ type: 'command', name: nameOf(event), command, timeout: seconds * 1000 }],
   };
   // With `auto` the event comes before every request, whether anything is compressed or not.
@@ -49,3 +42,23 @@ function nameOf(event: string): string {
   return `${ownNamePrefix}${event}${says}`;
 }
 
+// Gemini CLI replaces $NAME and ${NAME} in every string before a shell sees it; `$''` is the same word to the shell only.
+// Replacements are functions, because `$'` in a replacement string means something to JavaScript too.
+function quote(path: string): string {
+  return quoted(path).replaceAll('$', () => `$''`);
+}
+
+/** What Gemini CLI's settings and an extension's hooks.json get. */
+export const hookTable: HookTable = {
+  events: hookEvents,
+  groupOf: hookGroup,
+  isOwn: ({ name }) => typeof name === 'string' && name.startsWith(ownNamePrefix),
+};
+
+export const projectSettings: ProjectSettings = {
+  agent: gemini.name,
+  path: ['.gemini', 'settings.json'],
+  table: hookTable,
+  hooksFolder,
+  named: ownNamePrefix,
+};

@@ -1,12 +1,9 @@
 // Installs, removes and lists the hooks of wa-sync in Gemini CLI, and keeps the copies of the launcher that the hooks run. Takes every
 // folder as an argument; an uninstall must leave no trace.
 
-import { stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 import type { HookScope, HookStatus, InstallDirs } from '../driver.ts';
-import { launcherFiles, parseCommand } from '../hook-files/command.ts';
 import {
   ensureFile,
   forget,
@@ -17,10 +14,11 @@ import {
   removeRecord,
   textOf,
   writeRecord,
-} from '../hook-files/files.ts';
-import { itemsOf, member } from '../hook-files/json-text.ts';
-import { installInProject, projectFile, readSettings, uninstallFromProject } from '../hook-files/project.ts';
-import { ownCommands, withHooks } from '../hook-files/settings.ts';
+} from '../install/files.ts';
+import { itemsOf, member } from '../install/json-text.ts';
+import { type Found, launcherFiles, statusOf } from '../install/launcher.ts';
+import { installInProject, projectFile, readSettings, uninstallFromProject } from '../install/project.ts';
+import { ownCommands, withHooks } from '../install/settings.ts';
 import { gemini } from './driver.ts';
 import {
   extensionDir,
@@ -30,25 +28,21 @@ import {
   sourcesDir,
   uninstallExtension,
 } from './install-extension.ts';
-import { hookGroup, ownNamePrefix, settings } from './install-table.ts';
+import { hooksFolder, hookTable, ownNamePrefix, projectSettings } from './install-table.ts';
 
 /** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
 export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise<HookStatus> {
   const record = await readRecord(hooksDir(dirs));
   const inUse = await commandsInUse(dirs, record);
   try {
-    const files = await launcherFiles(dirs, join(hooksDir(dirs), dirs.version), ['GEMINI_CLI_HOME']);
+    const files = await launcherFiles(dirs, hooksDir(dirs));
     if (scope === 'user') {
       await refuseForeignExtension(dirs.home);
       files.push(...extensionFiles(dirs));
     }
     for (const file of files) await ensureFile(file, record.made);
     if (scope === 'user') await removeFolders(sourcesDir(dirs.dataDir), (version) => version === dirs.version);
-    else {
-      const { projectDir } = dirs;
-      const group = (event: string) => hookGroup(event, dirs);
-      await installInProject(settings, { projectDir, recordDir: hooksDir(dirs), group }, record);
-    }
+    else await installInProject(dirs, record, projectSettings);
   } finally {
     // A running Gemini CLI still calls the launcher of its start; the next change removes that version.
     await settle(dirs, record, inUse);
@@ -71,11 +65,11 @@ export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undef
   if (scope !== 'project') await attempt(extensionDir(dirs.home), () => uninstallExtension(dirs));
   const projects = scope === 'user' ? [] : scope === 'project' ? [dirs.projectDir] : knownProjects(dirs, record);
   for (const project of projects) {
-    await attempt(projectFile(project, settings), async () => {
+    await attempt(projectFile(project, projectSettings), async () => {
       // Without a scope, unreadable settings of a folder where nothing was installed are not an error.
       if (scope === undefined && !record.projects[project] && (await lookAt(dirs, project)).problem !== undefined)
         return false;
-      const found = await uninstallFromProject(settings, project, record.projects[project]);
+      const found = await uninstallFromProject(project, record.projects[project], projectSettings);
       delete record.projects[project];
       await forgetTrust(dirs.home, project);
       return found;
@@ -93,12 +87,13 @@ export async function listHooks(dirs: InstallDirs): Promise<HookStatus[]> {
   return [
     await extensionStatus(dirs),
     ...projects.filter(
-      ({ installed, problem, place }) => installed || problem !== undefined || place === projectFile(dirs.projectDir, settings),
+      ({ installed, problem, place }) =>
+        installed || problem !== undefined || place === projectFile(dirs.projectDir, projectSettings),
     ),
   ];
 }
 
-const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, 'hooks');
+const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, hooksFolder);
 
 /** Gemini CLI remembers the announced hooks of a project as "name:command". */
 function forgetTrust(home: string, project: string): Promise<void> {
@@ -114,19 +109,11 @@ function knownProjects({ projectDir }: InstallDirs, record: InstallRecord): stri
   return [...new Set([projectDir, ...Object.keys(record.projects)])];
 }
 
-/** What is found at a place. */
-interface Found {
-  /** Of the hooks of wa-sync. */
-  commands: string[];
-  current: boolean;
-  problem?: string;
-}
-
 async function lookAt(dirs: InstallDirs, project: string): Promise<Found> {
   try {
-    const { text = '' } = await readSettings(project, settings);
-    const commands = ownCommands(text, settings);
-    return { commands, current: commands.length > 0 && withHooks(text, settings, (event) => hookGroup(event, dirs)) === text };
+    const { text = '' } = await readSettings(project, projectSettings);
+    const commands = ownCommands(text, hookTable);
+    return { commands, current: commands.length > 0 && withHooks(text, dirs, hookTable) === text };
   } catch (cause) {
     if (!(cause instanceof WaError)) throw cause;
     return { commands: [], current: false, problem: `${cause.message}. ${cause.hint ?? ''}` };
@@ -135,7 +122,7 @@ async function lookAt(dirs: InstallDirs, project: string): Promise<Found> {
 
 /** The commands of all installed hooks. Undefined = not known, since the settings of a project cannot be read. */
 async function commandsInUse(dirs: InstallDirs, record: InstallRecord): Promise<string[] | undefined> {
-  const commands = ownCommands(await extensionHooks(dirs.home), settings);
+  const commands = ownCommands(await extensionHooks(dirs.home), hookTable);
   for (const project of knownProjects(dirs, record)) {
     const found = await lookAt(dirs, project);
     if (found.problem !== undefined && record.projects[project]) return undefined;
@@ -164,30 +151,14 @@ async function settle(
 
 async function extensionStatus(dirs: InstallDirs): Promise<HookStatus> {
   const texts = await Promise.all(extensionFiles(dirs).map(async ({ path, text }) => (await textOf(path)) === text));
-  const commands = ownCommands(await extensionHooks(dirs.home), settings);
+  const commands = ownCommands(await extensionHooks(dirs.home), hookTable);
   return status(dirs, 'user', extensionDir(dirs.home), { commands, current: texts.every(Boolean) });
 }
 
 async function projectStatus(dirs: InstallDirs, project: string): Promise<HookStatus> {
-  return status(dirs, 'project', projectFile(project, settings), await lookAt(dirs, project));
+  return status(dirs, 'project', projectFile(project, projectSettings), await lookAt(dirs, project));
 }
 
-async function status(dirs: InstallDirs, scope: HookScope, place: string, found: Found): Promise<HookStatus> {
-  const commands = found.commands.flatMap((command) => parseCommand(command) ?? []);
-  const launcher = commands[0]?.target;
-  const served = commands.map(({ directories }) => directories);
-  const others = served.find((each) => !isDeepStrictEqual(each, dirs.directories));
-  return {
-    agent: gemini.name,
-    scope,
-    place,
-    installed: found.commands.length > 0,
-    version: launcher && basename(dirname(launcher)),
-    launcher,
-    launcherExists: launcher !== undefined && (await stat(launcher).catch(() => undefined)) !== undefined,
-    directories: others ?? served[0] ?? [],
-    servesThese: served.length > 0 && others === undefined,
-    current: found.current,
-    problem: found.problem,
-  };
+function status(dirs: InstallDirs, scope: HookScope, place: string, found: Found): Promise<HookStatus> {
+  return statusOf(dirs, { agent: gemini.name, scope, place }, found);
 }

@@ -231,7 +231,7 @@ describe('a tap', () => {
     const { ask, tap, world } = await create();
     const first = await ask();
     await tap(first.action, 'always');
-    expect([await first.answer, await (await ask()).answer]).toEqual([{}, {}]);
+    expect([await first.answer, await (await ask()).answer]).toEqual([{ allow: true }, { allow: true }]);
     world.findsSecrets = true;
     const { answer, action } = await ask();
     expect(action).not.toBe('');

@@ -7,7 +7,7 @@ import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { gemini } from '../../../../agent/drivers/gemini/driver.ts';
 import { installHooks } from '../../../../agent/drivers/gemini/install.ts';
 import { hookEvents, hookGroup } from '../../../../agent/drivers/gemini/install-table.ts';
-import { parseCommand } from '../../../../agent/drivers/hook-files/command.ts';
+import { parseCommand } from '../../../../agent/drivers/install/command.ts';
 import { modeOf } from '../../../../agent/drivers/registry.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';

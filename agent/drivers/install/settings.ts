@@ -1,26 +1,27 @@
-// The entries of wa-sync in the text of a file with hooks, whose shape the hosts share. Pure; changes no other byte.
+// The entries of wa-sync in the text of a settings file with hooks, whose shape several coding agents share. Pure; changes no other byte.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from 'jsonc-parser';
+import type { InstallDirs } from '../driver.ts';
+import { object } from '../fields.ts';
 import { append, itemsOf, member, parsed, parseJson, remove, replace } from './json-text.ts';
 
 /** An item of the list of an event. */
 export interface HookGroup {
   matcher?: string;
-  hooks: readonly [object];
+  hooks: [Readonly<Record<string, unknown>>];
 }
 
-/** What of such a file belongs to wa-sync. */
-export interface OwnHooks {
+/** What an agent's settings get. */
+export interface HookTable {
   readonly events: readonly string[];
-  /** The name or the command of a hook, of whatever version. */
-  isOwn(hook: { name?: unknown; command?: unknown }): boolean;
-  /** A text of the own hooks, of whatever version, for a file that cannot be read as JSON. */
-  readonly mark: string;
+  groupOf(event: string, dirs: InstallDirs): HookGroup;
+  /** Whether an entry of a settings file is one of wa-sync, of whatever version. */
+  isOwn(entry: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** Why a text cannot be edited; undefined = it can. Comments are allowed, and stay. */
-export function settingsProblem(text: string, { events }: OwnHooks): string | undefined {
+/** Why a text cannot be edited; undefined = it can. Comments are allowed, as in Gemini CLI, and stay. */
+export function settingsProblem(text: string, table: HookTable): string | undefined {
   let root: Node;
   try {
     root = parseJson(text);
@@ -30,17 +31,13 @@ export function settingsProblem(text: string, { events }: OwnHooks): string | un
   if (root.type !== 'object') return 'it is not a JSON object';
   const hooks = member(root, 'hooks');
   if (hooks && hooks.type !== 'object') return '"hooks" in it is not an object';
-  const odd = events.find((event) => (member(hooks, event)?.type ?? 'array') !== 'array');
+  const odd = table.events.find((event) => (member(hooks, event)?.type ?? 'array') !== 'array');
   return odd && `"hooks.${odd}" in it is not an array`;
 }
 
 /** The text with the hook of each event exactly once and up to date. Returns an equal text when nothing has to change. */
-export function withHooks(
-  text: string | undefined,
-  own: OwnHooks,
-  group: (event: string) => HookGroup,
-): string {
-  const groups = new Map(own.events.map((event) => [event, group(event)]));
+export function withHooks(text: string | undefined, dirs: InstallDirs, table: HookTable): string {
+  const groups = new Map(table.events.map((event) => [event, table.groupOf(event, dirs)]));
   if (text === undefined) {
     const hooks = Object.fromEntries([...groups].map(([event, group]) => [event, [group]]));
     return `${JSON.stringify({ hooks }, null, 2)}\n`;
@@ -52,17 +49,17 @@ export function withHooks(
   };
   let edited = dropWhere(
     text,
-    own,
-    (found, index, all) =>
-      !isInPlace(found) || all.findIndex((each) => each.event === found.event && isInPlace(each)) !== index,
+    table,
+    (own, index, all) =>
+      !isInPlace(own) || all.findIndex((each) => each.event === own.event && isInPlace(each)) !== index,
   );
   for (const [event, group] of groups) {
-    const there = locateOwn(edited, own).find((found) => found.event === event);
+    const own = locateOwn(edited, table).find((found) => found.event === event);
     const root = parseJson(edited);
     const hooks = member(root, 'hooks');
     const list = member(hooks, event);
-    if (there && !isDeepStrictEqual(there.entry, group.hooks[0])) edited = replace(edited, there.node, group.hooks[0]);
-    if (there) continue;
+    if (own && !isDeepStrictEqual(own.entry, group.hooks[0])) edited = replace(edited, own.node, group.hooks[0]);
+    if (own) continue;
     if (list) edited = append(edited, list, undefined, group);
     else if (hooks) edited = append(edited, hooks, event, [group]);
     else edited = append(edited, root, 'hooks', { [event]: [group] });
@@ -71,14 +68,14 @@ export function withHooks(
 }
 
 /** The text without the entries of wa-sync, and without the containers that this empties and that `before` did not have. */
-export function withoutHooks(text: string, own: OwnHooks, before: string | undefined): string {
-  return dropWhere(text, own, () => true, before);
+export function withoutHooks(text: string, before: string | undefined, table: HookTable): string {
+  return dropWhere(text, table, () => true, before);
 }
 
 /** The command lines of the entries of wa-sync; empty for a text that cannot be edited. */
-export function ownCommands(text: string | undefined, own: OwnHooks): string[] {
-  if (text === undefined || settingsProblem(text, own) !== undefined) return [];
-  return locateOwn(text, own).map(({ entry }) => String(entry.command));
+export function ownCommands(text: string | undefined, table: HookTable): string[] {
+  if (text === undefined || settingsProblem(text, table) !== undefined) return [];
+  return locateOwn(text, table).map(({ entry }) => String(entry.command));
 }
 
 interface Located {
@@ -91,16 +88,16 @@ interface Located {
   matcher: unknown;
 }
 
-function locateOwn(text: string, own: OwnHooks): Located[] {
+function locateOwn(text: string, table: HookTable): Located[] {
   const hooks = member(parseJson(text), 'hooks');
   return itemsOf(hooks, 'object').flatMap(({ key: event, value: list }) =>
     itemsOf(list, 'array').flatMap(({ value: group }) => {
       const given = member(group, 'matcher');
       const matcher = given && parsed(text, given);
       return itemsOf(member(group, 'hooks'), 'array').flatMap(({ value: node }) => {
-        const hook = { name: member(node, 'name')?.value, command: member(node, 'command')?.value };
-        if (!hooks || !own.isOwn(hook)) return [];
-        return [{ event, node, entry: parsed(text, node) as Located['entry'], group, list, hooks, matcher }];
+        const entry = object(parsed(text, node));
+        if (!hooks || !table.isOwn(entry)) return [];
+        return [{ event, node, entry, group, list, hooks, matcher }];
       });
     }),
   );
@@ -109,15 +106,15 @@ function locateOwn(text: string, own: OwnHooks): Located[] {
 // One entry at a time, because every edit moves the offsets of the rest.
 function dropWhere(
   text: string,
-  own: OwnHooks,
-  isSurplus: (found: Located, index: number, all: Located[]) => boolean,
+  table: HookTable,
+  isSurplus: (own: Located, index: number, all: Located[]) => boolean,
   before?: string,
 ): string {
   const hooksBefore = before === undefined ? undefined : member(parseJson(before), 'hooks');
   for (let edited = text; ; ) {
-    const found = locateOwn(edited, own).findLast(isSurplus);
-    if (found === undefined) return edited;
-    const { event, node, group, list, hooks } = found;
+    const own = locateOwn(edited, table).findLast(isSurplus);
+    if (own === undefined) return edited;
+    const { event, node, group, list, hooks } = own;
     const isAlone = (item: Node) => item.parent?.children?.length === 1;
     let outermost = isAlone(node) ? group : node;
     if (outermost === group && isAlone(group) && !member(hooksBefore, event)) outermost = list;
