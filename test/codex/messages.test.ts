@@ -2,9 +2,15 @@
 
 import { access, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
+import { until } from '../gemini/processes.ts';
 import { textsOf } from '../helpers/responses-server.ts';
 import { test, testWith, type } from './stage.ts';
 
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 const framed = /\[\w+ from the owner's phone · begin (msg_\S+) · sent [^\]]*\]\n(.*?)\n\[\w+ end \1\]/s;
 
 test('a text of the phone goes with the next prompt, and its answer to the phone', async ({ model, product, open }) => {
@@ -19,10 +25,10 @@ test('a text of the phone goes with the next prompt, and its answer to the phone
 });
 
 test('a text of the phone goes into the running turn, at the end of a tool', async ({ model, home, product, open }) => {
-  const go = `${home.home}/go`;
-  const tui = await open();
-  await type(tui, `work [[shell: until [ -e ${go} ]; do sleep 0.1; done]]`);
-  await tui.waitForScreen('until [');
+  const [go, started] = [`${home.home}/go`, `${home.home}/started`];
+  const tui = await open('-s', 'danger-full-access');
+  await type(tui, `work [[shell: touch ${started}; until [ -e ${go} ]; do sleep 0.1; done]]`);
+  await until(() => exists(started), 30_000);
   const messageId = await product.say('Do this as well. [[say: Both are done.]]');
   await writeFile(go, '');
   const request = await model.waitForRequest('Do this as well.');
@@ -100,11 +106,11 @@ test('a sprint of two tasks runs by itself, and ends with its status', async ({ 
 });
 
 test('STOP reaches the running turn, and /abort refuses its next tool', async ({ model, home, product, open }) => {
-  const [go, never] = [`${home.home}/go`, `${home.home}/never`];
-  const tui = await open();
-  const wait = `until [ -e ${go} ]; do sleep 0.1; done`;
+  const [go, never, started] = [`${home.home}/go`, `${home.home}/never`, `${home.home}/started`];
+  const tui = await open('-s', 'danger-full-access');
+  const wait = `touch ${started}; until [ -e ${go} ]; do sleep 0.1; done`;
   await type(tui, `work [[shell: ${wait}]] [[shell: touch ${never}]] [[say: Halted.]]`);
-  await tui.waitForScreen('until [');
+  await until(() => exists(started), 30_000);
   await product.sim.say('/abort');
   expect((await product.waitForAnswers(1))[0]?.text).toMatch(/^Abort requested/);
   await writeFile(go, '');
