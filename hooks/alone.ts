@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import type { Config } from '../agent/config.ts';
-import { folderOf } from '../agent/drivers/session-file.ts';
+import { folderOf } from '../agent/drivers/session-folder.ts';
 import { pruneSettled } from '../agent/mailbox/merge.ts';
 import { findServed, type MailboxPlace } from '../agent/mailbox/served.ts';
 import { readSigner, type Signer } from '../agent/mailbox/signing.ts';

@@ -88,7 +88,7 @@ const rooms: readonly Room[] = [
       'node',
       'agent/*',
       'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,phone,relay,session,workflows}/**',
-      'agent/setup/state.ts',
+      'agent/setup/{programs,state}.ts',
     ],
     why: 'puts the parts below it together; neither commands nor dev',
   },
@@ -215,12 +215,21 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/drivers/*/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/fs/*', 'jsonc-parser'],
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/drivers/*',
+      'agent/drivers/install/*',
+      'agent/fs/*',
+      'jsonc-parser',
+      'smol-toml',
+    ],
     why: 'one tool, not those of other folders',
   },
   {
-    files: 'agent/drivers/{session-file,workstations}.ts',
-    may: ['node', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
+    files: 'agent/drivers/{session-file,session-folder,workstations}.ts',
+    may: ['protocol/*', 'node', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
     why: 'what the drivers share',
   },
   {

@@ -24,7 +24,7 @@ const fallbackRooms = [
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/summary\.ts$/,
-  /^agent\/drivers\/(fields|registry)\.ts$/,
+  /^agent\/drivers\/(fields|registry|session-folder)\.ts$/,
   /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 

@@ -48,6 +48,7 @@ const others: Record<string, string> = {
   'agent/doctor/machine.ts': 'modes of config, state and runtime directory, and where folders lie',
   'agent/doctor/secrets.ts': 'whether a mailbox is there, without opening it',
   'agent/doctor/surroundings.ts': 'free space of a disk',
+  'agent/drivers/codex/install.ts': 'mode and size of the file with hooks in the home folder',
   'agent/drivers/gemini/inspect.ts': 'names of extensions, and whether a program is there, without opening it',
   'agent/drivers/session-file.ts': 'session file of the coding agent',
   'agent/heavy/thread.ts': 'whether our own package is there',

@@ -6,7 +6,7 @@ import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
-import { folderOf } from '../drivers/session-file.ts';
+import { folderOf } from '../drivers/session-folder.ts';
 import type { HookRun } from '../local-server/app.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
