@@ -27,8 +27,18 @@ export type TurnEvent =
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what
    * it asks the person at the desk. */
   | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined; asks?: string }
-  /** The host shows its own dialog for a tool in this moment, and takes the first answer, from there or from here. None decides nothing. */
-  | { type: 'permission'; tool: string; input: Record<string, unknown>; server: string | undefined }
+  /**
+   * The host shows its own dialog for a tool in this moment, and takes the first answer, from there or from here. None decides nothing.
+   * `hidesDialog` = the dialog appears only when there was no answer. `why` = the agent's reason.
+   */
+  | {
+      type: 'permission';
+      tool: string;
+      input: Record<string, unknown>;
+      server: string | undefined;
+      why?: string | undefined;
+      hidesDialog?: true;
+    }
   /**
    * `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read.
    * `inside` = of an agent that the session's agent runs: what the answer adds, only that one reads.

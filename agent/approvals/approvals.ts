@@ -1,6 +1,7 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
+import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
@@ -26,6 +27,9 @@ export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** The gates for the time without a daemon. Rejects = the mode must not be called changed. */
   onMode(mode: ApprovalMode): Promise<void>;
 }
+
+/** UTF-16 units of the agent's own reason. */
+const reasonChars = 300;
 
 export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> };
 
@@ -73,7 +77,9 @@ export async function createApprovals(options: ApprovalsOptions) {
     // Its gate has shown the question, and only the terminal can answer it.
     if (call.server === undefined && call.tool === question?.tool) return {};
     const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
-    const asked: Asked = { ...judged, call, session, cwd, hash: hashOf(call), host, besideDialog: true };
+    const reason = event.why === undefined ? [] : [`the agent's reason: ${oneLine(event.why, reasonChars)}`];
+    const judgement = { ...judged.judgement, why: [...judged.judgement.why, ...reason] };
+    const asked: Asked = { ...judged, judgement, call, session, cwd, hash: hashOf(call), host, besideDialog: true };
     const { verdict, why, rules, input } = judged.judgement;
     if (verdict === 'deny' || verdict === 'stop') {
       questions.note(asked, 'policy-deny');

@@ -11,6 +11,7 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding, Config } from '../config.ts';
 import { meterTokens } from '../drivers/session-file.ts';
+import { askWords } from '../drivers/tool-words.ts';
 import { verifyAll, workstationOf } from '../drivers/workstations.ts';
 import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
@@ -160,7 +161,17 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     onCancelled: io.onCancelled,
     log,
   });
-  const permissions = createPermissions({ ask: approvals.permission, isPresent: io.isPresent, clock });
+  const permissions = createPermissions({
+    ask: approvals.permission,
+    isPresent: io.isPresent,
+    onLeft(call, { pid }) {
+      const { agent, event } = call;
+      const { command, file } = toolsOf(agent);
+      const text = command(event.input) ?? file(event.input) ?? '';
+      dialogs.opened(call, pid, { kind: 'permission', title: askWords({ agent, ...event }), text });
+    },
+    clock,
+  });
   const after = createAfterTool({
     dir: binding.dir,
     // A policy that was just broken must not switch a filter off.
@@ -236,8 +247,11 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       }
     },
     /** The gate of this call is about to be answered with yes. */
-    passes({ agent, session, event }: HookCall, { input }: TurnAnswer): void {
-      if (event.type === 'gate') ungated.passed(session, { agent, ...event, input: input ?? event.input });
+    passes({ agent, session, event }: HookCall, { input, allow }: TurnAnswer): void {
+      if (event.type !== 'gate') return;
+      const call = { agent, ...event, input: input ?? event.input };
+      ungated.passed(session, call);
+      if (allow) permissions.passed(session, call);
     },
     /** Refused before anything else sees the call: a budget is used up. */
     admit: budgets.admit,

@@ -12,6 +12,8 @@ export interface PermissionsOptions {
   ask(call: PermissionCall, host: GateHost): Promise<TurnAnswer>;
   /** A person sits at the terminal, who may answer there before the phone rings. */
   isPresent(): boolean;
+  /** The dialog is left to the terminal, without a question on the phone. */
+  onLeft(call: PermissionCall, host: GateHost): void;
   clock: () => number;
 }
 
@@ -25,10 +27,20 @@ interface Waiting {
   isOver: boolean;
 }
 
-export function createPermissions({ ask, isPresent, clock }: PermissionsOptions) {
+export function createPermissions({ ask, isPresent, onLeft, clock }: PermissionsOptions) {
   const waiting = new Map<string, Set<Waiting>>();
 
+  /** Calls that the owner has approved at their gate, by session, until the host asks about the same call or the turn is over. */
+  const approved = new Map<string, Set<string>>();
+
   async function asked(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+    if (approved.get(call.session)?.delete(hashOf(call.event))) return { allow: true };
+    if (call.event.hidesDialog) {
+      // A wait would keep the dialog from whoever sits there.
+      if (!isPresent()) return ask(call, host);
+      onLeft(call, host);
+      return {};
+    }
     const tellAt = clock() + answerHereMs;
     while (isPresent() && clock() < tellAt) {
       if (host.isGone()) return {};
@@ -41,9 +53,18 @@ export function createPermissions({ ask, isPresent, clock }: PermissionsOptions)
     /** Each call, as soon as it comes. */
     sees({ session, event }: HookCall): void {
       const isBoundary = event.type === 'turnStart' || event.type === 'turnEnd' || event.type === 'sessionEnd';
+      if (isBoundary) approved.delete(session);
       if (!isBoundary && event.type !== 'toolEnd') return;
       const hash = event.type === 'toolEnd' ? hashOf(event) : undefined;
       for (const each of waiting.get(session) ?? []) if (isBoundary || each.hash === hash) each.isOver = true;
+    },
+    /** The owner has said yes to this call at its gate. */
+    passed(
+      session: string,
+      call: { tool: string; server: string | undefined; input: Readonly<Record<string, unknown>> },
+    ): void {
+      const calls = approved.get(session) ?? new Set();
+      approved.set(session, calls.add(hashOf(call)));
     },
     /** Holds until the owner or the terminal has answered. */
     async decide(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {

@@ -116,7 +116,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??
-        ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
+        ((pid, agent) => {
+          const driver = driverOf(agent);
+          return isInteractive(pid, { isHeadless: () => true, ...driver });
+        }),
     };
     const projects: RunningProject[] = [];
     undo.push(() => Promise.all(projects.map((project) => project.stop())));

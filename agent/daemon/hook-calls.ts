@@ -6,6 +6,7 @@ import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
+import { folderOf } from '../drivers/session-file.ts';
 import type { HookRun } from '../local-server/app.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
@@ -31,7 +32,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const driver = driverOf(tool);
     const call = driver?.readCall(event, payload);
     if (!driver || !call) return undefined;
-    const binding = await findBinding(call.cwd, bindings);
+    const binding = await findBinding(await folderOf(call), bindings);
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
     if (call.event.type === 'sessionEnd' && pid !== undefined) {

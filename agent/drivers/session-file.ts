@@ -1,6 +1,7 @@
 // Reads the session file of a coding agent over time: tokens of a turn, tools that ran, cancellation. The driver parses the text.
 
 import { stat } from 'node:fs/promises';
+import type { HookCall } from '../../protocol/turn-events.ts';
 import { eachLine, readFrom } from '../fs/tail.ts';
 import type { RanTool } from './driver.ts';
 import { driverOf } from './registry.ts';
@@ -29,6 +30,17 @@ export async function meterTokens({ agent, path }: SessionFile): Promise<() => P
     });
     return [...totals.values()].reduce((sum, total) => sum + total, 0);
   };
+}
+
+/** Longer than the first line of a session file. */
+const maxHeadBytes = 256 * 1024;
+
+/** The folder in which the session of a hook call began; the `cwd` of the call where its host names no other. Never rejects. */
+export async function folderOf({ agent, transcript, cwd }: HookCall): Promise<string> {
+  const sessionFolder = driverOf(agent)?.sessionFolder;
+  if (!sessionFolder || transcript === undefined) return cwd;
+  const head = await readFrom(transcript, 0, maxHeadBytes).catch(() => '');
+  return sessionFolder(head) ?? cwd;
 }
 
 export interface SessionUsage {

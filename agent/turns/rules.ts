@@ -61,6 +61,8 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
       return gate(event, view);
+    case 'permission':
+      return view.stop?.type === 'abort' ? { answer: { deny: abortText(view.stop) }, effects: [] } : nothing;
     case 'toolEnd': {
       // Another agent reads what is added there.
       if (event.inside) return { answer: {}, effects: [{ type: 'prove', texts: undefined }] };
@@ -82,6 +84,7 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
 }
 
 function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
+  if (view.stale?.includes(prompt)) return { answer: { deny: staleText }, effects: [] };
   // The host may append texts of other hooks to the prompt of wa-sync.
   const continued = view.offered !== undefined && prompt.startsWith(view.offered);
   if (!continued && (view.turnRuns || view.offered !== undefined)) {
@@ -116,9 +119,13 @@ function withNotices(decision: Decision, notices: readonly string[]): Decision {
   return shown.length === 0 ? decision : { ...decision, answer: { ...decision.answer, notice: shown.join('\n') } };
 }
 
+const staleText = 'wa-sync: what this prompt of the queue carries has gone another way already.';
+
 function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
   if (view.stop?.type === 'abort') {
     const reason = abortText(view.stop);
+    // Each tool up to the end of the turn, at which the abort has had its effect.
+    if (view.canHalt === false) return { answer: { deny: reason }, effects: [] };
     return {
       answer: { deny: reason, halt: reason },
       effects: [{ type: 'stopSpent', how: { beforeTool: event.tool } }],

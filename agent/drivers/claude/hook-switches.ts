@@ -49,7 +49,9 @@ function switchesIn(content: string, isManaged: boolean): string[] {
   const names = Object.keys(object(settings.env)).filter((name) => early.test(name));
   return [
     ...(settings.disableAllHooks === true ? ['switches all hooks off (disableAllHooks)'] : []),
-    ...(isManaged && settings.allowManagedHooksOnly === true ? ['allows managed hooks only (allowManagedHooksOnly)'] : []),
+    ...(isManaged && settings.allowManagedHooksOnly === true
+      ? ['allows managed hooks only (allowManagedHooksOnly)']
+      : []),
     ...(names.length > 0 ? [`sets ${names.join(', ')}, which act before a hook does`] : []),
   ];
 }
