@@ -178,7 +178,7 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .command('hooks')
     .description('install, remove or list the hooks in a coding agent')
     .addArgument(new Argument('<action>', 'what to do with the hooks').choices(['install', 'uninstall', 'list']))
-    .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
+    .option('--agent <name>', `which coding agent: ${agents.join(', ')}, or all of them: all`, agents[0])
     .addOption(
       new Option(
         '--scope <scope>',
@@ -188,9 +188,11 @@ function createProgram(context: CommandContext, { hasDefault }: { hasDefault: bo
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
     .option('--json', 'one JSON object (list)')
     .action(async (action, options) => {
-      const { hooksCommand, installDirs } = await import('./commands/hooks.ts');
-      const dirs = await installDirs(context, options.agent, { makes: action === 'install' });
-      await hooksCommand({ action, ...options }, { dirs, out: context.out });
+      const { agentsNamed, hooksCommand, installDirs } = await import('./commands/hooks.ts');
+      for (const agent of agentsNamed(options.agent)) {
+        const dirs = await installDirs(context, agent, { makes: action === 'install' });
+        await hooksCommand({ action, ...options, agent }, { dirs, out: context.out });
+      }
     });
 
   program
