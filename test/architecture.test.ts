@@ -211,7 +211,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/drivers/*/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/fs/*', 'jsonc-parser'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/drivers/install/*', 'agent/fs/*', 'jsonc-parser'],
     why: 'one tool, not those of other folders',
   },
   {

@@ -27,7 +27,8 @@ async function hooks(world: World): Promise<Finding[]> {
         if ((await programOfAgent(world, agent)) === undefined)
           return [skipped('hooks', `${agent} is not on this machine`)];
         // Whoever has several agents need not use each of them from the phone.
-        if (isUsed) return [skipped('hooks', `${agent} has no hooks; \`wa-sync hooks install --agent ${agent}\` adds them`)];
+        if (isUsed)
+          return [skipped('hooks', `${agent} has no hooks; \`wa-sync hooks install --agent ${agent}\` adds them`)];
         const step = `Run \`wa-sync hooks install --agent ${agent}\`, then restart a session that is open.`;
         return [fail('hooks', `no hooks of wa-sync are installed in ${agent}`, step), ...faults(world, agent, report)];
       }

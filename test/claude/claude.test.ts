@@ -83,7 +83,7 @@ testWith({ hold: 'always' })(
   },
 );
 
-testWith({ nudge: 'auto', hold: 'never', presence: { awayAfter: '1 min' } })(
+testWith({ nudge: 'auto', hold: 'never' })(
   'an idle terminal is woken by a typed line, and the message goes with it',
   async ({ model, product, open }) => {
     const tui = await open();
@@ -130,7 +130,7 @@ testWith({ hold: 'always' })(
     await product.sim.say('Long work');
     await model.waitForRequest('Long work');
     await product.sim.say('/stop');
-    await shows(product, 'stop requested');
+    await shows(product, 'Stop requested');
     goOn();
     await shows(product, 'Stopped after');
   },
@@ -163,7 +163,7 @@ describe('approvals', () => {
   });
 });
 
-testWith({ presence: { awayAfter: '1 min' } })(
+test(
   'with approvals off the dialog of the host asks the phone, too, and the first answer counts',
   async ({ home, product, open }) => {
     const tui = await open();
