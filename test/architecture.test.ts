@@ -215,8 +215,8 @@ const rooms: readonly Room[] = [
     why: 'one tool, not those of other folders',
   },
   {
-    files: 'agent/drivers/{session-file,workstations}.ts',
-    may: ['node', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
+    files: 'agent/drivers/{nudge,session-file,workstations}.ts',
+    may: ['protocol/*', 'node', 'agent/tmux.ts', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
     why: 'what the drivers share',
   },
   {

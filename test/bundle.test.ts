@@ -27,7 +27,7 @@ const fallbackRooms = [
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/summary\.ts$/,
-  /^agent\/drivers\/(fields|registry)\.ts$/,
+  /^agent\/drivers\/(fields|registry|session-file)\.ts$/,
   /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 

@@ -163,7 +163,7 @@ describe('approvals', () => {
   });
 });
 
-test(
+testWith({ presence: { awayAfter: 1 } })(
   'with approvals off the dialog of the host asks the phone, too, and the first answer counts',
   async ({ home, product, open }) => {
     const tui = await open();
