@@ -1,8 +1,11 @@
 // One exchange of HTTP/1.1 over node:http, for the relay and the local socket. A client library of its own would cost an idle daemon a
 // fifth of its memory.
 
-import { type Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { Readable } from 'node:stream';
+
+/** An import of node:http would load all that it exports, WebSocket with a whole client among it. */
+export const http = process.getBuiltinModule('node:http');
 
 export interface Exchange {
   method: string;
@@ -21,7 +24,7 @@ export interface Exchange {
 export function exchange(
   url: string,
   { body, headMs, bodyMs, ...options }: Exchange,
-  start: (url: string, options: RequestOptions) => ClientRequest = request,
+  start: (url: string, options: RequestOptions) => ClientRequest = http.request,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const call = start(url, { ...options, timeout: headMs });

@@ -60,7 +60,12 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/cli.ts',
-    may: ['protocol/*', 'node', 'agent/commands/*', 'agent/drivers/registry.ts', 'commander'],
+    may: ['protocol/*', 'node', 'agent/command-line/*', 'agent/commands/*', 'commander'],
+    why: 'the entry point',
+  },
+  {
+    files: 'agent/command-line/*',
+    may: ['protocol/*', 'agent/*', 'agent/commands/*', 'agent/drivers/registry.ts', 'commander'],
     why: 'names and options; what a command does is in `agent/commands/`',
   },
   { files: 'agent/commands/*', may: ['protocol/*', 'node', 'agent/**'], why: 'puts parts together, without a package' },
@@ -84,7 +89,6 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,phone,relay,session,workflows}/**',
       'agent/setup/state.ts',
-      '@hono/node-server',
     ],
     why: 'puts the parts below it together; neither commands nor dev',
   },
@@ -188,7 +192,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/local-server/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'hono', 'valibot'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/registry.ts', 'valibot'],
     why: 'knows the calls and not what becomes of them',
   },
   {

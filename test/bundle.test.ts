@@ -76,7 +76,7 @@ it.each([
   ['agent/commands/start.ts', 'zod'],
   ['agent/commands/start.ts', '@modelcontextprotocol/sdk'],
   ['agent/commands/start.ts', 'mdast-util-from-markdown'],
-  ['agent/commands/status.ts', 'hono'],
+  ['agent/commands/start.ts', 'hono'],
   ['agent/commands/hooks.ts', 'undici'],
   ['agent/commands/start.ts', 'undici'],
   ['agent/commands/status.ts', 'undici'],

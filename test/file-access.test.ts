@@ -24,6 +24,7 @@ const others: Record<string, string> = {
   'agent/daemon/daemon-id.ts': 'config directory',
   'agent/daemon/daemon.ts': 'state and runtime directory',
   'agent/daemon/day-usage.ts': 'state directory',
+  'agent/daemon/serving.ts': 'data directory',
   'agent/dev/echo-agent.ts': 'the folder of dev',
   'agent/dev/local-bot.ts': 'config directory',
   'agent/dev/local-relay.ts': 'state directory',

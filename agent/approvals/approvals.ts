@@ -5,6 +5,7 @@ import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { ranWords } from '../drivers/tool-words.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
@@ -65,7 +66,7 @@ export async function createApprovals(options: ApprovalsOptions) {
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
       const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
-      await options.send(textItem(key, 'reply', `Checkpoint before ${call.tool}: ${ref}`));
+      await options.send(textItem(key, 'reply', `Checkpoint before ${ranWords(call)}: ${ref}`));
     }
     return { ...(isAllowed ? { allow: true as const } : {}), ...inputAnswer(input) };
   }

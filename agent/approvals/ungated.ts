@@ -3,6 +3,7 @@
 
 import type { HookCall } from '../../protocol/turn-events.ts';
 import { type SessionFile, sizeOf, toolsSince } from '../drivers/session-file.ts';
+import { ranWords } from '../drivers/tool-words.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { type ToolCall, toolsOf } from './danger/call.ts';
 import { hashOf } from './question/questions.ts';
@@ -73,7 +74,7 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
       return;
     }
     session.notified += 1;
-    notify((words) => `⚠ ${call.tool} ran ${how}${words === '' ? '.' : `: ${words}`}\n${whatToDo}`, call);
+    notify((words) => `⚠ ${sentence(ranWords(call))} ${how}${words === '' ? '.' : `: ${words}`}\n${whatToDo}`, call);
   }
 
   /** After a start in the middle of a turn the answer of the gate of such a tool is not known. */
@@ -169,6 +170,8 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
 
 const whatToDo =
   'Approvals are on, but the coding agent did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.';
+
+const sentence = (clause: string) => clause.charAt(0).toUpperCase() + clause.slice(1);
 
 /** Whatever the order of the arguments, and without those that the host adds while the tool runs. */
 function comparableHash({ agent, tool, server, input }: ToolOfCall): string {

@@ -7,12 +7,13 @@ import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { createGates } from '../approvals/gate-files.ts';
+import { refuseServed } from '../daemon/serving.ts';
 import { startEchoAgent, wantsTurn } from '../dev/echo-agent.ts';
 import { type Stack, startStack } from '../dev/stack.ts';
 import { startTelegramPoll, type TelegramPoll } from '../dev/telegram-poll.ts';
 import { type DevTelegram, deliveryLines, readTelegram } from '../dev/telegram-settings.ts';
 import { simOwnerId } from '../dev/telegram-sim/sim.ts';
-import { devPlace, devVariables, quoted, variablesText } from '../dev/variables.ts';
+import { devPlace, devVariables } from '../dev/variables.ts';
 import { ofFootprints } from '../drivers/footprints.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { workstationOf } from '../drivers/workstations.ts';
@@ -22,7 +23,9 @@ import { excludeFile } from '../fs/git.ts';
 import { acquireLock, type HeldLock } from '../fs/lock.ts';
 import { stricterMode } from '../journal/approvals.ts';
 import { fileLog } from '../log.ts';
-import { directories, hookDirectories } from '../paths.ts';
+import { locateMailbox } from '../mailbox/served.ts';
+import { directories, hookDirectories, stateFiles } from '../paths.ts';
+import { quoted, variablesText } from '../shell.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { existingFolder } from './folder.ts';
@@ -51,6 +54,8 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
   try {
+    // Before the hooks of the folder are changed.
+    await refuseServed(dirs, (await locateMailbox(projectDir, undefined)).dir, projectDir);
     const variables = devVariables(baseDir, runtimeDir);
     installed = await installAgent(options.agent, context, projectDir, variables);
     if (installed) await closeGates(variables, telegram?.chatId ?? String(simOwnerId));
@@ -66,7 +71,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
         home: context.home,
         ...(telegram ? { telegram } : {}),
         ...(port === undefined ? {} : telegram ? { relayPort: port } : { phonePort: port }),
-        log: fileLog(join(baseDir, 'dev.log'), Date.now),
+        log: fileLog(stateFiles(variables.WA_STATE_DIR).log, Date.now),
         say: context.note,
       }),
     );

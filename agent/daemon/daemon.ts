@@ -1,9 +1,8 @@
 // The daemon: one per user and machine. Builds, starts, stops and delegates; what it should do stands in other modules.
 
 import { mkdir, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { dirname } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import { WaError } from '../../protocol/errors.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { createGates } from '../approvals/gate-files.ts';
@@ -13,9 +12,11 @@ import { refuseDoubles } from '../config-check.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { acquireLock } from '../fs/lock.ts';
 import { createHeavy, type HeavyOptions } from '../heavy/heavy.ts';
+import { http } from '../http.ts';
 import { openJournal } from '../journal/journal.ts';
 import { createHookApp, type HookRun, type SteerAction } from '../local-server/app.ts';
 import { createMcpRoutes } from '../local-server/mcp-routes.ts';
+import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
@@ -34,6 +35,7 @@ import { createHookCalls } from './hook-calls.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { createRecentHooks } from './recent-hooks.ts';
 import { growingRedactor, moveRelay } from './relay-move.ts';
+import { createServing } from './serving.ts';
 import { surroundings } from './standing.ts';
 
 export interface DaemonOptions {
@@ -94,8 +96,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const heavy = createHeavy({ redaction, redactor, deadlinesMs: options.deadlinesMs, log });
     undo.push(() => heavy.close());
     const gates = createGates(config.dirs);
+    const serving = createServing(config.dirs);
+    undo.push(() => serving.release());
     const deps = {
       config,
+      hold: serving.hold,
       journal,
       client,
       daemon: { id: options.daemonId, startedAt },
@@ -168,22 +173,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         },
         log,
       });
-    const app = createHookApp({
-      clock,
-      log,
-      onHook,
-      status: statusNow,
-      onDown: () => end('stopped'),
-      onSendFile,
-      onRelay,
-      onHello: async ({ id, cwd }) => (await servedBy(cwd)).hello(id),
-      onSteer,
-    });
-    const server = createServer(getRequestListener(app.fetch));
-    app.route(
-      '/mcp',
+    const app = createHookApp(
+      {
+        clock,
+        log,
+        onHook,
+        status: statusNow,
+        onDown: () => end('stopped'),
+        onSendFile,
+        onRelay,
+        onHello: async ({ id, cwd }) => (await servedBy(cwd)).hello(id),
+        onSteer,
+      },
       createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
     );
+    const server = http.createServer(listener(app));
     // Closed before anything is served: what a dead daemon has closed must not open in between.
     await gates.start(
       options.bindings.map(({ mailbox, project }) => {

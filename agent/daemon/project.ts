@@ -40,6 +40,8 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
   signingKey: string;
   typesetterFor(maxText: () => number): Typesetter;
+  /** See `Serving`. */
+  hold(mailboxDir: string, projectDir: string): Promise<void>;
   isAlive(pid: number): boolean;
   surroundings: Surroundings;
   keys: Keys;
@@ -68,7 +70,7 @@ export interface RunningProject {
 
 const nodeHmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
 
-/** Errors: `outside_project`. */
+/** Errors: `outside_project`, and those of `hold`. */
 export async function startProject(binding: Binding, given: ProjectDeps): Promise<RunningProject> {
   const { config, journal, client, keys, clock, random, log } = given;
   const key = projectKey(binding.mailbox, binding.project);
@@ -98,6 +100,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     onQuarantined: (aside) => notifier.quarantined(aside),
   });
   const { place, prepare } = mailbox;
+  await given.hold(place.dir, binding.dir);
 
   const { inbox, outbox, outcomes, notifier, progress, attachments, names } = createMail(
     {
@@ -144,6 +147,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     lastKeyAt: async (pid, agent) => ((await isServer(pid, agent)) ? undefined : keys.lastAt(pid)),
     isServer,
     queue: createPromptQueue(config),
+    nudgeOff: config.nudge === 'off',
     canWake: async (pid, agent) =>
       config.nudge === 'auto' &&
       workstationOf(agent)?.nudge !== undefined &&

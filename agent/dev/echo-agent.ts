@@ -47,6 +47,9 @@ export function wantsTurn(inbox: string): boolean {
   }
 }
 
+/** Its hooks wait longer than installed ones: what a busy machine delays must not look like a defect in a first try. */
+const patience = 10;
+
 const apiError = '[API Error: the echo agent was told to fail]';
 
 export async function startEchoAgent(options: EchoAgentOptions): Promise<EchoAgent> {
@@ -122,7 +125,7 @@ function contextOf(output: string): string | undefined {
 
 function runHook({ launcher, projectDir, env }: EchoAgentOptions, event: string, stdin: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(launcher, ['gemini', event, '60', modeOf('gemini', event)], {
+    const child = spawn(launcher, ['gemini', event, `60x${patience}`, modeOf('gemini', event)], {
       cwd: projectDir,
       env: { ...process.env, ...env, GEMINI_PROJECT_DIR: projectDir, GEMINI_CWD: projectDir },
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,4 +1,4 @@
-// The variables that select the daemon of `wa-sync dev`, and their text for a shell.
+// The variables that select the daemon of `wa-sync dev`.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,16 +17,4 @@ export function devVariables(baseDir: string, runtimeDir: string) {
     WA_CONFIG_DIR: join(baseDir, 'config'),
     WA_RUNTIME_DIR: runtimeDir,
   };
-}
-
-/** `NAME=value` pairs, quoted for a POSIX shell. */
-export function variablesText(env: Record<string, string>): string {
-  return Object.entries(env)
-    .map(([key, value]) => `${key}=${quoted(value)}`)
-    .join(' ');
-}
-
-/** Quotes a text as one word for a POSIX shell. */
-export function quoted(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

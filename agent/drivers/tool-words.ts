@@ -14,18 +14,24 @@ export interface NamedCall {
 interface Words {
   asks(target: string | undefined): string;
   runs: string;
+  /** A clause of the past. */
+  ran: string;
 }
 
 const wordsOf: Readonly<Record<Act, Words>> = {
-  run: { asks: () => 'Run a command?', runs: 'Running' },
-  write: { asks: (file) => `Write ${file ?? 'a file'}?`, runs: 'Writing' },
-  edit: { asks: (file) => `Edit ${file ?? 'a file'}?`, runs: 'Editing' },
-  read: { asks: (file) => `Read ${file ?? 'files'}?`, runs: 'Reading' },
-  list: { asks: () => 'List files?', runs: 'Listing files' },
-  search: { asks: () => 'Search in files?', runs: 'Searching' },
-  address: { asks: () => 'Fetch an address?', runs: 'Fetching' },
-  webSearch: { asks: () => 'Search the web?', runs: 'Searching the web' },
-  ask: { asks: () => 'Ask you something?', runs: 'Asking at the terminal' },
+  run: { asks: () => 'Run a command?', runs: 'Running', ran: 'a command ran' },
+  write: { asks: (file) => `Write ${file ?? 'a file'}?`, runs: 'Writing', ran: 'a file was written' },
+  edit: { asks: (file) => `Edit ${file ?? 'a file'}?`, runs: 'Editing', ran: 'a file was edited' },
+  read: { asks: (file) => `Read ${file ?? 'files'}?`, runs: 'Reading', ran: 'files were read' },
+  list: { asks: () => 'List files?', runs: 'Listing files', ran: 'files were listed' },
+  search: { asks: () => 'Search in files?', runs: 'Searching', ran: 'files were searched' },
+  address: { asks: () => 'Fetch an address?', runs: 'Fetching', ran: 'an address was fetched' },
+  webSearch: { asks: () => 'Search the web?', runs: 'Searching the web', ran: 'the web was searched' },
+  ask: {
+    asks: () => 'Ask you something?',
+    runs: 'Asking at the terminal',
+    ran: 'a question was asked at the terminal',
+  },
 };
 
 const nameChars = 80;
@@ -49,6 +55,12 @@ export function runningWords(call: NamedCall): string {
   return target === '' ? wordsOf[act].runs : `${wordsOf[act].runs}: ${target}`;
 }
 
+/** What happened, or was kept from happening, as a clause without its arguments: `a command ran`. */
+export function ranWords(call: Omit<NamedCall, 'input'>): string {
+  const act = actOf(call);
+  return act === undefined ? `${toolName(call)} ran` : wordsOf[act].ran;
+}
+
 /** What a tool is called where calls are listed. */
 export function shortWords(call: NamedCall): string {
   const act = actOf(call);
@@ -68,12 +80,12 @@ const shortNames: Readonly<Record<Act, string>> = {
 };
 
 /** A tool of another server may have the name of one of the agent's own. */
-function actOf({ agent, tool, server }: NamedCall): Act | undefined {
+function actOf({ agent, tool, server }: Omit<NamedCall, 'input'>): Act | undefined {
   const acts = driverOf(agent)?.tools.acts ?? {};
   return server === undefined && Object.hasOwn(acts, tool) ? acts[tool] : undefined;
 }
 
-function toolName({ tool, server }: NamedCall): string {
+function toolName({ tool, server }: Omit<NamedCall, 'input'>): string {
   if (server === undefined) return `the tool ${oneLine(tool, nameChars)}`;
   const at = tool.indexOf(`${server}_`);
   const own = at === -1 ? tool : tool.slice(at + server.length + 1);

@@ -1,8 +1,6 @@
 // The HTTP side of the daemon on its local socket: a hook run comes in, exactly one JSON object goes out, whatever came in.
 
 import { createHash } from 'node:crypto';
-import type { Context } from 'hono';
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import { emptyAnswer, hookHeaders, hookJson, slownessOf } from '../../protocol/hook.ts';
@@ -11,6 +9,7 @@ import { kindOf, mayHold } from '../drivers/registry.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
 import { keptAlive } from './keep-alive.ts';
+import { createLocalApp, type LocalApp, type LocalCall, type LocalRoute, readBody } from './serve.ts';
 
 export interface HookRun {
   /** The coding agent, by the name of its driver. */
@@ -65,29 +64,28 @@ export type SteerAction = SteerRequest['action'];
 /** For a hook that names no timeout. */
 const defaultMaxSeconds = 60;
 
-export function createHookApp(options: HookAppOptions): Hono {
-  const app = new Hono();
+/** `more` = further routes. */
+export function createHookApp(options: HookAppOptions, more: Readonly<Record<string, LocalRoute>> = {}): LocalApp {
   const runOnce = createTwins(options.clock);
 
-  app.post('/hook/:tool/:event', async (context) => {
-    const { tool, event } = context.req.param();
+  const onHook: LocalRoute = async (call, tool = '', event = '') => {
     const kind = kindOf(tool, event);
-    if (kind === undefined) return nothing(context);
-    const body = await readBody(context);
+    if (kind === undefined) return nothing;
+    const body = await readBody(call, hookLimits.stdinBytes);
     const payload = parseJson(body) ?? (kind === 'toolEnd' ? completeMembers(body) : undefined);
     const gate = kind === 'gate';
-    if (payload === undefined && !gate) return nothing(context);
-    const launcher = pidOf(context, hookHeaders.launcherPid);
+    if (payload === undefined && !gate) return nothing;
+    const launcher = pidOf(call, hookHeaders.launcherPid);
     let isLeft = false;
     let hold = () => {};
     const held = new Promise<undefined>((resolve) => {
       hold = () => resolve(undefined);
     });
-    const isGone = () => isLeft || context.req.raw.signal.aborted || (launcher !== undefined && !isAlive(launcher));
+    const isGone = () => isLeft || call.signal.aborted || (launcher !== undefined && !isAlive(launcher));
     const run = (isEveryoneGone: () => boolean) => {
-      const pid = pidOf(context, hookHeaders.parentPid);
-      const maxSeconds = Number(context.req.header(hookHeaders.maxSeconds)) || defaultMaxSeconds;
-      const slowness = slownessOf(context.req.header(hookHeaders.slowness));
+      const pid = pidOf(call, hookHeaders.parentPid);
+      const maxSeconds = Number(call.header(hookHeaders.maxSeconds)) || defaultMaxSeconds;
+      const slowness = slownessOf(call.header(hookHeaders.slowness));
       return options
         .onHook({ tool, event, payload, pid, maxSeconds, slowness, hold, isGone: isEveryoneGone })
         .then(hookJson, (cause) => {
@@ -96,82 +94,63 @@ export function createHookApp(options: HookAppOptions): Hono {
         });
     };
     const { twinOf, text } = runOnce(`${tool} ${event} `, body, isGone, run);
-    if (twinOf && !gate && kind !== 'permission') return nothing(context);
+    if (twinOf && !gate && kind !== 'permission') return nothing;
     twinOf?.gone.push(isGone);
     const now = mayHold(tool, event) ? undefined : await Promise.race([text, held]);
-    if (now !== undefined) return answer(context, now);
-    const stream = keptAlive(
+    if (now !== undefined) return `${now}\n`;
+    return keptAlive(
       text.then((json) => `${json}\n`),
       () => {
         isLeft = true;
       },
     );
-    return context.body(stream, 200, { 'content-type': 'application/json' });
-  });
-  app.get('/status', async (context) => context.json(await options.status()));
-  app.post('/down', (context) => {
-    options.onDown();
-    return context.json({ ok: true });
-  });
-  app.post('/send-file', async (context) => {
-    const request = parseJson(await readBody(context));
-    return answered(context, async () => {
+  };
+  /** A call with a body of one shape. */
+  const asked = (work: (request: unknown) => Promise<object>): LocalRoute => {
+    return async (call) => {
+      const request = parseJson(await readBody(call, hookLimits.stdinBytes));
+      return answered(() => work(request));
+    };
+  };
+  const routes: Record<string, LocalRoute> = {
+    'POST /hook/:tool/:event': onHook,
+    'GET /status': async () => JSON.stringify(await options.status()),
+    'POST /down': () => {
+      options.onDown();
+      return '{"ok":true}';
+    },
+    'POST /send-file': asked(async (request) => {
       if (!v.is(fileRequest, request)) throw new WaError('bad_request', 'path, caption and cwd are expected');
       await options.onSendFile(request);
       return { ok: true };
-    });
-  });
-  app.post('/relay', (context) => answered(context, () => options.onRelay()));
-  app.post('/hello', async (context) => {
-    const request = parseJson(await readBody(context));
-    return answered(context, async () => {
+    }),
+    'POST /relay': () => answered(() => options.onRelay()),
+    'POST /hello': asked(async (request) => {
       if (!v.is(helloRequest, request)) throw new WaError('bad_request', 'id and cwd are expected');
       return options.onHello(request);
-    });
-  });
-  app.post('/steer', async (context) => {
-    const request = parseJson(await readBody(context));
-    return answered(context, async () => {
+    }),
+    'POST /steer': asked(async (request) => {
       if (!v.is(steerRequest, request))
         throw new WaError('bad_arguments', 'stop takes nothing, away on or off, sprint a number of tasks', {
           hint: 'See `wa-sync sprint --help` and `wa-sync away --help`.',
         });
       return { text: await options.onSteer(request) };
-    });
-  });
-  app.notFound(nothing);
-  app.onError((_, context) => nothing(context));
-  return app;
+    }),
+  };
+  return createLocalApp({ ...routes, ...more }, nothing);
 }
 
+const nothing = `${emptyAnswer}\n`;
+
 /** The result as JSON, or the error, which the caller shows as it is. */
-export async function answered(context: Context, work: () => Promise<object>) {
+export async function answered(work: () => Promise<object>): Promise<string> {
   try {
-    return context.json(await work());
+    return JSON.stringify(await work());
   } catch (cause) {
-    return context.json(
+    return JSON.stringify(
       errorBody(cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause })),
     );
   }
-}
-
-function answer(context: Context, json: string) {
-  return context.body(`${json}\n`, 200, { 'content-type': 'application/json' });
-}
-
-function nothing(context: Context) {
-  return answer(context, emptyAnswer);
-}
-
-/** A client sends at most `stdinBytes`. */
-async function readBody(context: Context): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of context.req.raw.body ?? []) {
-    bytes += chunk.length;
-    if (bytes <= hookLimits.stdinBytes) chunks.push(Buffer.from(chunk));
-  }
-  return Buffer.concat(chunks);
 }
 
 function parseJson(body: Buffer): unknown {
@@ -204,8 +183,8 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-function pidOf(context: Context, header: string): number | undefined {
-  const pid = Number(context.req.header(header));
+function pidOf(call: LocalCall, header: string): number | undefined {
+  const pid = Number(call.header(header));
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
 }
 

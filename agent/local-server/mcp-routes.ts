@@ -1,7 +1,5 @@
 // The routes of `wa-sync mcp` on the local socket: one per tool, each for the project that its working directory belongs to.
 
-import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import * as v from 'valibot';
 import { WaError } from '../../protocol/errors.ts';
 import {
@@ -15,6 +13,7 @@ import {
   textModes,
 } from '../../protocol/polling.ts';
 import { answered } from './app.ts';
+import { type LocalRoute, readBody } from './serve.ts';
 
 /** What a project does for an agent that polls. */
 export interface PollingProject {
@@ -48,31 +47,37 @@ const ackCall = v.object({ ...call.entries, ids });
 const releaseCall = v.object({ ...call.entries, ids: v.exactOptional(ids) });
 
 /** `projectAt` raises `not_bound`. */
-export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProject>): Hono {
-  const app = new Hono();
-
+export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProject>): Record<string, LocalRoute> {
   function route<C extends PollingCall>(
-    path: string,
     schema: v.GenericSchema<C>,
     run: (project: PollingProject, call: C, signal: AbortSignal) => Promise<unknown>,
-  ): void {
-    app.post(path, bodyLimit({ maxSize: maxBodyBytes }), async (context) => {
-      const call: unknown = await context.req.json().catch(() => undefined);
-      return answered(context, async () => {
-        if (!v.is(schema, call)) throw new WaError('bad_request', `${path} got a call of another shape`);
+  ): LocalRoute {
+    return async (from) => {
+      const call = parsed(await readBody(from, maxBodyBytes));
+      return answered(async () => {
+        if (!v.is(schema, call)) throw new WaError('bad_request', 'a call of another shape, or too large');
         const project = await projectAt(call.cwd);
         checkChat(project, call);
-        return (await run(project, call, context.req.raw.signal)) ?? { ok: true };
+        return (await run(project, call, from.signal)) ?? { ok: true };
       });
-    });
+    };
   }
 
-  route('/poll', pollCall, (project, call, signal) => project.poll(call.from, call, signal));
-  route('/send', sendCall, (project, call, signal) => project.send(call.from, call, signal));
-  route('/ack', ackCall, (project, call) => project.ack(call.from, call.ids));
-  route('/release', releaseCall, (project, call) => project.release(call.from, call.ids));
-  route('/typing', call, (project) => project.typing());
-  return app;
+  return {
+    'POST /mcp/poll': route(pollCall, (project, call, signal) => project.poll(call.from, call, signal)),
+    'POST /mcp/send': route(sendCall, (project, call, signal) => project.send(call.from, call, signal)),
+    'POST /mcp/ack': route(ackCall, (project, call) => project.ack(call.from, call.ids)),
+    'POST /mcp/release': route(releaseCall, (project, call) => project.release(call.from, call.ids)),
+    'POST /mcp/typing': route(call, (project) => project.typing()),
+  };
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 function checkChat({ mailbox }: PollingProject, { chat }: PollingCall): void {

@@ -153,14 +153,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     return unsettled;
   }
 
-  /** `late` = what the STOP was meant for had ended by itself. */
-  async function spendStop(how: 'late' | { beforeTool: string }): Promise<void> {
-    if (how === 'late') {
+  /** `before` = what the abort kept from happening; undefined = what the STOP was meant for had ended by itself. */
+  async function spendStop(before?: string): Promise<void> {
+    if (before === undefined) {
       await sprints.end('stopped');
       await stopsSpent(lateText);
       return;
     }
-    await endOpenTurn({ why: `Aborted before ${how.beforeTool} ran.`, lagMs: 0 });
+    await endOpenTurn({ why: `Aborted before ${before}.`, lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
     await keepTurn();

@@ -4,7 +4,7 @@
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { sizeOf } from '../drivers/session-file.ts';
-import { runningWords, shortWords } from '../drivers/tool-words.ts';
+import { ranWords, runningWords, shortWords } from '../drivers/tool-words.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import { sessionContext, terminalNews, unwakeableNotice } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
@@ -87,7 +87,7 @@ export function createTurns(options: TurnsOptions): Turns {
   function greeting(): TurnAnswer {
     const { interactive, wakeable } = runtime.state;
     const needsWord = interactive && !wakeable && options.holdPolicy !== 'always';
-    return { context: sessionContext, ...(needsWord ? { notice: unwakeableNotice } : {}) };
+    return { context: sessionContext, ...(needsWord ? { notice: unwakeableNotice(options.nudgeOff === true) } : {}) };
   }
 
   /**
@@ -147,7 +147,7 @@ export function createTurns(options: TurnsOptions): Turns {
         await endOpen(effect.answer, call);
         return true;
       case 'stopSpent':
-        await ending.spendStop(effect.how);
+        await ending.spendStop(call.event.type === 'gate' ? ranWords({ agent: call.agent, ...call.event }) : undefined);
         return true;
       case 'setAway':
         await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value: effect.away }]);

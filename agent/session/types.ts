@@ -95,6 +95,8 @@ export interface TurnsOptions {
   isServer?(pid: number, agent: string): Promise<boolean>;
   /** Absent = no host has one. */
   queue?: PromptQueue;
+  /** The owner has switched `nudge` off; absent = no. */
+  nudgeOff?: boolean;
   /** Whether `nudge` can ever type there: false where the owner has switched it off. Never rejects. */
   canWake(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; false = not now. */

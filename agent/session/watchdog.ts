@@ -102,6 +102,7 @@ export function createWatchdog(
       isTerminal: interactive ?? false,
       wakeable: wakeable ?? false,
       policy: options.holdPolicy,
+      nudgeOff: options.nudgeOff === true,
     });
     // Made of the message, so that a restart does not tell it again.
     await options.tell(`waits_${id}`, text, id);
@@ -138,7 +139,7 @@ export function createWatchdog(
       await sprints.end('error');
       await keepTurn();
     }
-    if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop('late');
+    if (!isBusy(runtime.state) && currentStop(project, undefined)) await ending.spendStop();
     wake();
     await desk.check(oldest() !== undefined);
     await tellPickUp();

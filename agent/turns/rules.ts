@@ -1,7 +1,7 @@
 // The rules for a hook event as one pure function of (call, view). The hook server and the fallback both obey it. The caller carries
 // out the effects, in order, before it gives the answer. after-turn.ts has the rules after a settled turn.
 
-import { type HookCall, nudgeLine, type TurnAnswer, type TurnEvent } from '../../protocol/turn-events.ts';
+import { type HookCall, nudgeLine, type TurnAnswer } from '../../protocol/turn-events.ts';
 import { handOver, screenText } from './framing.ts';
 import { awayOverNotice, holdNotice, wantsHold } from './hold.ts';
 import { abortText, stopText } from './stop.ts';
@@ -20,8 +20,8 @@ export type TurnEffect =
   | { type: 'turnStarted'; continued: boolean; nudged: boolean }
   /** Settle the messages of the turn and tell the phone. `undefined` = the host gave no answer. At a turnStart: then decide again. */
   | { type: 'turnEnded'; answer: string | undefined }
-  /** The open STOP has had its effect: `late` = the turn had already ended by itself. */
-  | { type: 'stopSpent'; how: 'late' | { beforeTool: string } }
+  /** The open STOP has had its effect: `late` = the turn had already ended by itself; `aborted` = at a gate. */
+  | { type: 'stopSpent'; how: 'late' | 'aborted' }
   | { type: 'setAway'; away: boolean };
 
 export interface Decision {
@@ -60,7 +60,7 @@ function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Dec
     case 'modelRequest':
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
-      return gate(event, view);
+      return gate(view);
     case 'permission':
       return view.stop?.type === 'abort' ? { answer: { deny: abortText(view.stop) }, effects: [] } : nothing;
     case 'toolEnd': {
@@ -121,14 +121,14 @@ function withNotices(decision: Decision, notices: readonly string[]): Decision {
 
 const staleText = 'wa-sync: what this prompt of the queue carries has gone another way already.';
 
-function gate(event: Extract<TurnEvent, { type: 'gate' }>, view: TurnView): Decision {
+function gate(view: TurnView): Decision {
   if (view.stop?.type === 'abort') {
     const reason = abortText(view.stop);
     // Each tool up to the end of the turn, at which the abort has had its effect.
     if (view.canHalt === false) return { answer: { deny: reason }, effects: [] };
     return {
       answer: { deny: reason, halt: reason },
-      effects: [{ type: 'stopSpent', how: { beforeTool: event.tool } }],
+      effects: [{ type: 'stopSpent', how: 'aborted' }],
     };
   }
   return nothing;

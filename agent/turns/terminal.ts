@@ -22,8 +22,10 @@ export function pickUpText(terminal: {
   isTerminal: boolean;
   wakeable: boolean;
   policy: HoldPolicy;
+  /** "nudge" is "off" in config.json, so tmux changes nothing. */
+  nudgeOff: boolean;
 }): string {
-  const { isOpen, isTerminal, wakeable, policy } = terminal;
+  const { isOpen, isTerminal, wakeable, policy, nudgeOff } = terminal;
   if (!isOpen)
     return 'It waits: no session of the coding agent is open in this project. The first turn of the next session gets it.';
   if (!isTerminal) return 'It waits for the next turn of the coding agent.';
@@ -32,9 +34,14 @@ export function pickUpText(terminal: {
   const waits =
     'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there';
   if (policy === 'never') return `${waits}. ("hold" is "never" in config.json.)`;
-  return `${waits}, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.`;
+  const inTmux = nudgeOff ? '("nudge" is "off" in config.json.)' : 'In tmux it is woken by itself.';
+  return `${waits}, and before you leave /wa:away, so that the agent listens. ${inTmux}`;
 }
 
 /** On the screen when a session begins in a terminal that cannot be woken. */
-export const unwakeableNotice =
-  'wa-sync: while this terminal is idle, no message of the phone can wake it. Type /wa:away before you leave; or start the agent in tmux, where it is woken by itself.';
+export function unwakeableNotice(nudgeOff: boolean): string {
+  const inTmux = nudgeOff
+    ? 'or set "nudge" to "auto" in config.json and start the agent in tmux'
+    : 'or start the agent in tmux';
+  return `wa-sync: while this terminal is idle, no message of the phone can wake it. Type /wa:away before you leave; ${inTmux}, where it is woken by itself.`;
+}

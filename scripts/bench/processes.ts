@@ -39,7 +39,10 @@ const ticksPerSecond = 100;
 
 export interface Usage {
   cpuMs: number;
+  /** Pages of the Node binary, which every Node process shares, are the greater part. */
   rssMb: number;
+  /** Of it the memory that is its own. */
+  ownMb: number;
 }
 
 /** From /proc, so on Linux only; undefined elsewhere. */
@@ -48,8 +51,9 @@ export function usageOf(pid: number): Usage | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
-  const rss = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return { cpuMs: (ticks / ticksPerSecond) * 1000, rssMb: Number(rss) / 1024 };
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const megabytes = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+  return { cpuMs: (ticks / ticksPerSecond) * 1000, rssMb: megabytes('VmRSS'), ownMb: megabytes('RssAnon') };
 }
 
 /** The most memory that it ever had; undefined where there is no /proc. */

@@ -163,6 +163,11 @@ const rows: Row[] = [
     target: ({ idle }) => idle && { text: `< ${limits.idleCpuPercent} %`, ok: idle.cpuPercent < limits.idleCpuPercent },
   },
   { key: 'idle.rssMb', value: ({ idle }) => idle && `${idle.rssMb} MB`, meaning: 'memory of that daemon' },
+  {
+    key: 'idle.ownMb',
+    value: ({ idle }) => idle && `${idle.ownMb} MB`,
+    meaning: 'of it without the pages of the Node binary, which every Node process shares',
+  },
   relayRow(
     'rowsWrittenPerMessage',
     limits.rowsWritten,

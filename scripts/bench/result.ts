@@ -18,7 +18,7 @@ export interface BenchResult {
   backlog?: Record<string, number>;
   /** Milliseconds from the start of the daemon's process to the first message in the file, by the same number. */
   backlogFirstMs?: Record<string, number>;
-  idle?: { cpuPercent: number; rssMb: number };
+  idle?: { cpuPercent: number; rssMb: number; ownMb: number };
   relay?: {
     rowsWrittenPerMessage?: number;
     rowsReadPerMessage?: number;

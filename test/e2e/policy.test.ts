@@ -61,7 +61,7 @@ describe('a policy', () => {
     await policy({ rules: [{ match: { command: 'make *' }, checkpoint: true }] });
     await ws.start();
     expect(await shell('make clean')).toEqual({});
-    const told = await shows('Checkpoint before run_shell_command: refs/wa-sync/');
+    const told = await shows('Checkpoint before a command ran: refs/wa-sync/');
     const ref = /refs\/wa-sync\/\S+/.exec(told.text)?.[0] ?? '';
     expect(git('show', `${ref}:a.txt`)).toBe('changed');
     expect(await readFile(join(ws.project, 'a.txt'), 'utf8')).toBe('changed');

@@ -49,7 +49,11 @@ describe('tokens and texts', () => {
       for (const secret of [far.token, far.sim.token, phoneText, answerText]) expect(place).not.toContain(secret);
     }
     for (const dir of [ws.stateDir, join(ws.project, '.gemini')]) {
-      for (const file of await filesBelow(dir)) expect([file, (await stat(file)).mode & 0o077]).toEqual([file, 0]);
+      for (const file of await filesBelow(dir)) {
+        // The daemon works on: a file beside the one that it replaces may be gone by now.
+        const found = await stat(file).catch(() => undefined);
+        if (found) expect([file, found.mode & 0o077]).toEqual([file, 0]);
+      }
     }
     expect((await stat(ws.runtimeDir)).mode & 0o777).toBe(0o700);
   });

@@ -166,7 +166,7 @@ describe('an abort', () => {
     await told(/^Abort requested/);
     const reason = 'Aborted from the phone by /abort.';
     expect(await gate()).toEqual({ decision: 'deny', reason, continue: false, stopReason: reason });
-    await told(/^Failed: Aborted before run_shell_command ran\.$/);
+    await told(/^Failed: Aborted before a command ran\.$/);
     await until('it is spent', async () => (await stopEntry())?.read !== false);
     expect(await gate()).toEqual({});
   });
@@ -186,7 +186,7 @@ describe('an abort while a tool waits for its approval', () => {
       reason: 'Aborted from the phone by /abort.',
       continue: false,
     });
-    await told(/^Failed: Aborted before run_shell_command ran\.$/);
+    await told(/^Failed: Aborted before a command ran\.$/);
   });
 });
 

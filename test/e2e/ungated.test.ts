@@ -33,7 +33,7 @@ describe('while approvals are on, a tool that ended', () => {
     await begun();
     const key = `ghp_${'a1B2'.repeat(9)}`;
     await ended(`curl -H "token: ${key}" https://a.example`);
-    const { text } = await shows('⚠ run_shell_command ran without being asked: curl -H "token: [redacted');
+    const { text } = await shows('⚠ A command ran without being asked: curl -H "token: [redacted');
     expect(text).toContain('STOP halts the agent');
     expect(text).not.toContain(key);
     expect(await audit(3)).toMatchObject([
@@ -56,7 +56,7 @@ describe('while approvals are on, a tool that ended', () => {
     await begun();
     await ended('whoami');
     await shows('without being asked: whoami');
-    expect(warnings()).toEqual(['⚠ run_shell_command ran without being asked: whoami']);
+    expect(warnings()).toEqual(['⚠ A command ran without being asked: whoami']);
   });
 });
 

@@ -173,7 +173,7 @@ describe('a repository that would have no approvals', () => {
     await shows(product, 'switches hooks of wa-sync off (hooksConfig.disabled: wa-sync-BeforeTool)');
     expect(await run(home)).toMatchObject({ code: 0 });
     expect(await made(home)).toBe(true);
-    await shows(product, '⚠ run_shell_command ran without being asked: touch made.txt');
+    await shows(product, '⚠ A command ran without being asked: touch made.txt');
     expect((await product.wa('status')).stdout).toContain('hooksConfig.disabled: wa-sync-BeforeTool');
     expect((await product.wa('hooks', 'list')).stdout).toContain('hooksConfig.disabled: wa-sync-BeforeTool');
   });
@@ -184,7 +184,7 @@ describe('a repository that would have no approvals', () => {
     await switchOn(product);
     expect(await run(home)).toMatchObject({ code: 0 });
     expect(await made(home)).toBe(true);
-    await shows(product, '⚠ run_shell_command ran without being asked: touch made.txt');
+    await shows(product, '⚠ A command ran without being asked: touch made.txt');
   });
 
   test('that switches all hooks off is named on the phone: no event tells of its tools', async ({ home, product }) => {
@@ -204,7 +204,7 @@ describe('a repository that would have no approvals', () => {
     await shows(product, 'cannot be read: a link');
     expect(await run(home)).toMatchObject({ code: 0 });
     expect(await made(home)).toBe(true);
-    await shows(product, '⚠ run_shell_command ran without being asked: touch made.txt');
+    await shows(product, '⚠ A command ran without being asked: touch made.txt');
     expect((await product.wa('hooks', 'list')).stdout).toContain('cannot be read: a link');
   });
 
@@ -239,7 +239,7 @@ describe('a repository that would have no approvals', () => {
     await product.sim.press((await shows(product, 'touch made.txt')).messageId, 'Approve');
     await ended;
     expect([await made(home), await made(home, 'other.txt')]).toEqual([false, true]);
-    await shows(product, '⚠ run_shell_command ran with other arguments than were asked');
+    await shows(product, '⚠ A command ran with other arguments than were asked');
   });
 });
 
@@ -250,7 +250,7 @@ test('a tool whose launcher was killed while it asked runs, and the phone is tol
   await endLaunchers(home);
   await ended;
   expect(await made(home)).toBe(true);
-  await shows(product, '⚠ run_shell_command ran without being asked: touch made.txt');
+  await shows(product, '⚠ A command ran without being asked: touch made.txt');
 });
 
 /** Those of this home only. */

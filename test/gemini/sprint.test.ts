@@ -139,7 +139,7 @@ test('/abort refuses the next tool and ends the turn', async ({ model, home, pro
   await product.sim.say('/abort');
   expect((await product.waitForAnswers(1))[0]?.text).toMatch(/^Abort requested/);
   await writeFile(go, '');
-  expect((await product.waitForAnswers(2)).at(-1)?.text).toBe('Failed: Aborted before run_shell_command ran.');
+  expect((await product.waitForAnswers(2)).at(-1)?.text).toBe('Failed: Aborted before a command ran.');
   await tui.waitForScreen('Aborted from the phone');
   await tui.waitForScreen('Type your message');
   expect(await exists(never)).toBe(false);

@@ -14,6 +14,7 @@ import { hookJson } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
 import { anyBytes, anyJson, mutated } from '../fuzz/any-json.ts';
 import { recordedHooks } from '../fuzz/recorded.ts';
+import { posted } from '../helpers/local-call.ts';
 import { quickFolder, runs } from './runs.ts';
 
 const call = fc
@@ -184,8 +185,7 @@ it('answers any bytes at any address of the hook server with 200 and one JSON ob
     fc.asyncProperty(address, anyBytes(anyJson), fc.string(), async (path, body, pid) => {
       seen.length = 0;
       const headers = { 'x-wa-pid': encodeURIComponent(pid) };
-      const response = await app.request(`http://localhost${path}`, {
-        method: 'POST',
+      const response = await posted(app, path, {
         body: Buffer.from(body),
         headers,
       });

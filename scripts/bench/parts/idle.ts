@@ -24,6 +24,7 @@ export const idle: Part = {
         lab.say('idle: not measured, this system has no /proc');
         return {};
       }
-      return { idle: { cpuPercent: round(((after.cpuMs - before.cpuMs) / tookMs) * 100), rssMb: round(after.rssMb) } };
+      const cpuPercent = round(((after.cpuMs - before.cpuMs) / tookMs) * 100);
+      return { idle: { cpuPercent, rssMb: round(after.rssMb), ownMb: round(after.ownMb) } };
     }),
 };

@@ -59,7 +59,7 @@ function ran(id: string, at = now++): void {
 /** What is in the file is looked at. */
 const looked = () => ungated.look();
 
-const without = (command: string) => `⚠ run_shell_command ran without being asked: ${command}`;
+const without = (command: string) => `⚠ A command ran without being asked: ${command}`;
 
 describe('a tool that ended', () => {
   it('is reported at once when no gate let it through', () => {
@@ -107,7 +107,7 @@ describe('a tool that ended', () => {
     gate('ls');
     ended('rm -rf .');
     expect(told).toEqual([
-      '⚠ run_shell_command ran with other arguments than were asked (changed at the desk, or by another hook): rm -rf .',
+      '⚠ A command ran with other arguments than were asked (changed at the desk, or by another hook): rm -rf .',
     ]);
   });
 
@@ -148,7 +148,7 @@ describe('a tool that ended', () => {
     request();
     ended('', 'invoke_agent');
     ended('', 'other');
-    expect(told).toEqual(['⚠ other ran without being asked.']);
+    expect(told).toEqual(['⚠ The tool other ran without being asked.']);
   });
 
   it('is reported one by one up to five times in a turn; the rest is counted at the end of the turn', () => {

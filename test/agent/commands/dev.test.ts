@@ -80,6 +80,51 @@ describe('wa-sync dev', () => {
     await first.exited;
   }, 90_000);
 
+  it('is found by its folder also where the environment of both moves the directories', async () => {
+    const env = { WA_STATE_DIR: join(home, 'state'), WA_RUNTIME_DIR: join(home, 'run') };
+    const first = start(['dev', '--agent', 'none'], env);
+    await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const beside = await start(['status'], env).exited;
+    expect(beside).toMatchObject({ code: 0, stderr: `(this is \`wa-sync dev\` of ${project})\n` });
+    expect(beside.stdout).toContain(`pid ${first.pid}`);
+    expect(JSON.parse((await start(['doctor', '--json'], env).exited).stdout).findings).toContainEqual(
+      expect.objectContaining({ check: 'daemon', state: 'ok' }),
+    );
+    expect((await start(['logs'], env).exited).stdout).toContain('daemon started');
+  }, 90_000);
+
+  it('and a daemon never serve the same two files: the second names the command that ends the first', async () => {
+    const relay = { url: 'http://127.0.0.1:9', token: 'a'.repeat(43) };
+    const config = join(home, '.config', 'wa-sync');
+    await mkdir(config, { recursive: true, mode: 0o700 });
+    const bindings = [{ dir: project, mailbox: '1000001', project: 0 }];
+    await writeFile(join(config, 'config.json'), JSON.stringify({ relay, bindings }), { mode: 0o600 });
+    const dev = start(['dev', '--agent', 'none']);
+    await until('dev runs', () => dev.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const refused = await start(['start']).exited;
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`another daemon, process ${dev.pid}, serves ${project} already (daemon_running)`);
+    const endOf = (stderr: string) => {
+      const [, variables = '', command = ''] =
+        /`(.*?)wa-sync (\w+)`/.exec(stderr.split('(daemon_running)')[1] ?? '') ?? [];
+      const pairs = variables.split(' ').filter((pair) => pair !== '');
+      return start([command], Object.fromEntries(pairs.map((pair) => pair.split('=')))).exited;
+    };
+    expect(await endOf(refused.stderr)).toMatchObject({ code: 0 });
+    expect((await dev.exited).code).toBe(0);
+
+    const daemon = start(['start', '--quiet']);
+    await until('the daemon runs', () => daemon.stdout().includes('is running'));
+    const second = await start(['dev', '--agent', 'gemini']).exited;
+    expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(second.stderr).toContain(
+      `another daemon, process ${daemon.pid}, serves ${project} already (daemon_running)`,
+    );
+    expect(await readdir(join(project, '.gemini')).catch(() => [])).not.toContain('settings.json');
+    expect(await endOf(second.stderr)).toMatchObject({ code: 0 });
+    expect((await daemon.exited).code).toBe(0);
+  }, 90_000);
+
   it('keeps the key of the phone page in the printed address alone, where no coding agent can read it', async () => {
     const old = join(home, '.local', 'state', 'wa-sync', 'dev');
     const running = start(['dev', '--agent', 'none']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askWords, runningWords, shortWords } from '../../../agent/drivers/tool-words.ts';
+import { askWords, ranWords, runningWords, shortWords } from '../../../agent/drivers/tool-words.ts';
 
 const call = (tool: string, input: Record<string, unknown> = {}, server?: string) => ({
   agent: 'gemini',
@@ -10,19 +10,43 @@ const call = (tool: string, input: Record<string, unknown> = {}, server?: string
 
 describe('a tool call in words for a person', () => {
   it.each([
-    [call('run_shell_command', { command: 'npm test\nrm -rf ~' }), 'Run a command?', 'Running: npm test', 'command'],
-    [call('write_file', { file_path: 'src/a.ts', content: '' }), 'Write src/a.ts?', 'Writing: src/a.ts', 'write'],
-    [call('replace', { file_path: 'src/a.ts' }), 'Edit src/a.ts?', 'Editing: src/a.ts', 'edit'],
-    [call('web_fetch', { prompt: 'x' }), 'Fetch an address?', 'Fetching', 'fetch'],
-    [call('save_memory'), 'Use the tool save_memory?', 'Using the tool save_memory', 'the tool save_memory'],
+    [
+      call('run_shell_command', { command: 'npm test\nrm -rf ~' }),
+      'Run a command?',
+      'Running: npm test',
+      'command',
+      'a command ran',
+    ],
+    [
+      call('write_file', { file_path: 'src/a.ts', content: '' }),
+      'Write src/a.ts?',
+      'Writing: src/a.ts',
+      'write',
+      'a file was written',
+    ],
+    [call('replace', { file_path: 'src/a.ts' }), 'Edit src/a.ts?', 'Editing: src/a.ts', 'edit', 'a file was edited'],
+    [call('web_fetch', { prompt: 'x' }), 'Fetch an address?', 'Fetching', 'fetch', 'an address was fetched'],
+    [
+      call('save_memory'),
+      'Use the tool save_memory?',
+      'Using the tool save_memory',
+      'the tool save_memory',
+      'the tool save_memory ran',
+    ],
     [
       call('mcp_lab_run_shell_command', { command: 'x' }, 'lab'),
       'Use run_shell_command of the MCP server lab?',
       'Using run_shell_command of the MCP server lab',
       'run_shell_command of the MCP server lab',
+      'run_shell_command of the MCP server lab ran',
     ],
-  ])('is named by what it does: %j', (named, asks, runs, short) => {
-    expect([askWords(named), runningWords(named), shortWords(named)]).toEqual([asks, runs, short]);
+  ])('is named by what it does: %j', (named, asks, runs, short, ran) => {
+    expect([askWords(named), runningWords(named), shortWords(named), ranWords(named)]).toEqual([
+      asks,
+      runs,
+      short,
+      ran,
+    ]);
   });
 
   it('has the words of no tool of the agent for a tool of a server with the same name', () => {

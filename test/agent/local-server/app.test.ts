@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createHookApp, type HookRun } from '../../../agent/local-server/app.ts';
 import { hookLimits } from '../../../protocol/limits.ts';
+import { posted } from '../../helpers/local-call.ts';
 
 const newlines = '\n'.repeat(hookLimits.keepAliveBytes);
 
@@ -25,10 +26,10 @@ function createApp() {
     },
   });
   const post = (event: string, body: string, headers: Record<string, string> = {}) =>
-    Promise.resolve(app.request(`/hook/gemini/${event}`, { method: 'POST', body, headers }));
+    posted(app, `/hook/gemini/${event}`, { body, headers });
   const steer = async (action: string, args: string) => {
     const body = JSON.stringify({ action, args, cwd: '/' });
-    const response = await app.request('/steer', { method: 'POST', body });
+    const response = await posted(app, '/steer', { body });
     return (await response.json()) as { text?: string; error?: { code: string } };
   };
   return { runs, post, steer, steered, advance: (ms: number) => (now += ms) };

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMcpRoutes, type PollingProject } from '../../../agent/local-server/mcp-routes.ts';
+import { createLocalApp } from '../../../agent/local-server/serve.ts';
 import { anyJson } from '../../fuzz/any-json.ts';
+import { posted } from '../../helpers/local-call.ts';
 import { runs } from '../../property/runs.ts';
 
 const from = { connection: 'c', client: 'x', pid: 1, started: '', space: '', parent: 2 };
@@ -21,9 +23,12 @@ function routes() {
     release: () => does('release', undefined),
     typing: () => does('typing', undefined),
   };
-  const app = createMcpRoutes(async () => project);
+  const app = createLocalApp(
+    createMcpRoutes(async () => project),
+    '{}',
+  );
   const post = async (tool: string, body: string) => {
-    const response = await app.request(`/${tool}`, { method: 'POST', body });
+    const response = await posted(app, `/mcp/${tool}`, { body });
     return { status: response.status, body: (await response.json()) as { error?: { code: string } } };
   };
   return { calls, post };

@@ -246,7 +246,7 @@ describe('a STOP', () => {
     const reason = 'Aborted from the phone by /abort.';
     expect(decide(call(gate), view({ stop: { ...stop, type: 'abort' } }), nonce)).toEqual({
       answer: { deny: reason, halt: reason },
-      effects: [{ type: 'stopSpent', how: { beforeTool: 'run_shell_command' } }],
+      effects: [{ type: 'stopSpent', how: 'aborted' }],
     });
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readCall } from '../../../agent/drivers/gemini/hook-io.ts';
-import { pickUpText, terminalNews } from '../../../agent/turns/terminal.ts';
+import { pickUpText, terminalNews, unwakeableNotice } from '../../../agent/turns/terminal.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'gemini-0.61.0', 'hooks');
 
@@ -53,8 +53,18 @@ it.each([
     {},
     /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave \/wa:away/,
   ],
+  [{ nudgeOff: true }, /so that the agent listens\. \("nudge" is "off" in config\.json\.\)$/],
   [{ wakeable: true }, /as soon as the prompt is empty\.$/],
   [{ policy: 'never' as const }, /type anything there\. \("hold" is "never" in config\.json\.\)$/],
 ])('the phone hears how a waiting message will be picked up, with %j', (terminal, text) => {
-  expect(pickUpText({ isOpen: true, isTerminal: true, policy: 'auto', wakeable: false, ...terminal })).toMatch(text);
+  expect(
+    pickUpText({ isOpen: true, isTerminal: true, policy: 'auto', wakeable: false, nudgeOff: false, ...terminal }),
+  ).toMatch(text);
+});
+
+it('tmux is advised to the terminal alone, and the setting first where the owner has switched the wake-up off', () => {
+  expect(unwakeableNotice(false)).toMatch(/; or start the agent in tmux, where it is woken by itself\.$/);
+  expect(unwakeableNotice(true)).toMatch(
+    /; or set "nudge" to "auto" in config\.json and start the agent in tmux, where/,
+  );
 });

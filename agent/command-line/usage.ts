@@ -1,6 +1,6 @@
 // What the command line says about itself: the end of its help, and mistakes in how it is called. Pure.
 
-import { WaError } from '../protocol/errors.ts';
+import { WaError } from '../../protocol/errors.ts';
 
 export const helpEnd = `
 Examples:
