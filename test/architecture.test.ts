@@ -228,8 +228,8 @@ const rooms: readonly Room[] = [
     why: 'one tool, not those of other folders',
   },
   {
-    files: 'agent/drivers/{session-file,session-folder,workstations}.ts',
-    may: ['protocol/*', 'node', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
+    files: 'agent/drivers/{nudge,session-file,session-folder,workstations}.ts',
+    may: ['protocol/*', 'node', 'agent/tmux.ts', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
     why: 'what the drivers share',
   },
   {

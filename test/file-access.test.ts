@@ -36,6 +36,8 @@ const others: Record<string, string> = {
   'agent/dev/toolchain.ts': 'cache directory',
   'agent/owned-marks.ts': 'runtime directory',
   'agent/mailbox/open.ts': 'where folders lie, without opening them',
+  'agent/drivers/claude/hook-switches.ts': 'where settings lie, without opening them',
+  'agent/drivers/claude/nudge.ts': 'whether the inbox socket of the coding agent is there, without opening it',
   'agent/drivers/gemini/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/gemini/received-files.ts': 'temporary folder of the coding agent',
   'agent/drivers/gemini/install-extension.ts': 'whether an extension is there, without opening it',

@@ -149,7 +149,9 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     queue: createPromptQueue(config),
     nudgeOff: config.nudge === 'off',
     canWake: async (pid, agent) =>
-      config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
+      config.nudge === 'auto' &&
+      workstationOf(agent)?.nudge !== undefined &&
+      (await (workstationOf(agent)?.canNudge ?? keys.isInTmux)(pid)),
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,

@@ -2,7 +2,7 @@
 // that of the service, would send and settle each other's entries.
 
 import { createHash } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { replaceFile } from '../fs/atomic.ts';
@@ -41,6 +41,8 @@ export function createServing(dirs: Directories): Serving {
         await rm(note, { force: true }).catch(() => {});
         await lock.release();
       }
+      // The last one leaves nothing.
+      await rmdir(join(dirs.data, 'serving')).catch(() => {});
     },
   };
 }

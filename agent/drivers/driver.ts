@@ -60,6 +60,8 @@ export interface Driver {
   readonly announcesNext: boolean;
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
+  /** Next prompts in a row, without a tool between them, that the host takes; it drops the one after. Absent = no limit. */
+  readonly maxQuietContinuations?: number;
   /** False = a gate can refuse a tool, and not end the turn: it refuses each further tool instead. */
   readonly canHalt?: boolean;
 }
@@ -197,10 +199,12 @@ export interface Workstation {
   /** The environment variables that move the host's settings. */
   readonly variables: readonly string[];
   /**
-   * Types `nudgeLine` into the idle terminal of a process. Must type nothing where the line could approve or send something, and only
+   * Gives `nudgeLine` to the idle session of a process, as a rule by typing into its terminal. Must type nothing where the line could approve or send something, and only
    * within `typing`, which tells those keys from a person's.
    */
   nudge?(pid: number, typing: Typing): Promise<boolean>;
+  /** Whether `nudge` has a way to that process. Absent = where the process runs in tmux. Must never reject. */
+  canNudge?(pid: number): Promise<boolean>;
   /**
    * How the host's own program gives a session its next prompt, word for word, which the session takes as soon as it is idle: arguments and
    * environment of one short run. Must be safe for every text.

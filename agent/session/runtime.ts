@@ -58,6 +58,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
       stale: state.stale,
       continuations: chain.length,
       maxContinuations: driver()?.maxContinuations,
+      takesNext: chain.quiet < (driver()?.maxQuietContinuations ?? Number.POSITIVE_INFINITY),
       stop: currentStop(project, inbox.foreignStop()),
       canHalt: driver()?.canHalt !== false,
       sprint: project.sprint,

@@ -32,6 +32,8 @@ export type Turn =
 /** Turns in a row that wa-sync started since the last prompt of a person. */
 interface Chain {
   readonly length: number;
+  /** Of them, those since the last tool. */
+  readonly quiet: number;
   /** What the host counts as the answer so far: it joins those of a chain. */
   readonly answer: string;
   /** A prompt of wa-sync began one of them, or a nudge: nobody typed a prompt at the terminal since. */
@@ -120,12 +122,18 @@ export function next(state: TurnState, event: StateEvent): TurnState {
     case 'personSeen':
       return { ...state, seenAt: Math.max(state.seenAt, event.at) };
     case 'toolEnded':
-      return turn.phase === 'running' ? { ...state, turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : state;
+      return turn.phase === 'running'
+        ? { ...state, turn: { ...turn, toolCalls: turn.toolCalls + 1 }, chain: { ...chain, quiet: 0 } }
+        : state;
     case 'modelSeen':
       return turn.phase === 'idle' ? state : { ...state, turn: { ...turn, modelSeen: true } };
     case 'turnStarted': {
       const begun = { ...state, isFresh: false, startedAt: event.at };
-      return { ...begun, turn: running(event.place, []), chain: { length: 0, answer: '', fromPhone: event.nudged } };
+      return {
+        ...begun,
+        turn: running(event.place, []),
+        chain: { length: 0, quiet: 0, answer: '', fromPhone: event.nudged },
+      };
     }
     case 'turnContinued': {
       if (turn.phase !== 'offered') return state;
@@ -140,7 +148,11 @@ export function next(state: TurnState, event: StateEvent): TurnState {
     case 'offered': {
       const { text, place, at, queued } = event;
       const offered: Turn = { phase: 'offered', text, place, at, queued, carried: carriedBy(state), modelSeen: false };
-      return { ...state, turn: offered, chain: { ...chain, length: chain.length + 1, fromPhone: true } };
+      return {
+        ...state,
+        turn: offered,
+        chain: { ...chain, length: chain.length + 1, quiet: chain.quiet + 1, fromPhone: true },
+      };
     }
     case 'given': {
       const open = turn.phase === 'idle' ? { ...running(event.place, []), modelSeen: true } : turn;
@@ -202,7 +214,7 @@ export function restoreState(project: ProjectState, now: number): TurnState {
     agent: stored?.agent,
     ...unknownTerminal,
     turn: turn.phase === 'idle' ? turn : { ...turn, told: stored?.told },
-    chain: { length: 0, answer: '', fromPhone: turn.phase === 'offered' },
+    chain: { length: 0, quiet: 0, answer: '', fromPhone: turn.phase === 'offered' },
     stale: stored?.stale ?? [],
     toldTo: stored?.toldTo,
     isFresh: true,

@@ -75,6 +75,8 @@ export interface TurnView {
   continuations: number;
   /** How many of them the host takes in a row before it drops one. Absent = no limit. */
   maxContinuations?: number | undefined;
+  /** False = the host would drop the next prompt of a turn's end, because no tool came between the last ones. */
+  takesNext?: boolean;
   stop: StopView | undefined;
   /** A gate can end the turn. Absent = yes. */
   canHalt?: boolean;

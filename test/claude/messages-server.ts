@@ -187,7 +187,16 @@ function blocksOfReply(id: string, reply: Exclude<MessagesReply, Refusal>): Bloc
 function whole(model: string, id: string, reply: Exclude<MessagesReply, Refusal>) {
   const stop_reason = 'toolCall' in reply ? 'tool_use' : 'end_turn';
   const content = blocksOfReply(id, reply);
-  return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence: null, usage };
+  return {
+    id: `msg_${id}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason,
+    stop_sequence: null,
+    usage,
+  };
 }
 
 function stream(response: ServerResponse, model: string, id: string, reply: Exclude<MessagesReply, Refusal>): void {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { hostCommand } from '../../scripts/hosts.ts';
 import { endTree, running, until } from '../gemini/processes.ts';
-import { startTui, type Tui } from '../gemini/tui.ts';
+import { openTui, type Tui } from '../gemini/tui.ts';
 
 export interface CodexHome {
   home: string;
@@ -84,7 +84,7 @@ export async function openCodex(home: CodexHome, args: readonly string[] = []): 
   const config = () => readFile(join(home.home, '.codex', 'config.toml'), 'utf8');
   const isTrusted = (await config()).includes('trusted_hash');
   // The prompt is there before Codex has looked at the hooks.
-  const tui = await startTui(home, { command, ready: isTrusted ? 'Ask Codex' : 'Trust all and continue' });
+  const tui = await openTui(home, { command, ready: isTrusted ? 'Ask Codex' : 'Trust all and continue' });
   try {
     if (!isTrusted) {
       await tui.key('2');

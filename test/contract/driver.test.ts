@@ -57,6 +57,13 @@ const recorded: Record<string, Recorded> = {
     write: { file_path: 'a.txt', content: 'two' },
     headless: ['node', '/usr/bin/gemini', '-p', 'x'],
   },
+  claude: {
+    ...recordedBy('claude-2.1.329'),
+    says: { prompt: 'FROM HOLD', tool: 'Bash', tokens: 120 },
+    edit: { file_path: 'a.txt', old_string: 'one', new_string: 'two' },
+    write: { file_path: 'a.txt', content: 'two' },
+    headless: ['claude', '-p', 'x'],
+  },
   codex: {
     ...recordedBy('codex-0.169.0'),
     says: { prompt: '-queued --resume text', tool: 'Bash', tokens: 1 },
@@ -164,11 +171,19 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
     expect(Math.max(...record.tokens.values())).toBeGreaterThanOrEqual(says.tokens);
   });
 
-  it('reads the same tokens, tools and compressions line by line as at once', () => {
+  it('reads the same tokens and compressions line by line as at once, and the same tools where it reads on from a call without its result', () => {
     const lines = session.split('\n').map((line) => driver.readSession(line));
     const whole = driver.readSession(session);
     expect(new Map(lines.flatMap(({ tokens }) => [...tokens]))).toEqual(whole.tokens);
-    expect(lines.flatMap(({ tools }) => tools)).toEqual(whole.tools);
+    const read = new Map<string, unknown>();
+    let from = 0;
+    for (let end = session.indexOf('\n'); end !== -1; end = session.indexOf('\n', end + 1)) {
+      const part = session.slice(from, end + 1);
+      const { tools, openFrom } = driver.readSession(part);
+      for (const tool of tools) read.set(tool.id, tool);
+      from += openFrom ?? part.length;
+    }
+    expect([...read.values()]).toEqual(whole.tools);
     expect(lines.flatMap(({ compressions }) => compressions)).toEqual(whole.compressions);
   });
 

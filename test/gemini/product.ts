@@ -1,4 +1,4 @@
-// The built product around the home of a coding agent, as its user has it: simulated Telegram, relay in workerd, the daemon and the
+// The built product around one home of a coding agent, as its user has it: simulated Telegram, relay in workerd, the daemon and the
 // command line out of dist/. Must never use a state, config or runtime folder outside that home.
 
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -41,18 +41,26 @@ export interface Tui {
   close(): Promise<void>;
 }
 
-/** Resolves when the prompt can be typed into. The caller must close it, also when the CLI has ended by itself. */
-export async function startTui(
-  home: Pick<GeminiHome, 'home' | 'project' | 'env'>,
-  options: RunOptions & { command?: readonly string[]; ready?: string | RegExp } = {},
-): Promise<Tui> {
+/** Gemini CLI. Resolves when the prompt can be typed into. The caller must close it, also when the CLI has ended by itself. */
+export async function startTui(home: GeminiHome, options: RunOptions = {}): Promise<Tui> {
+  return openTui(home, { ...options, command: await geminiCommand(options.args ?? []), ready: 'Type your message' });
+}
+
+interface TuiOptions extends Omit<RunOptions, 'args'> {
+  command: readonly string[];
+  /** The screen of an empty prompt. */
+  ready: string | RegExp;
+}
+
+/** Any CLI, as `startTui`. */
+export async function openTui(home: Pick<GeminiHome, 'home' | 'project' | 'env'>, options: TuiOptions): Promise<Tui> {
   const program = await tmux();
   const socket = join(home.env.TMPDIR ?? home.home, `tmux-${process.pid}-${Date.now()}`);
   const env = { ...home.env, ...options.env };
   const call = (args: string[], input = '') =>
     tmuxCall(program, ['-S', socket, '-f', '/dev/null', ...args], env, input);
 
-  const command = options.command ?? (await geminiCommand(options.args ?? []));
+  const { command } = options;
   const place = ['-x', '120', '-y', '50', '-c', options.cwd ?? home.project];
   await call(
     ['start-server', ';', 'set-option', '-g', 'history-limit', '2000', ';'].concat(
@@ -118,7 +126,7 @@ export async function startTui(
     },
   };
   try {
-    await tui.waitForScreen(options.ready ?? 'Type your message');
+    await tui.waitForScreen(options.ready);
   } catch (error) {
     await tui.close();
     throw error;

@@ -2,7 +2,7 @@
 
 import type { Driver, EventKind } from '../driver.ts';
 import { readCall, writeAnswer } from './hook-io.ts';
-import { readSession } from './session-log.ts';
+import { readSession, sessionFolder } from './session-log.ts';
 import { tools } from './tools.ts';
 
 const minute = 60;
@@ -41,12 +41,13 @@ export const claude: Driver = {
   readCall,
   writeAnswer,
   readSession,
+  sessionFolder,
   tools,
   // A print run has no terminal, whatever stands behind the option.
   isHeadless: (argv) => argv.some((arg) => /^(-p|--print|--input-format|--output-format)(=|$)/.test(arg)),
   // What the owner approves here runs without the host's dialog, and its dialog asks here.
   withoutDialogs: [],
   announcesNext: false,
-  // The host ends the turn at the ninth block in a row without a tool call between them.
-  maxContinuations: 8,
+  maxContinuations: undefined,
+  maxQuietContinuations: 8,
 };

@@ -4,9 +4,6 @@
 import type { RanTool, SessionRecord } from '../driver.ts';
 import { list, object, text } from '../fields.ts';
 
-/** The smallest window of the models that the host offers: a share is never told too small. */
-const contextWindowTokens = 200_000;
-
 /** A user line that the host writes where a person pressed Esc. */
 const interrupted = /^\[Request interrupted by user/;
 
@@ -27,7 +24,6 @@ export function readSession(whole: string): SessionRecord {
   const said = after.filter(({ fields }) => fields.type === 'assistant' && fields.isApiErrorMessage !== true);
   const last = said.findLast(({ parts }) => textIn(parts) !== '');
   const models = lines.filter(({ fields }) => fields.type === 'assistant' && fields.isApiErrorMessage !== true);
-  const usage = said.map(({ fields }) => usageOf(fields)).findLast((each) => each !== undefined);
   const { tools, openFrom } = toolsIn(lines, prompt);
   return {
     prompts: lines.flatMap((line) => [...(isPrompt(line) ? [textIn(line.parts)] : []), ...addedBy(line.fields)]),
@@ -39,13 +35,14 @@ export function readSession(whole: string): SessionRecord {
     cancelled: after.some((line) => line.fields.type === 'user' && interrupted.test(textIn(line.parts))),
     lastId: text((after.findLast(({ fields }) => fields.type === 'assistant') ?? lines.at(-1))?.fields.uuid),
     model: models.map(({ fields }) => text(object(fields.message).model)).findLast((each) => each !== undefined),
-    contextShare: usage && usage.input / contextWindowTokens,
+    // The file does not name the window.
+    contextShare: undefined,
     tools,
     ...(openFrom === undefined ? {} : { openFrom }),
     tokens: new Map(
       models.flatMap(({ fields }) => {
         const [id, used] = [text(object(fields.message).id), usageOf(fields)];
-        return id === undefined || !used ? [] : [[id, used.total] as const];
+        return id === undefined || used === undefined ? [] : [[id, used] as const];
       }),
     ),
     compressions: lines.flatMap(({ fields }) => compressionIn(fields)),
@@ -107,13 +104,22 @@ function addedBy({ type, attachment }: Fields): string[] {
   return list(content).flatMap((each) => text(each) ?? []);
 }
 
-function usageOf(fields: Fields): { input: number; total: number } | undefined {
+function usageOf(fields: Fields): number | undefined {
   const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = object(
     object(fields.message).usage,
   );
   if (typeof input_tokens !== 'number' || typeof output_tokens !== 'number') return undefined;
-  const input = input_tokens + (Number(cache_creation_input_tokens) || 0) + (Number(cache_read_input_tokens) || 0);
-  return { input, total: input + output_tokens };
+  const cached = (Number(cache_creation_input_tokens) || 0) + (Number(cache_read_input_tokens) || 0);
+  return input_tokens + cached + output_tokens;
+}
+
+/** The working directory of a payload moves with the shell; that of the first line that has one does not. */
+export function sessionFolder(head: string): string | undefined {
+  for (const line of head.split('\n')) {
+    const cwd = text(parse(line)?.cwd);
+    if (cwd !== undefined) return cwd;
+  }
+  return undefined;
 }
 
 /** A call stands in a line of the model, and what became of the call in a later line of the user. */

@@ -46,7 +46,7 @@ export const tools: Tools = {
     write: ['file_path', 'content'],
   },
   addedByHost: { AskUserQuestion: ['answers', 'annotations'] },
-  serverOf: (tool) => /^mcp__([^_]+(?:_[^_]+)*)__/.exec(tool)?.[1],
+  serverOf: (tool) => /^mcp__(.+?)__/.exec(tool)?.[1],
 };
 
 /** The phone shows the questions; only the terminal can answer the dialog. */
