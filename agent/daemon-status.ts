@@ -55,7 +55,7 @@ export interface ProjectStatus {
   transcript: string | null;
   turnRuns: boolean;
   held: boolean;
-  sprint: string | null;
+  sprint: { done: number; tasks: number } | null;
   away: boolean;
   /** Turns at the terminal that the phone was not told of. */
   withheld?: number;

@@ -1,5 +1,7 @@
 // The commands of the phone, one line each: the relay reads and answers them, the daemon acts on the rest, help and the phone's
-// menu are made of them. Pure.
+// menu are made of them. The help of each is the English room of the catalogue (`texts.ts`). Pure.
+
+import { languages } from './languages.ts';
 
 export interface PhoneCommand {
   readonly name: string;
@@ -24,6 +26,7 @@ export const phoneCommands = [
   command('usage', '', 'turns and tokens of today, and what the relay costs', 'relay'),
   command('letters', '', 'messages that were not delivered, with Retry and Drop', 'relay'),
   command('ping', '', 'check that the relay answers', 'relay'),
+  command('language', '', 'the language of this chat', 'relay', { choices: languages }),
   command('stop', '', 'finish the current action, then halt', 'halt'),
   command('abort', '', 'halt at the next tool', 'halt'),
   command('sprint', '[n] [--for 90m] [goal]', 'work through up to n tasks alone', 'daemon'),
@@ -51,6 +54,16 @@ type Named<By extends PhoneCommand['by']> = Extract<(typeof phoneCommands)[numbe
 export type RelayCommand = Named<'relay'>;
 export type DaemonCommand = Named<'daemon'>;
 
+type Listed<Choices> = { [Word in keyof Choices]: Choices[Word] extends '' ? never : Word }[keyof Choices] & string;
+type FormOf<Row> = Row extends { name: infer Name extends string; by: infer By; choices: infer Choices }
+  ? By extends 'planned'
+    ? never
+    : Name | `${Name}_${Listed<Choices>}`
+  : never;
+
+/** What can be tapped whole: `away`, `away_off`. */
+export type CommandForm = FormOf<(typeof phoneCommands)[number]>;
+
 const offered: readonly PhoneCommand[] = phoneCommands.filter(({ by }) => by !== 'planned');
 
 /** The command line that binds a project to a topic, in the folder of the project; topic 0 = the main chat. `chat` = one of several. */
@@ -59,12 +72,10 @@ export function bindCommand(project: number, chat: string | undefined): string {
 }
 
 /** The help and the menu of the phone: every form that can be tapped whole, `[A-Za-z0-9_]`. */
-export const offeredForms: readonly { form: string; args: string; help: string }[] = offered.flatMap(
-  ({ name, args, help, choices }) => [
-    { form: name, args, help },
-    ...listed(choices).map(([word, help]) => ({ form: `${name}_${word}`, args: '', help })),
-  ],
-);
+export const offeredForms = offered.flatMap(({ name, args, help, choices }) => [
+  { form: name, args, help },
+  ...listed(choices).map(([word, help]) => ({ form: `${name}_${word}`, args: '', help })),
+]) as readonly { form: CommandForm; args: string; help: string }[];
 
 /** The command of a word, by name, alias or `name_choice`; `choice` = '' or the word that begins its arguments. In lower case. */
 export function findCommand(word: string): { command: (typeof phoneCommands)[number]; choice: string } | undefined {
@@ -94,17 +105,15 @@ export function readSlash(text: string): { name: string; args: string } | undefi
   return match?.[1] === undefined ? undefined : { name: match[1], args: match[2]?.trim() ?? '' };
 }
 
-interface More {
+interface More<Choices> {
   aliases?: readonly string[];
-  choices?: Readonly<Record<string, string>>;
+  choices?: Choices;
 }
 
-function command<const Name extends string, const By extends PhoneCommand['by']>(
-  name: Name,
-  args: string,
-  help: string,
-  by: By,
-  { aliases = [], choices = {} }: More = {},
-) {
-  return { name, args, help, by, aliases, choices };
+function command<
+  const Name extends string,
+  const By extends PhoneCommand['by'],
+  const Choices extends PhoneCommand['choices'] = Record<never, string>,
+>(name: Name, args: string, help: string, by: By, { aliases = [], choices }: More<Choices> = {}) {
+  return { name, args, help, by, aliases, choices: choices ?? ({} as Choices) };
 }

@@ -39,7 +39,8 @@ export interface DayShare extends DayUse {
   gigabyteSeconds: number;
   /** The largest share of a limit, 1 = all of it. */
   share: number;
-  /** The limit that it is a share of. */
+  /** The limit that it is a share of, and as people read it. */
+  limit: DayName;
   of: string;
 }
 
@@ -71,7 +72,7 @@ export function sumUses(day: string, uses: readonly DayUse[]): DayUse {
 export function shareOf(use: DayUse, parts = 1): DayShare {
   const shares = dayNames.map((name) => ({ name, share: (use[name] * parts) / freePlan[name] }));
   const { name, share } = shares.reduce((most, each) => (each.share > most.share ? each : most));
-  return { ...use, gigabyteSeconds: (use.activeMs / 1000) * gigabytes, share, of: titles[name] };
+  return { ...use, gigabyteSeconds: (use.activeMs / 1000) * gigabytes, share, limit: name, of: titles[name] };
 }
 
 /** From this share on polls slow down, when the day would not end below the limit. */

@@ -1,5 +1,6 @@
 // The capabilities and the owner of the phone behind a mailbox, which come with every poll. Pure.
 
+import { isLanguage, type Language } from './languages.ts';
 import { relayLimits } from './limits.ts';
 
 /** What a platform can do. */
@@ -23,6 +24,8 @@ export interface Phone extends Capabilities {
   platform: string;
   /** The user of a private chat; null = a group. */
   owner: string | null;
+  /** Of the chat: what the owner reads there. */
+  language: Language;
   /** In the long run the chat takes one message in this time. */
   messageEveryMs: number;
 }
@@ -32,13 +35,14 @@ const minText = 64;
 
 export function isPhone(value: unknown): value is Phone {
   if (typeof value !== 'object' || value === null) return false;
-  const { platform, owner, messageEveryMs, maxText, ...rest } = value as Record<string, unknown>;
+  const { platform, owner, language, messageEveryMs, maxText, ...rest } = value as Record<string, unknown>;
   const switches = ['edit', 'reactions', 'topics', 'buttons', 'replyField', 'menu', 'confirms'].map(
     (name) => rest[name],
   );
   return (
     isShort(platform) &&
     (owner === null || isShort(owner)) &&
+    isLanguage(language) &&
     isWhole(messageEveryMs, 0, 24 * 3_600_000) &&
     isWhole(maxText, minText, relayLimits.partUnits) &&
     switches.every((each) => typeof each === 'boolean')

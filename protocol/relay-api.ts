@@ -43,7 +43,7 @@ const standingSchema: v.GenericSchema<Standing> = v.object({
   present: v.exactOptional(v.boolean()),
   approvals: name,
   follow: v.exactOptional(name),
-  sprint: v.exactOptional(name),
+  sprint: v.exactOptional(v.strictObject({ done: count, tasks: count })),
   usage: v.pipe(
     v.array(
       v.object({

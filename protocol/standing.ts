@@ -53,7 +53,7 @@ export interface Standing {
   present?: boolean;
   approvals: string;
   follow?: string;
-  sprint?: string;
+  sprint?: { done: number; tasks: number };
   usage: SessionUsage[];
 }
 

@@ -16,6 +16,8 @@ interface Room {
 
 const rooms: readonly Room[] = [
   { files: 'protocol/*', may: [], why: 'every part bundles it' },
+  { files: 'protocol/texts.ts', may: ['protocol/texts/*/*'], why: 'what the phone reads; no hook bundles it' },
+  { files: 'protocol/texts/*/*', may: ['protocol/*', 'protocol/texts/*/*'], why: 'one folder per language' },
   { files: 'protocol/relay-api.ts', may: ['valibot'], why: 'HTTP schemas, which no hook bundles' },
 
   { files: 'worker/*', may: ['protocol/*', 'worker/mailbox/**'], why: 'never Node, never `agent/`' },
@@ -76,6 +78,7 @@ const rooms: readonly Room[] = [
       'node',
       'agent/*',
       'agent/{fs,service}/*',
+      'agent/dev/local-bot.ts',
       'agent/drivers/{driver,footprints,workstations}.ts',
       'agent/relay/client.ts',
     ],
@@ -101,7 +104,7 @@ const rooms: readonly Room[] = [
       'agent/{daemon,dev/*}/*',
       'agent/drivers/registry.ts',
       'agent/fs/*',
-      'agent/relay/client.ts',
+      'agent/relay/{client,connection}.ts',
       'grammy/web',
       'miniflare',
     ],
@@ -120,7 +123,7 @@ const rooms: readonly Room[] = [
       'agent/*',
       'agent/fs/*',
       'agent/relay/client.ts',
-      'agent/dev/{bot-errors,local-bot}.ts',
+      'agent/dev/{bot-api,bot-errors,local-bot}.ts',
       'agent/setup/cloudflare/*',
       'grammy',
     ],

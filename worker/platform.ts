@@ -15,6 +15,8 @@ export type InboundEvent = {
   project: number;
   /** When the phone sent it, epoch milliseconds. */
   at: number;
+  /** Of its author's phone, as BCP 47 writes it; absent = the platform does not tell. */
+  language?: string;
 } & (
   | {
       kind: 'message';

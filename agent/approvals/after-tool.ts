@@ -2,6 +2,7 @@
 // in place of that result. A filter that fails withholds the result; what failed is never lost unread.
 
 import { EventEmitter, once } from 'node:events';
+import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { watchCancel } from '../drivers/session-file.ts';
 import type { AfterCommand } from './policy/judge.ts';
@@ -19,6 +20,7 @@ export interface AfterToolOptions {
   audit(line: { tool: string; session: string; what: string; text: string }): void;
   /** A note on the phone. Never rejects. */
   notify(about: 'after', text: string): Promise<void>;
+  texts(): Texts;
   clock: () => number;
 }
 
@@ -58,7 +60,7 @@ export function createAfterTool(options: AfterToolOptions) {
     const end = failed ? `; it ${howEnded(ran, commandMs)}` : '';
     const text = `wa-sync ran \`${redact(run)}\` after ${event.tool}${end}:\n${shown(redact(ran.output)) || '(no output)'}`;
     outputs.set(session, [...(outputs.get(session) ?? []), { text, failed }]);
-    if (over.has(session)) await giveUp(session, sessionOver);
+    if (over.has(session)) await giveUp(session, 'unreadAtSessionEnd');
   }
 
   /** The result as the filters leave it, one after the other; undefined = no filter. The model reads no filter's command, which may name what it hides. */
@@ -110,11 +112,11 @@ export function createAfterTool(options: AfterToolOptions) {
     return answer;
   }
 
-  async function giveUp(session: string, why: string): Promise<void> {
+  async function giveUp(session: string, unread: Unread): Promise<void> {
     const failed = (outputs.get(session) ?? []).filter((output) => output.failed);
     outputs.delete(session);
     for (const { text } of failed) {
-      await options.notify('after', `${why} before the agent could read this:\n${text}`.slice(0, notedChars));
+      await options.notify('after', options.texts().approvals[unread](text).slice(0, notedChars));
     }
   }
 
@@ -152,11 +154,11 @@ export function createAfterTool(options: AfterToolOptions) {
     /** The outputs of this session are no longer read: the phone is told of those that report a failure. */
     async sessionEnds(session: string): Promise<void> {
       if ([...running].some((each) => each.session === session)) over.add(session);
-      await giveUp(session, sessionOver);
+      await giveUp(session, 'unreadAtSessionEnd');
     },
     async stop(): Promise<void> {
       for (const { stop } of running) stop.abort();
-      for (const session of [...outputs.keys()]) await giveUp(session, 'wa-sync ended');
+      for (const session of [...outputs.keys()]) await giveUp(session, 'unreadAtDaemonEnd');
     },
   };
 }
@@ -169,7 +171,7 @@ function withheld({ event: { tool } }: ToolEnd, why: string): string {
   return `The result of ${tool} is withheld by wa-sync, ${why}. The tool itself ran.`;
 }
 
-const sessionOver = 'The session ended';
+type Unread = 'unreadAtSessionEnd' | 'unreadAtDaemonEnd';
 
 function howEnded({ code }: Ran, limitMs: number): string {
   if (code === 'late') return `took longer than ${limitMs / 1000} s and was ended`;

@@ -4,15 +4,17 @@
 import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { ranWords } from '../drivers/tool-words.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
+import { phoneTexts } from '../journal/state.ts';
 import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
 import type { PermissionCall } from './permissions.ts';
-import { type JudgeOptions, judgeNow, movedPlace, whatChanged } from './policy/judge-now.ts';
+import { type Change, type JudgeOptions, judgeNow, movedPlace, whatChanged, whysText } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
-import { actionOf, approvalPrefix, readAction, textItem, verdictTexts, withCode } from './question/question.ts';
+import { actionOf, approvalPrefix, readAction, textItem, withCode } from './question/question.ts';
 import {
   type Asked,
   brokenText,
@@ -38,6 +40,7 @@ export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> 
 export async function createApprovals(options: ApprovalsOptions) {
   const { project, clock, log } = options;
   const questions = createQuestions(options);
+  const texts = () => phoneTexts(project);
   /** Approved for a session: session, hash of tool and arguments, what a policy made of these, and where they led. */
   const always = new Set<string>();
   await questions.closeInterrupted();
@@ -49,11 +52,11 @@ export async function createApprovals(options: ApprovalsOptions) {
     const { verdict, why, input, rules, checkpoint } = judged.judgement;
     if (verdict === 'stop') {
       questions.note(asked, 'policy-stop');
-      return { halt: `Stopped by the policy of wa-sync: ${sentence(why)}` };
+      return { halt: `Stopped by the policy of wa-sync: ${whysText(why, english)}.` };
     }
     if (verdict === 'deny') {
       questions.note(asked, 'policy-deny');
-      return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
+      return { deny: `Denied by the policy of wa-sync: ${whysText(why, english)}.` };
     }
     const ref = checkpoint ? await makeCheckpoint(cwd, clock()) : undefined;
     if (verdict === 'ask') {
@@ -66,7 +69,8 @@ export async function createApprovals(options: ApprovalsOptions) {
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
       const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
-      await options.send(textItem(key, 'reply', `Checkpoint before ${ranWords(call)}: ${ref}`));
+      const before = ranWords(call, texts(), 'before');
+      await options.send(textItem(key, 'reply', texts().approvals.checkpoint(before, ref)));
     }
     return { ...(isAllowed ? { allow: true as const } : {}), ...inputAnswer(input) };
   }
@@ -78,13 +82,13 @@ export async function createApprovals(options: ApprovalsOptions) {
     // Its gate has shown the question, and only the terminal can answer it.
     if (call.server === undefined && call.tool === question?.tool) return {};
     const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
-    const reason = event.why === undefined ? [] : [`the agent's reason: ${oneLine(event.why, reasonChars)}`];
+    const reason = event.why === undefined ? [] : [{ reason: 'ofAgent', of: oneLine(event.why, reasonChars) } as const];
     const judgement = { ...judged.judgement, why: [...judged.judgement.why, ...reason] };
     const asked: Asked = { ...judged, judgement, call, session, cwd, hash: hashOf(call), host, besideDialog: true };
     const { verdict, why, rules, input } = judged.judgement;
     if (verdict === 'deny' || verdict === 'stop') {
       questions.note(asked, 'policy-deny');
-      return { deny: `Denied by the policy of wa-sync: ${sentence(why)}` };
+      return { deny: `Denied by the policy of wa-sync: ${whysText(why, english)}.` };
     }
     if (rules.length > 0 || !always.has(alwaysKey(asked))) return questions.ask(asked, policies.user, undefined);
     questions.note(asked, 'remembered');
@@ -97,24 +101,25 @@ export async function createApprovals(options: ApprovalsOptions) {
     // In a group each user whom the relay admits may answer; while the phone is unknown, no user may.
     const owner = project.phone?.owner;
     if (owner === null && userUnread) {
-      return 'policy.json cannot be read, so wa-sync does not know who may answer this. Nothing was approved. `wa-sync approvals` names the mistake.';
+      return texts().approvals.policyUnread;
     }
     const mayAnswer = user.approvers?.includes(userId) ?? (owner === null || owner === userId);
-    return mayAnswer ? undefined : 'Only the owner can answer this. Nothing was approved.';
+    return mayAnswer ? undefined : texts().approvals.onlyOwner;
   }
 
   /** What a button or a reply answers. A text = why it answers nothing; undefined = the question says that its time was over. */
   async function answered(action: string, userId: string) {
     const read = readAction(action);
     const refusal = await refusalOf(userId);
-    if (!read || refusal !== undefined) return refusal ?? 'wa-sync does not know this button. Nothing was approved.';
+    const { approvals, question: said } = texts();
+    if (!read || refusal !== undefined) return refusal ?? approvals.unknownButton;
     const question = questions.find(read.id);
     if (!question) {
       const decided = project.approvals.decided.get(read.id);
-      if (decided) return `This was decided before: ${verdictTexts[decided.verdict].replace(/:$/, '.')}`;
-      return 'Too late: the coding agent no longer waits for this. Nothing was approved.';
+      if (decided) return approvals.before(said.verdicts[decided.verdict].replace(/:$/, '.'));
+      return approvals.tooLate;
     }
-    if (question.hash !== read.hash) return 'This button belongs to a call with other arguments. Nothing was approved.';
+    if (question.hash !== read.hash) return approvals.otherArguments;
     return (await questions.expireIfLate(question)) ? undefined : { question, answer: read.answer };
   }
 
@@ -128,7 +133,7 @@ export async function createApprovals(options: ApprovalsOptions) {
         await approve(question, 'approved', userId);
         return undefined;
       case 'always':
-        if (!question.always) return 'wa-sync asks for this call each time. Nothing was approved.';
+        if (!question.always) return texts().approvals.eachTime;
         if (await approve(question, 'always', userId)) always.add(alwaysKey(question));
         return undefined;
       case 'deny':
@@ -149,18 +154,18 @@ export async function createApprovals(options: ApprovalsOptions) {
     return false;
   }
 
-  async function refuse(question: Question, change: string, by: string): Promise<void> {
-    const deny = `Denied although the owner said yes, because this changed after the question: ${change}.`;
-    await questions.settle(question, 'changed', { deny }, { by, detail: change });
+  async function refuse(question: Question, change: Change, by: string): Promise<void> {
+    const deny = `Denied although the owner said yes, because this changed after the question: ${change(english)}.`;
+    await questions.settle(question, 'changed', { deny }, { by, detail: change(texts()) });
   }
 
   async function editPrompt(question: Question): Promise<TextPart> {
     await questions.edit(question);
     const { call, judgement } = question;
-    const head = 'Reply to this message with the command that runs instead. Now it is:';
+    const { approvals } = texts();
     const command = commandOf({ ...call, input: judgement.input ?? call.input }) ?? '';
-    const shown = visible((await options.shows.hide(command)).text).slice(0, 2000) || '(empty)';
-    return withCode(head, shown);
+    const shown = visible((await options.shows.hide(command, texts())).text).slice(0, 2000) || approvals.emptyCommand;
+    return withCode(approvals.replyWith, shown);
   }
 
   /** Without what rewrites a call: the words of the owner run as they are, so they are judged as they are. */
@@ -173,8 +178,9 @@ export async function createApprovals(options: ApprovalsOptions) {
   /** The owner's own words are the approval; only the policy may still forbid them. */
   async function edited(action: string, userId: string, text: string): Promise<string | undefined> {
     const found = await answered(action, userId);
-    if (found === undefined) return 'Too late: the time to answer was over. Your command was not run.';
-    if (typeof found === 'string') return `${found} Your command was not run.`;
+    const { approvals } = texts();
+    if (found === undefined) return approvals.lateCommand;
+    if (typeof found === 'string') return `${found} ${approvals.notRun}`;
     const { question } = found;
     const command = text.trim();
     const now = question.judgement.input ?? question.call.input;
@@ -182,7 +188,7 @@ export async function createApprovals(options: ApprovalsOptions) {
     const judged = await judgeNow(call, question.cwd, 'off', { ...options, policies: asWritten });
     const { verdict, why } = judged.judgement;
     if (verdict === 'deny' || verdict === 'stop') {
-      return `Your policy forbids that command: ${sentence(why)} The question still waits.`;
+      return approvals.forbidden(whysText(why, texts()));
     }
     const moved = movedPlace(question, judged);
     if (moved !== undefined) {
@@ -197,16 +203,17 @@ export async function createApprovals(options: ApprovalsOptions) {
   async function setMode(args: string): Promise<string> {
     const word = args.trim().toLowerCase();
     const mode = approvalModes.find((each) => each === word);
+    const { approvals } = texts();
     if (mode === undefined) {
-      const unknown = word === '' ? '' : `Unknown mode "${word.slice(0, 40)}"; expected off, risky or all. `;
-      return `${unknown}${modeTexts[project.approvals.mode]}`;
+      const unknown = word === '' ? '' : `${approvals.unknownMode(word.slice(0, 40))} `;
+      return `${unknown}${approvals.modes[project.approvals.mode]}`;
     }
     // On the way up the gates close first, on the way down the journal knows first: a crash leaves them closed.
     if (mode !== 'off') await options.onMode(mode);
     await options.record({ t: 'approvals', mode });
     if (mode === 'off') await options.onMode(mode);
     log('info', 'approvals', { project: project.key, mode });
-    return modeTexts[mode];
+    return approvals.modes[mode];
   }
 
   return {
@@ -241,7 +248,7 @@ export async function createApprovals(options: ApprovalsOptions) {
       const reply = await (control.type === 'reply' ? edited(action, userId, control.text) : tapped(action, userId));
       if (reply === undefined) return [];
       if (typeof reply === 'string') return [textItem(key, 'reply', reply)];
-      return [{ key, class: 'reply', parts: [reply], replyAction: action, replyHint: 'The command that runs instead' }];
+      return [{ key, class: 'reply', parts: [reply], replyAction: action, replyHint: texts().approvals.replyHint }];
     },
     /** STOP or abort, of the owner or of another program: what is asked is denied. */
     async stopAll(by: 'owner' | 'file'): Promise<void> {
@@ -264,7 +271,7 @@ export async function createApprovals(options: ApprovalsOptions) {
     /** A text of the owner runs in place of the call in this question. Undefined = it does; a text = why not. */
     async runInstead(id: string, userId: string, text: string): Promise<string | undefined> {
       const question = questions.find(id);
-      if (!question?.editing) return 'That question no longer waits. Your command was not run.';
+      if (!question?.editing) return texts().approvals.questionOver;
       return edited(actionOf(id, question.hash, 'edit'), userId, text);
     },
     mode: () => project.approvals.mode,
@@ -273,12 +280,8 @@ export async function createApprovals(options: ApprovalsOptions) {
   };
 }
 
-export const modeTexts: Readonly<Record<ApprovalMode, string>> = {
-  off: 'Approvals are off: tools run without asking, except where a policy asks.',
-  risky:
-    'Approvals: risky. wa-sync asks before a tool that may destroy, leak or loosen something; the tool waits for your answer, and no answer is a no.',
-  all: 'Approvals: all. Every tool waits for your answer, and no answer is a no.',
-};
+/** Of what the model reads. */
+const english = textsIn('en');
 
 const stopVerdicts = {
   owner: ['stopped', 'The owner said STOP on the phone, so this was denied.'],
@@ -292,8 +295,4 @@ function inputAnswer(input: Readonly<Record<string, unknown>> | undefined): Turn
 
 function alwaysKey({ session, hash, judgement, places }: Asked): string {
   return `${session} ${hash} ${JSON.stringify([judgement.input ?? null, ...places])}`;
-}
-
-function sentence(why: readonly string[]): string {
-  return `${why.join('; ') || 'no reason given'}.`;
 }

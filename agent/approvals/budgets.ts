@@ -3,10 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { SessionFile } from '../drivers/session-file.ts';
 import type { ApprovalRecord, Usage } from '../journal/approvals.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import { type Budgets, budgetsOf, type Policies } from './policy/policy.ts';
 import { textItem } from './question/question.ts';
 
@@ -53,13 +54,17 @@ export function createBudgeting(options: BudgetingOptions) {
     running.set(session, { at: clock(), meter });
   }
 
-  async function refuse(usage: Usage, limit: string): Promise<TurnAnswer> {
+  async function refuse(usage: Usage, limit: Limit): Promise<TurnAnswer> {
+    const texts = phoneTexts(project);
+    const { budget } = texts;
     const id = `${usage.day}_${usage.granted}`;
     const hash = createHash('sha256').update(`${project.key} ${id}`).digest('hex').slice(0, 32);
-    const text = `Today's budget is used up: ${limit}. Further prompts and model requests are refused.`;
-    const buttons = [[{ label: 'As much again today', action: `${budgetPrefix}${id}`, once: true as const }]];
+    const text = budget.usedUp(limit(texts));
+    const buttons = [[{ label: budget.more, action: `${budgetPrefix}${id}`, once: true as const }]];
     await options.send({ ...textItem(`budget_${hash}`, 'approval', text), buttons });
-    return { deny: `Today's budget of wa-sync is used up (${limit}); the owner was asked on the phone.` };
+    return {
+      deny: `Today's budget of wa-sync is used up (${limit(textsIn('en'))}); the owner was asked on the phone.`,
+    };
   }
 
   return {
@@ -97,19 +102,20 @@ export function createBudgeting(options: BudgetingOptions) {
       const usage = today();
       const isCurrent = action === `${budgetPrefix}${usage.day}_${usage.granted}`;
       if (isCurrent) await use(usage, { granted: usage.granted + 1 });
-      const text = isCurrent
-        ? 'As much again for today. Send a message to go on.'
-        : 'This question was answered before, or its day is over.';
-      return textItem(key, 'reply', text);
+      const { budget } = phoneTexts(project);
+      return textItem(key, 'reply', isCurrent ? budget.granted : budget.answered);
     },
   };
 }
 
+type Limit = (texts: Texts) => string;
+
 /** The first limit that the usage passes, in words. */
-function exceeded(usage: Usage, { turns, minutes, tokens }: Budgets): string | undefined {
+function exceeded(usage: Usage, { turns, minutes, tokens }: Budgets): Limit | undefined {
   const times = usage.granted + 1;
-  if (turns !== undefined && usage.turns > turns * times) return `${turns * times} turns`;
-  if (minutes !== undefined && usage.ms >= minutes * times * 60_000) return `${minutes * times} minutes`;
-  if (tokens !== undefined && usage.tokens >= tokens * times) return `${tokens * times} tokens`;
+  if (turns !== undefined && usage.turns > turns * times) return ({ budget }) => budget.turns(turns * times);
+  if (minutes !== undefined && usage.ms >= minutes * times * 60_000)
+    return ({ budget }) => budget.minutes(minutes * times);
+  if (tokens !== undefined && usage.tokens >= tokens * times) return ({ budget }) => budget.tokens(tokens * times);
   return undefined;
 }

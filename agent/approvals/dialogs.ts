@@ -4,11 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, HostDialog } from '../../protocol/turn-events.ts';
 import type { Dialogs as HostDialogs } from '../drivers/driver.ts';
 import { driverOf } from '../drivers/registry.ts';
 import type { OpenDialog } from '../journal/records.ts';
-import { maxTextOf, type ProjectState } from '../journal/state.ts';
+import { maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { visible } from '../visible.ts';
 import { headAndTail, type Shows, withCode } from './question/question.ts';
@@ -28,6 +29,8 @@ export interface DialogsOptions {
   isAlive(pid: number): boolean;
   /** A person sits at the terminal, who may answer there before the phone rings. */
   isPresent(): boolean;
+  /** When that person pressed a key last, in epoch milliseconds. */
+  seenAt(): number;
   clock: () => number;
   /** The turn ended with the dialog, which no event tells. */
   onCancelled(why: string): void;
@@ -49,7 +52,7 @@ const appearsWithinMs = 3_000;
 /** After a key, until the dialog is gone. */
 const goesWithinMs = 2_000;
 const lookEveryMs = 100;
-/** How long a person at the terminal has. */
+/** How long a person at the terminal has to look at it: after a key there the phone hears of it when the person has left. */
 const answerHereMs = 30_000;
 /** A screen that is drawn anew shows no dialog for a moment. */
 const missesUntilGone = 2;
@@ -67,6 +70,7 @@ const over: ReadonlySet<HookCall['event']['type']> = new Set([
 
 export function createDialogs(options: DialogsOptions) {
   const { project, terminal, log } = options;
+  const texts = () => phoneTexts(project).dialogs;
   /** Of each session: rises with every event that may replace the dialog on its screen. */
   const generations = new Map<string, number>();
   const generationOf = (session: string) => generations.get(session) ?? 0;
@@ -75,8 +79,8 @@ export function createDialogs(options: DialogsOptions) {
   const announced = new Map<string, number>();
   const numberOf = new Map<string, number>();
   let misses = 0;
-  /** Of a dialog that a person at the terminal may answer first. */
-  let tellAt = 0;
+  /** Of a dialog that a person at the terminal may answer first: when that person was asked. */
+  let askedAt = options.clock();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other. */
@@ -100,15 +104,16 @@ export function createDialogs(options: DialogsOptions) {
 
   async function show(dialog: OpenDialog): Promise<void> {
     await keep(dialog);
-    const text = `${dialog.part.text}\n${dialog.seen ? 'Answer it here or in the terminal.' : elsewhere(dialog, project)}`;
-    await options.send(itemOf(dialog, { ...dialog.part, text }));
+    const where = dialog.seen ? texts().hereOrThere : elsewhere(dialog, project);
+    const text = `${dialog.part.text}\n${where}`;
+    await options.send(itemOf(dialog, { ...dialog.part, text }, texts()));
   }
 
   async function close(dialog: OpenDialog, outcome: string): Promise<void> {
     // One that was over before the phone heard of it stays untold.
     if (dialog.rev > 0) {
       const part = { ...dialog.part, text: `${dialog.part.text}\n${outcome}` };
-      await options.send(itemOf({ ...dialog, rev: dialog.rev + 1, seen: false }, part));
+      await options.send(itemOf({ ...dialog, rev: dialog.rev + 1, seen: false }, part, texts()));
     }
     await keep(null);
   }
@@ -120,7 +125,7 @@ export function createDialogs(options: DialogsOptions) {
     { begun, number }: Announced,
   ): Promise<void> {
     const { agent, session } = call;
-    if (project.dialog) await close(project.dialog, overText);
+    if (project.dialog) await close(project.dialog, texts().over);
     const id = randomBytes(6).toString('hex');
     numberOf.clear();
     numberOf.set(id, number);
@@ -140,19 +145,22 @@ export function createDialogs(options: DialogsOptions) {
       await delay(lookEveryMs);
     }
     misses = 0;
-    tellAt = options.clock() + (options.isPresent() ? answerHereMs : 0);
+    askedAt = options.clock();
     if (generationOf(session) === begun && isDue()) await show({ ...opened, rev: 1 });
     else if (generationOf(session) === begun) await keep(opened);
-    else if (project.dialog?.id === id) await close(opened, overText);
+    else if (project.dialog?.id === id) await close(opened, texts().over);
   }
 
-  const isDue = () => !options.isPresent() || options.clock() >= tellAt;
+  function isDue(): boolean {
+    const isUnseen = options.seenAt() <= askedAt && options.clock() - askedAt >= answerHereMs;
+    return isUnseen || !options.isPresent();
+  }
 
   async function partOf({ kind, title, text }: HostDialog): Promise<TextPart> {
-    const hidden = visible((await options.shows.hide(text)).text);
-    const body = headAndTail(hidden, Math.floor(bodyShare * maxTextOf(project)));
-    if (kind === 'question') return { text: `The agent asks in the terminal:\n${body}`, entities: [] };
-    const head = `A dialog waits in the terminal: ${visible(title).slice(0, 200)}`;
+    const hidden = visible((await options.shows.hide(text, phoneTexts(project))).text);
+    const body = headAndTail(hidden, Math.floor(bodyShare * maxTextOf(project)), phoneTexts(project));
+    if (kind === 'question') return { text: texts().asks(body), entities: [] };
+    const head = texts().waits(visible(title).slice(0, 200));
     return body === '' ? { text: head, entities: [] } : withCode(head, body);
   }
 
@@ -191,18 +199,15 @@ export function createDialogs(options: DialogsOptions) {
     const refusal = await options.refusalOf(userId);
     if (refusal !== undefined) return refusal;
     const { dialog } = project;
-    if (!answer || dialog?.id !== match?.[1] || !dialog) return 'That dialog is no longer there. No key was pressed.';
+    if (!answer || dialog?.id !== match?.[1] || !dialog) return texts().gone;
     switch (await press(dialog, answer, userId)) {
       case 'unseen':
-        return 'The terminal does not show exactly this dialog now, so no key was pressed. Answer it there.';
+        return texts().unseen;
       case 'stays':
-        return 'The key was pressed, but the terminal still shows the dialog. Answer it there.';
+        return texts().stays;
       case 'pressed':
-        await close(
-          dialog,
-          answer === 'allow' ? '✅ Allowed once, from here.' : '❌ Denied from here. The turn has ended.',
-        );
-        if (answer === 'deny') options.onCancelled('You denied the dialog in the terminal, which ends the turn.');
+        await close(dialog, answer === 'allow' ? texts().allowed : texts().denied);
+        if (answer === 'deny') options.onCancelled(texts().deniedTurn);
         return undefined;
     }
   }
@@ -210,11 +215,11 @@ export function createDialogs(options: DialogsOptions) {
   async function look(): Promise<void> {
     const { dialog } = project;
     if (!dialog) return;
-    if (dialog.pid !== undefined && !options.isAlive(dialog.pid)) return close(dialog, overText);
+    if (dialog.pid !== undefined && !options.isAlive(dialog.pid)) return close(dialog, texts().over);
     const isShown = (await keysNow(dialog)) !== undefined;
     misses = isShown ? 0 : misses + 1;
     const isNew = isShown && !dialog.seen && !dialog.pressed;
-    if (dialog.seen && misses >= missesUntilGone) await close(dialog, goneText);
+    if (dialog.seen && misses >= missesUntilGone) await close(dialog, texts().overThere);
     else if (dialog.rev === 0 ? isDue() : isNew) {
       await show({ ...dialog, seen: dialog.seen || isShown, rev: dialog.rev + 1 });
     }
@@ -240,7 +245,7 @@ export function createDialogs(options: DialogsOptions) {
         const { dialog } = project;
         // A dialog that the screen shows is over when the screen says so.
         if (dialog?.session !== session || (dialog.seen && (await keysNow(dialog)))) return;
-        await close(dialog, goneText);
+        await close(dialog, texts().overThere);
       }).catch(() => {});
     },
     /** What the phone gets for a tap; undefined = the dialog's message shows what became of it. */
@@ -251,8 +256,8 @@ export function createDialogs(options: DialogsOptions) {
         const { dialog } = project;
         if (!dialog) return 'none';
         if ((await press(dialog, 'cancel', 'stop')) !== 'pressed') return 'waits';
-        await close(dialog, '⛔ Cancelled by your STOP.');
-        options.onCancelled('Your STOP cancelled the dialog in the terminal, which ends the turn.');
+        await close(dialog, texts().stopped);
+        options.onCancelled(texts().stoppedTurn);
         return 'cancelled';
       }),
     /** Called by the daemon's clock. Never rejects. */
@@ -273,22 +278,21 @@ type PressResult = 'unseen' | 'stays' | 'pressed';
 /** What became of an open dialog at a STOP. `waits` = it must be answered in the terminal. */
 export type StoppedDialog = 'none' | 'cancelled' | 'waits';
 
-const overText = '▫️ It is over.';
-const goneText = '▫️ It is over: answered or cancelled in the terminal.';
-
-function elsewhere({ agent, dialog }: OpenDialog, { approvals }: ProjectState): string {
+function elsewhere({ agent, dialog }: OpenDialog, project: ProjectState): string {
   const driver = driverOf(agent);
-  if (dialog.kind === 'question' || !driver) return 'Only the terminal can answer it.';
-  const first = approvals.mode === 'off' ? 'send /approvals risky, then ' : '';
-  const command = startCommand(driver, approvals.mode === 'off' ? 'risky' : approvals.mode);
-  return `Only the terminal can answer it. To be asked here instead, ${first}start the agent there with \`${command}\`.`;
+  const { mode } = project.approvals;
+  const { dialogs: said } = phoneTexts(project);
+  if (dialog.kind === 'question' || !driver) return said.onlyThere;
+  const command = startCommand(driver, mode === 'off' ? 'risky' : mode);
+  const how = mode === 'off' ? said.askHereFirst('/approvals risky', command) : said.askHere(command);
+  return `${said.onlyThere} ${how}`;
 }
 
-function itemOf({ id, rev, seen }: OpenDialog, part: TextPart): OutboxItem {
+function itemOf({ id, rev, seen }: OpenDialog, part: TextPart, said: Texts['dialogs']): OutboxItem {
   const slot = `dialog_${id}`;
   const buttons = [
-    { label: 'Allow once', action: `${dialogPrefix}${id}:allow`, style: 'success' as const },
-    { label: 'Deny', action: `${dialogPrefix}${id}:deny`, style: 'danger' as const },
+    { label: said.allow, action: `${dialogPrefix}${id}:allow`, style: 'success' as const },
+    { label: said.deny, action: `${dialogPrefix}${id}:deny`, style: 'danger' as const },
   ];
   return {
     key: `${slot}_${rev}`,

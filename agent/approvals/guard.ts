@@ -17,6 +17,7 @@ import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
 import { type ApprovalRecord, stricterMode } from '../journal/approvals.ts';
 import type { Journal } from '../journal/journal.ts';
+import { phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { Keys } from '../presence.ts';
 import { isAlive } from '../process.ts';
@@ -69,6 +70,8 @@ export interface GuardIo {
   onCancelled(why: string): void;
   /** A person sits at the terminal. */
   isPresent(): boolean;
+  /** See `Turns.seenAt`. */
+  seenAt(): number;
 }
 
 export type Guard = Awaited<ReturnType<typeof guardProject>>;
@@ -81,6 +84,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
   const { config, journal, keys, redactor, gates, shows, isInteractive, clock, log } = deps;
   const key = projectKey(binding.mailbox, binding.project);
   const project = journal.project(key);
+  const texts = () => phoneTexts(project);
   const record = (each: ApprovalRecord) => journal.append([{ p: key, at: clock(), ...each }]);
   const hide = hideBy(redactor);
 
@@ -157,6 +161,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     terminal: { screen: terminalScreen, press: (pid, key) => keys.typing(pid, () => pressInTerminal(pid, key)) },
     isAlive,
     isPresent: io.isPresent,
+    seenAt: io.seenAt,
     clock,
     onCancelled: io.onCancelled,
     log,
@@ -168,7 +173,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       const { agent, event } = call;
       const { command, file } = toolsOf(agent);
       const text = command(event.input) ?? file(event.input) ?? '';
-      dialogs.opened(call, pid, { kind: 'permission', title: askWords({ agent, ...event }), text });
+      dialogs.opened(call, pid, { kind: 'permission', title: askWords({ agent, ...event }, texts()), text });
     },
     clock,
   });
@@ -183,12 +188,13 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     redact: (text) => redactor(text).text,
     audit: (line) => audit.write({ kind: 'after', ...line }),
     notify,
+    texts,
     clock,
   });
   const ungated = createUngated({
     mode: approvals.mode,
     clock,
-    notify: async (textOf, call) => void notify('ungated', textOf(call ? await describe(call) : '')),
+    notify: async (textOf, call) => void notify('ungated', textOf(call ? await describe(call) : '', texts())),
     audit: (line, call) => audit.write(describe(call).then((text) => ({ kind: 'ungated', ...line, text }))),
   });
 
@@ -198,7 +204,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     const found = await verifyAll(binding.dir, homedir());
     for (const problem of found.filter((each) => !switches.includes(each))) {
       log('error', 'gates switched off', { problem });
-      void notify('switches', `⚠ Approvals are on, but ${problem}. ${whatToDo}`);
+      void notify('switches', texts().approvals.switchedOff(problem));
     }
     switches = found;
   }
@@ -331,6 +337,3 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     },
   };
 }
-
-const whatToDo =
-  'So tools can run there without being asked. Remove it in an editor and start the coding agent anew, or let it work elsewhere.';

@@ -1,6 +1,7 @@
 // Tools that ran without a gate that let them through, while approvals are on: known by their ends, or by the session file of a
 // turn that shows neither gates nor ends. Tells the phone; holds nothing up and decides nothing.
 
+import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall } from '../../protocol/turn-events.ts';
 import { type SessionFile, sizeOf, toolsSince } from '../drivers/session-file.ts';
 import { ranWords } from '../drivers/tool-words.ts';
@@ -11,7 +12,7 @@ import { hashOf } from './question/questions.ts';
 export interface UngatedOptions {
   mode(): ApprovalMode;
   /** Never rejects. `textOf` gets what a person reads of the call. */
-  notify(textOf: (words: string) => string, call?: ToolOfCall): void;
+  notify(textOf: (words: string, texts: Texts) => string, call?: ToolOfCall): void;
   audit(line: { tool: string; session: string }, call: ToolOfCall): void;
   clock: () => number;
 }
@@ -67,14 +68,17 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
     return session;
   }
 
-  function report(id: string, session: Session, call: ToolOfCall, how = 'without being asked'): void {
+  function report(id: string, session: Session, call: ToolOfCall, how: 'ungated' | 'ungatedChanged' = 'ungated'): void {
     audit({ tool: call.tool, session: id }, call);
     if (session.notified >= maxNotified) {
       session.counted += 1;
       return;
     }
     session.notified += 1;
-    notify((words) => `⚠ ${sentence(ranWords(call))} ${how}${words === '' ? '.' : `: ${words}`}\n${whatToDo}`, call);
+    notify((words, texts) => {
+      const { approvals } = texts;
+      return `${approvals[how](sentence(ranWords(call, texts)), words)}\n${approvals.ungatedHelp}`;
+    }, call);
   }
 
   /** After a start in the middle of a turn the answer of the gate of such a tool is not known. */
@@ -88,8 +92,7 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
     const asked = same === -1 ? session.passed.findIndex((each) => each.tool === call.tool) : same;
     if (asked !== -1) session.passed.splice(asked, 1);
     if (same !== -1 || session.watched === 'no' || mode() === 'off' || isUnknown(call, session.watched)) return;
-    const changed = 'with other arguments than were asked (changed at the desk, or by another hook)';
-    report(id, session, call, asked === -1 ? undefined : changed);
+    report(id, session, call, asked === -1 ? 'ungated' : 'ungatedChanged');
   }
 
   /** None of the session's tools runs now. */
@@ -102,8 +105,7 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
     session.showsTools = false;
     const { counted } = session;
     // What the session file still says of this turn is counted with the next one.
-    if (counted > 0)
-      notify(() => `⚠ ${counted} more ${counted === 1 ? 'tool' : 'tools'} ran without being asked in this turn.`);
+    if (counted > 0) notify((_, { approvals }) => approvals.ungatedMore(counted));
     session.notified = 0;
     session.counted = 0;
   }
@@ -167,9 +169,6 @@ export function createUngated({ mode, notify, audit, clock }: UngatedOptions) {
     },
   };
 }
-
-const whatToDo =
-  'Approvals are on, but the coding agent did not wait for wa-sync here. STOP halts the agent; `wa-sync hooks list` says what is wrong with its hooks.';
 
 const sentence = (clause: string) => clause.charAt(0).toUpperCase() + clause.slice(1);
 

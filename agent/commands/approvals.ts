@@ -2,7 +2,7 @@
 // can loosen approvals.
 
 import { WaError } from '../../protocol/errors.ts';
-import { modeTexts } from '../approvals/approvals.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import { readAudit } from '../approvals/audit.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { askDaemon } from '../local-client.ts';
@@ -28,7 +28,7 @@ export async function approvalsCommand(options: { json: boolean }, context: Comm
   }
   for (const { dir, mode, asked, problems } of shown) {
     context.out(dir);
-    context.out(`  ${modeTexts[mode]}`);
+    context.out(`  ${textsIn('en').approvals.modes[mode]}`);
     if (asked > 0) context.out(`  ${asked} ${asked === 1 ? 'question waits' : 'questions wait'} on the phone.`);
     for (const problem of problems) context.out(`  trouble: ${problem}`);
   }

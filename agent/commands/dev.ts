@@ -234,7 +234,9 @@ async function runEcho(
 }
 
 function echo(seen: string): string | undefined {
-  const texts = [...seen.matchAll(/\[\w+ begin [^\]]*\]\n([\s\S]*?)\n\[\w+ end /g)].map((match) => match[1] ?? '');
+  const texts = [...seen.matchAll(/\[\w+ [^\]\n]*begin [^\]\n]*\]\n([\s\S]*?)\n\[\w+ end /g)].map(
+    (match) => match[1] ?? '',
+  );
   if (texts.some((text) => /^fail\b/i.test(text))) return undefined;
   if (texts.length === 0) return 'Nothing to do.';
   return `Heard ${texts.length === 1 ? 'one message' : `${texts.length} messages`}:\n\n${texts.map((text) => `> ${text.split('\n').join('\n> ')}`).join('\n\n')}`;

@@ -15,8 +15,10 @@ export interface StatusView {
   /** Of the command that asks. */
   version: string;
   daemon: DaemonStatus | WaError;
-  /** Undefined = this shell knows no relay. */
+  /** Undefined = this shell knows no relay, or the daemon has not started that of this machine. */
   relay: { url: string; answer: StatusAnswer | WaError } | undefined;
+  /** The daemon runs the relay itself. */
+  isLocal: boolean;
   /** Of installed hooks. */
   troubles: readonly string[];
   /** Of the session in each folder, where its file can be read. */
@@ -60,7 +62,9 @@ function head({ daemon, version, now }: StatusView): Row[] {
   return rows;
 }
 
-function relayPart({ relay, version, daemon }: StatusView): Row[] {
+function relayPart(view: StatusView): Row[] {
+  const { relay, version, daemon } = view;
+  if (view.isLocal) return localRelayPart(view);
   if (!relay)
     return [
       odd(
@@ -77,9 +81,24 @@ function relayPart({ relay, version, daemon }: StatusView): Row[] {
     rows.push(odd('', `daemon and relay differ (${running} and ${answer.version}): wa-sync relay upgrade`));
   const { share, of } = answer.today;
   if (share >= nearShare) rows.push(odd('', `${Math.round(share * 100)} % of the free plan used today (${of})`));
-  for (const { mailbox, paused } of answer.mailboxes)
-    if (paused) rows.push(bad('', `nothing is sent to chat ${mailbox}: ${paused.code}`));
-  return rows;
+  return [...rows, ...pausedChats(answer)];
+}
+
+/** It lives and ends with the daemon, has its version and no plan. */
+function localRelayPart({ relay, daemon }: StatusView): Row[] {
+  const where = 'on this machine, run by the daemon';
+  if (daemon instanceof WaError) return [row('relay', where)];
+  if (!relay || relay.answer instanceof WaError) {
+    const why = relay?.answer instanceof WaError ? `: ${relay.answer.message} (${relay.answer.code})` : '';
+    return [bad('relay', `${where}, does not answer${why}`), row('', 'Start both anew with `wa-sync restart`.')];
+  }
+  return [row('relay', where), ...pausedChats(relay.answer)];
+}
+
+function pausedChats({ mailboxes }: StatusAnswer): Row[] {
+  return mailboxes.flatMap(({ mailbox, paused }) =>
+    paused ? [bad('', `nothing is sent to chat ${mailbox}: ${paused.code}`)] : [],
+  );
 }
 
 function claimPart({ claim, now }: StatusView): Row[] {
@@ -148,7 +167,7 @@ function modesText({ away, sprint, follow, approvals }: ProjectStatus): string {
     away ? 'away' : 'not away',
     `approvals ${mode}${asked > 0 ? ` (${asked} asked on the phone)` : ''}`,
     ...(policies.length > 0 ? [`policy of ${policies.map(policyTitle).join(' and ')} active`] : []),
-    ...(sprint ? [`sprint: ${sprint}`] : []),
+    ...(sprint ? [`sprint: ${sprint.done} of ${sprint.tasks} tasks done`] : []),
     ...(follow === undefined ? [] : [`follow ${follow}`]),
   ].join(', ');
 }

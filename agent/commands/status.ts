@@ -66,6 +66,7 @@ async function look(context: CommandContext): Promise<StatusView> {
     version,
     daemon,
     relay: config.relay && answer ? { url: config.relay.url, answer } : undefined,
+    isLocal: config.isLocal,
     troubles,
     usage: new Map(usage.flat()),
     claim,

@@ -1,5 +1,6 @@
 // Reminds the phone once before a temporary Cloudflare account ends, because the relay and every message in it end with the account.
 
+import type { Texts } from '../../protocol/texts.ts';
 import { type RelayRecord, readSetup } from '../setup/state.ts';
 
 const beforeMs = 20 * 60_000;
@@ -9,7 +10,7 @@ export interface ReminderOptions {
   configDir: string;
   clock: () => number;
   /** The same `about` is told once. */
-  tell(about: string, text: string): Promise<void>;
+  tell(about: string, textOf: (texts: Texts) => string): Promise<void>;
 }
 
 /** Call the result now and then; never rejects. */
@@ -28,8 +29,8 @@ export function accountReminder({ configDir, clock, tell }: ReminderOptions): ()
   };
 }
 
-function reminder(relay: RelayRecord, now: number): string | undefined {
+function reminder(relay: RelayRecord, now: number): ((texts: Texts) => string) | undefined {
   if (relay.kind !== 'temporary' || now >= relay.expiresAt || now < relay.expiresAt - beforeMs) return undefined;
   const minutes = Math.ceil((relay.expiresAt - now) / 60_000);
-  return `The relay's Cloudflare account ends in ${minutes} min, and this chat with it. To keep it, claim it: ${relay.claimUrl} Then, at the desk: wa-sync setup --claimed`;
+  return ({ notes }) => notes.accountEnds(minutes, relay.claimUrl);
 }

@@ -226,7 +226,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const remind = accountReminder({
       configDir: config.dirs.config,
       clock,
-      tell: async (about, text) => projects[0]?.tell(about, text),
+      tell: async (about, textOf) => projects[0]?.tell(about, textOf),
     });
     let lastTick = clock();
     const ticker = setInterval(() => {

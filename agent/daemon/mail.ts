@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
 import type { Binding, Config } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
-import { maxTextOf, type ProjectState } from '../journal/state.ts';
+import { maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { createInbox } from '../mailbox/inbox.ts';
 import type { OpenMailbox } from '../mailbox/open.ts';
@@ -156,7 +156,7 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     prepare,
     onFetched,
     onMissing(id, missing) {
-      const text = `The agent gets your message without what could not be fetched. Send it again if it is needed.\n${missing.join('\n')}`;
+      const text = phoneTexts(project).notes.missingFiles(missing.join('\n'));
       notifier
         .tell(`missing:${id}`, text, id)
         .catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));

@@ -5,10 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { WaError } from '../../protocol/errors.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import type { Guard } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { answerControl, replyKey } from '../phone/controls.ts';
@@ -34,6 +35,9 @@ export interface OwnerControlsOptions {
   log: Log;
 }
 
+/** The command line speaks English, whatever the phone does. */
+const english = textsIn('en');
+
 export function createOwnerControls(options: OwnerControlsOptions) {
   const { project, journal, guard, held, steering, inbox, outbox, files, typesetter, clock, log } = options;
   const p = project.key;
@@ -53,6 +57,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,
+      texts: phoneTexts(project),
       keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     });
     const at = clock();
@@ -80,9 +85,9 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       const id = `terminal_${clock().toString(36)}_${randomBytes(4).toString('hex')}`;
       if (action === 'sprint') {
         if (project.sprint) throw sprintRunning(project.sprint);
-        return steering.sprint(id, args);
+        return steering.sprint(id, args, english);
       }
-      if (action === 'away') return steering.away(args);
+      if (action === 'away') return steering.away(args, english);
       const at = clock();
       const seq = project.cursor + 1;
       const control = { type: 'stop', text: 'stop' } as const;
@@ -90,7 +95,10 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'row', p, at, row, ahead: true }]);
       // What waits for an answer of the phone is denied.
       await guard.answer(row);
-      const { text, spent } = await steering.stop({ id, seq, type: 'stop', dialog: await guard.dialogs.stop() });
+      const { text, spent } = await steering.stop(
+        { id, seq, type: 'stop', dialog: await guard.dialogs.stop() },
+        english,
+      );
       if (spent) {
         await journal.append([{ t: 'spent', p, at: clock(), ids: [id] }]);
         await inbox.refresh();

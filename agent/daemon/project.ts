@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
@@ -12,7 +13,8 @@ import type { LastEvents, ProjectStatus } from '../daemon-status.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
-import { maxTextOf } from '../journal/state.ts';
+import type { Heavy } from '../heavy/heavy.ts';
+import { languageOf, maxTextOf, phoneTexts } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { openMailbox } from '../mailbox/open.ts';
 import { createSigner } from '../mailbox/signing.ts';
@@ -24,7 +26,6 @@ import type { Keys } from '../presence.ts';
 import { isOver, pidSpace } from '../process.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
-import type { Typesetter } from '../relay/render.ts';
 import { createLeases } from '../session/leases.ts';
 import { createMcp, type Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
@@ -39,7 +40,7 @@ import { createStanding, type Surroundings } from './standing.ts';
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   /** See `Signer`. */
   signingKey: string;
-  typesetterFor(maxText: () => number): Typesetter;
+  typesetterFor: Heavy['typesetterFor'];
   /** See `Serving`. */
   hold(mailboxDir: string, projectDir: string): Promise<void>;
   isAlive(pid: number): boolean;
@@ -58,7 +59,7 @@ export interface RunningProject {
   /** What the owner asks at the terminal. Returns the text of the answer. */
   steer(action: 'stop' | 'sprint' | 'away', args: string): Promise<string>;
   /** A note on the phone; the same `about` is told once. */
-  tell(about: string, text: string): Promise<void>;
+  tell(about: string, textOf: (texts: Texts) => string): Promise<void>;
   /** See `hello` of agent/phone. */
   hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
@@ -76,7 +77,10 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const key = projectKey(binding.mailbox, binding.project);
   const address = { mailbox: binding.mailbox, project: binding.project };
   const project = journal.project(key);
-  const deps = { ...given, typesetter: given.typesetterFor(() => maxTextOf(project)) };
+  const deps = {
+    ...given,
+    typesetter: given.typesetterFor(() => ({ maxText: maxTextOf(project), language: languageOf(project) })),
+  };
   const files = stateFiles(config.dirs.state);
   const signer = createSigner(deps.signingKey, key, nodeHmac);
   /** The session file that a hook named last. */
@@ -210,6 +214,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     send: (item) => outbox.send(item),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
+    seenAt: () => turns.seenAt(),
   });
 
   const held = createHeldTexts({
@@ -334,7 +339,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     inbox,
     outbox,
     steer: controls.steer,
-    tell: notifier.tell,
+    tell: (about, textOf) => notifier.tell(about, textOf(phoneTexts(project))),
     hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
     status,

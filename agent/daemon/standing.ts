@@ -48,7 +48,7 @@ export function createStanding(
       ...(typeof present === 'boolean' ? { present } : {}),
       approvals: named(approvals.mode),
       ...(follow ? { follow: named(follow) } : {}),
-      ...(sprint === null ? {} : { sprint: named(sprint) }),
+      ...(sprint === null ? {} : { sprint }),
       usage: usage.slice(0, standingLimits.sessions).map(shown),
     };
   };

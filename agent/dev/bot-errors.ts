@@ -7,7 +7,7 @@ import { WaError } from '../../protocol/errors.ts';
 export function asWaError(cause: unknown): WaError {
   if (cause instanceof HttpError) {
     return new WaError('platform_unreachable', 'Telegram does not answer', {
-      hint: 'Check the network, or TELEGRAM_API_ROOT.',
+      hint: 'Check the network and the proxy (HTTPS_PROXY), or TELEGRAM_API_ROOT.',
       cause,
     });
   }

@@ -2,9 +2,10 @@
 // Confirms an update to Telegram only after the relay has committed the update.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { Api } from 'grammy/web';
+import type { Api } from 'grammy/web';
 import { WaError } from '../../protocol/errors.ts';
 import { allowedUpdates } from '../../protocol/telegram-settings.ts';
+import { openApi } from './bot-api.ts';
 import { asWaError } from './bot-errors.ts';
 
 export interface PollSource {
@@ -26,11 +27,12 @@ export interface TelegramPoll {
 }
 
 const longPollSeconds = 25;
+const timeoutSeconds = longPollSeconds + 15;
 const maxRetryMs = 30_000;
 
 /** Errors: `webhook_active` unless `takeWebhook`, `platform_unauthorized`, `platform_unreachable`. */
 export async function startTelegramPoll(options: TelegramPollOptions): Promise<TelegramPoll> {
-  const api = openApi(options);
+  const api = openApi({ ...options, timeoutSeconds });
   const restore = await takeWebhook(api, options);
   const stopping = new AbortController();
   const finished = loop(api, options, stopping.signal);
@@ -75,13 +77,9 @@ async function takeWebhook(api: Api, { takeWebhook: take, say }: TelegramPollOpt
   };
 }
 
-function openApi({ token, apiRoot }: PollSource): Api {
-  return new Api(token, { apiRoot, timeoutSeconds: longPollSeconds + 15 });
-}
-
 /** Until `signal` aborts. Rejects when polling can never work: `platform_unauthorized`, `platform_conflict`. */
 export function pollTelegram(source: PollSource, signal: AbortSignal): Promise<void> {
-  return loop(openApi(source), source, signal);
+  return loop(openApi({ ...source, timeoutSeconds }), source, signal);
 }
 
 async function loop(api: Api, options: PollSource, signal: AbortSignal): Promise<void> {

@@ -15,9 +15,30 @@ export const agentChecks: readonly Check[] = [{ name: 'agents', run: agents }];
 const versionMs = 15_000;
 
 async function agents(world: World): Promise<Finding[]> {
-  const found = await Promise.all(installable().map((agent) => agentFindings(world, agent)));
+  const found = await Promise.all([
+    ...installable().map((agent) => agentFindings(world, agent)),
+    ...Object.entries(named(world)).map(([agent, program]) => namedFindings(agent, program)),
+  ]);
   return found.flat();
 }
+
+/** The programs of config.json, which the service starts with its short PATH. */
+function named(world: World): Readonly<Record<string, string>> {
+  const known = world.config();
+  return known.ok ? known.value.agents : {};
+}
+
+async function namedFindings(agent: string, program: string): Promise<Finding[]> {
+  if (await isRunnable(program)) return [];
+  const evidence = `config.json names ${program} for ${agent}, which is no program`;
+  return [warn('agents', evidence, 'Find it anew with `wa-sync setup machine`, then `wa-sync service install`.')];
+}
+
+const isRunnable = (path: string) =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 
 async function agentFindings(world: World, agent: string): Promise<Finding[]> {
   const tested = workstationOf(agent)?.testedVersions ?? [];
@@ -51,19 +72,17 @@ function isPatchOf(version: string, tested: readonly string[]): boolean {
 
 const programsByAgent = ofFootprints((all) => new Map(all.map(({ name, programs }) => [name, programs])));
 
-/** Absolute path of the first program of the agent on the PATH; undefined = none. */
-export async function programOfAgent({ env, platform }: World, agent: string): Promise<string | undefined> {
+/** Absolute path of the first program of the agent on the PATH, else of the one in config.json; undefined = none. */
+export async function programOfAgent(world: World, agent: string): Promise<string | undefined> {
+  const { env, platform } = world;
   const [name = agent] = programsByAgent().get(agent) ?? [];
   const endings = platform === 'win32' ? ['.cmd', '.exe', '.ps1'] : [''];
   for (const folder of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     for (const ending of endings) {
       const path = join(folder, `${name}${ending}`);
-      const isRunnable = await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (isRunnable) return path;
+      if (await isRunnable(path)) return path;
     }
   }
-  return undefined;
+  const own = named(world)[agent];
+  return own !== undefined && (await isRunnable(own)) ? own : undefined;
 }

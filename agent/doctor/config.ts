@@ -3,6 +3,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withLine } from '../config-check.ts';
+import { readBotFile } from '../dev/local-bot.ts';
 import { configFiles } from '../paths.ts';
 import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
@@ -19,10 +20,21 @@ async function config(world: World): Promise<Finding[]> {
   const known = world.config();
   if (!known.ok) return [fail('config', ...said(asWaError(await withLine(known.error))))];
   const { relay, file, isLocal } = known.value;
-  if (isLocal) return [ok('config', `${file}: the daemon runs the relay itself`)];
+  if (isLocal) return [await localBot(world, file)];
   if (relay) return [ok('config', relay.from === 'config' ? file : 'the relay is named by the environment')];
   const step = 'Run `wa-sync setup`, or put "relay" into config.json (docs/relay.md); `wa-sync dev` needs no account.';
   return [fail('config', `no relay is configured: neither variables nor "relay" in ${file}`, step)];
+}
+
+/** Without its bot the daemon does not start. */
+async function localBot({ dirs }: World, file: string): Promise<Finding> {
+  try {
+    if (await readBotFile(dirs.config)) return ok('config', `${file}: the daemon runs the relay itself`);
+  } catch (cause) {
+    return fail('config', ...said(asWaError(cause)));
+  }
+  const evidence = `${file} names a relay on this machine, but bot.json beside it is missing`;
+  return fail('config', evidence, 'Run `wa-sync setup bot --local`.');
 }
 
 async function bindings(world: World): Promise<Finding[]> {

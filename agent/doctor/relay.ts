@@ -6,7 +6,7 @@ import type { MailboxStatus } from '../../protocol/relay-api.ts';
 import { span } from '../span.ts';
 import type { Check } from './check.ts';
 import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
-import { said, type World } from './world.ts';
+import { isLocal, said, type World } from './world.ts';
 
 export const relayChecks: readonly Check[] = [
   { name: 'relay', run: relay },
@@ -17,6 +17,7 @@ export const relayChecks: readonly Check[] = [
 
 async function relay(world: World): Promise<Finding[]> {
   const known = await world.relay();
+  if (isLocal(world)) return [localRelay(known, (await world.daemon()).ok)];
   if (!known) return [skipped('relay', 'no relay is configured')];
   if (!known.ok) return [fail('relay', ...said(known.error))];
   const { version } = known.value.answer;
@@ -27,6 +28,14 @@ async function relay(world: World): Promise<Finding[]> {
     ];
   }
   return [ok('relay', `version ${version} answers and knows the token`)];
+}
+
+/** It lives and ends with the daemon, and has its version. */
+function localRelay(known: Awaited<ReturnType<World['relay']>>, isRunning: boolean): Finding {
+  if (known?.ok) return ok('relay', 'the daemon runs the relay, which answers and knows the token');
+  if (!isRunning) return skipped('relay', 'it runs with the daemon, which does not answer');
+  const evidence = known ? said(known.error)[0] : 'the daemon has noted no address of it';
+  return fail('relay', `the relay of this machine does not answer: ${evidence}`, 'Start both anew: `wa-sync restart`.');
 }
 
 /** Above the first, times on the phone look odd; above the second, messages expire too early or too late. */
@@ -56,7 +65,9 @@ async function mailboxes(world: World): Promise<Finding[]> {
       fail(
         'mailbox',
         `the relay does not serve chat ${mailbox}, to which ${dir} is bound`,
-        'Add the chat to the settings of the relay (docs/relay.md), or correct "mailbox" in config.json.',
+        isLocal(world)
+          ? 'Correct "mailbox" in config.json, or pair again: `wa-sync setup pair`.'
+          : 'Add the chat to the settings of the relay (docs/relay.md), or correct "mailbox" in config.json.',
       ),
     ),
     ...(await Promise.all(served.map((mailbox) => mailboxOf(world, mailbox)))).flat(),
@@ -98,6 +109,7 @@ async function mailboxOf(world: World, { mailbox, paused, projects, outbox }: Ma
 /** The counters are the relay's own: what else the account runs is not among them. */
 async function freePlan(world: World): Promise<Finding[]> {
   const known = await world.relay();
+  if (isLocal(world)) return [ok('free-plan', 'not needed: the relay runs on this machine')];
   if (!known?.ok) return [skipped('free-plan', 'the relay does not answer')];
   const { share, of } = known.value.answer.today;
   const now = world.clock();

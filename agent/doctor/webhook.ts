@@ -3,7 +3,7 @@
 import type { WebhookReport } from '../../protocol/relay-api.ts';
 import type { Check } from './check.ts';
 import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
-import { said, type World } from './world.ts';
+import { isLocal, said, type World } from './world.ts';
 
 export const webhookChecks: readonly Check[] = [{ name: 'webhook', run: webhook }];
 
@@ -46,10 +46,13 @@ function webhookFaults(world: World, { host, route, isRoute, missing, lastError 
   const found: Finding[] = [];
   if (host === null) {
     // `wa-sync dev --telegram poll` asks by itself, and the relay of this machine has no public address.
-    const isLocal = own?.protocol === 'http:';
+    const polls = own?.protocol === 'http:';
     found.push(
-      isLocal ? skipped('webhook', 'no webhook: this machine polls') : fail('webhook', 'no webhook is set', setAgain),
+      polls ? skipped('webhook', 'no webhook: this machine polls') : fail('webhook', 'no webhook is set', setAgain),
     );
+  } else if (isLocal(world)) {
+    const evidence = `the platform sends to ${host}, and so refuses the daemon, which asks by itself`;
+    found.push(fail('webhook', evidence, 'Take that webhook away: `wa-sync setup pair --take-webhook`.'));
   } else if (own && (host !== own.host || !isRoute)) {
     const evidence = `the platform sends to ${host}${isRoute ? '' : ' at another path'}, and not to ${own.host}${route}`;
     found.push(fail('webhook', evidence, setAgain));

@@ -155,6 +155,12 @@ export function asWaError(cause: unknown): WaError {
   return cause instanceof WaError ? cause : new WaError('internal', String(cause), { cause });
 }
 
+/** The daemon runs the relay itself. */
+export function isLocal(world: Pick<World, 'config'>): boolean {
+  const known = world.config();
+  return known.ok && known.value.isLocal;
+}
+
 /** The error as evidence and repair. */
 export function said({ message, code, hint }: WaError): [evidence: string, repair: string] {
   return [`${message} (${code})`, hint ?? 'See docs/errors.md.'];

@@ -1,6 +1,7 @@
 // Words for a person about the tool calls of a coding agent: what the phone is asked, and what runs. Pure.
 
 import { oneLine } from '../../protocol/lines.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { Act, Input } from './driver.ts';
 import { driverOf } from './registry.ts';
 
@@ -11,73 +12,38 @@ export interface NamedCall {
   input: Input;
 }
 
-interface Words {
-  asks(target: string | undefined): string;
-  runs: string;
-  /** A clause of the past. */
-  ran: string;
-}
-
-const wordsOf: Readonly<Record<Act, Words>> = {
-  run: { asks: () => 'Run a command?', runs: 'Running', ran: 'a command ran' },
-  write: { asks: (file) => `Write ${file ?? 'a file'}?`, runs: 'Writing', ran: 'a file was written' },
-  edit: { asks: (file) => `Edit ${file ?? 'a file'}?`, runs: 'Editing', ran: 'a file was edited' },
-  read: { asks: (file) => `Read ${file ?? 'files'}?`, runs: 'Reading', ran: 'files were read' },
-  list: { asks: () => 'List files?', runs: 'Listing files', ran: 'files were listed' },
-  search: { asks: () => 'Search in files?', runs: 'Searching', ran: 'files were searched' },
-  address: { asks: () => 'Fetch an address?', runs: 'Fetching', ran: 'an address was fetched' },
-  webSearch: { asks: () => 'Search the web?', runs: 'Searching the web', ran: 'the web was searched' },
-  ask: {
-    asks: () => 'Ask you something?',
-    runs: 'Asking at the terminal',
-    ran: 'a question was asked at the terminal',
-  },
-};
-
 const nameChars = 80;
 /** Of the words of a call; secrets are hidden in them before they are cut further. */
 const targetChars = 4_000;
 
 /** The question above a call; its arguments stand below it. */
-export function askWords(call: NamedCall): string {
+export function askWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
-  if (act === undefined) return `Use ${toolName(call)}?`;
+  if (act === undefined) return tools.asksOther(toolName(call, tools));
   const file = driverOf(call.agent)?.tools.file(call.input);
   // A name with a line break could pass for another line of the question.
-  return wordsOf[act].asks(file === undefined || /[\n\r]/.test(file) ? undefined : tail(file));
+  return tools.asks[act](file === undefined || /[\n\r]/.test(file) ? undefined : tail(file));
 }
 
 /** One line about a call that runs: `Running: npm test`. May hold secrets. */
-export function runningWords(call: NamedCall): string {
+export function runningWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
-  if (act === undefined) return `Using ${toolName(call)}`;
+  if (act === undefined) return tools.runsOther(toolName(call, tools));
   const target = oneLine(targetOf(act, call) ?? '', targetChars);
-  return target === '' ? wordsOf[act].runs : `${wordsOf[act].runs}: ${target}`;
+  return target === '' ? tools.runs[act] : `${tools.runs[act]}: ${target}`;
 }
 
-/** What happened, or was kept from happening, as a clause without its arguments: `a command ran`. */
-export function ranWords(call: Omit<NamedCall, 'input'>): string {
+/** What happened, or with `before` what something came before, as a clause without its arguments: `a command ran`. */
+export function ranWords(call: Omit<NamedCall, 'input'>, { tools }: Texts, form: 'ran' | 'before' = 'ran'): string {
   const act = actOf(call);
-  return act === undefined ? `${toolName(call)} ran` : wordsOf[act].ran;
+  return act === undefined ? tools.ranOther(toolName(call, tools)) : tools[form][act];
 }
 
 /** What a tool is called where calls are listed. */
-export function shortWords(call: NamedCall): string {
+export function shortWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
-  return act === undefined ? toolName(call) : shortNames[act];
+  return act === undefined ? toolName(call, tools) : tools.short[act];
 }
-
-const shortNames: Readonly<Record<Act, string>> = {
-  run: 'command',
-  write: 'write',
-  edit: 'edit',
-  read: 'read',
-  list: 'list',
-  search: 'search',
-  address: 'fetch',
-  webSearch: 'web search',
-  ask: 'question',
-};
 
 /** A tool of another server may have the name of one of the agent's own. */
 function actOf({ agent, tool, server }: Omit<NamedCall, 'input'>): Act | undefined {
@@ -85,11 +51,11 @@ function actOf({ agent, tool, server }: Omit<NamedCall, 'input'>): Act | undefin
   return server === undefined && Object.hasOwn(acts, tool) ? acts[tool] : undefined;
 }
 
-function toolName({ tool, server }: Omit<NamedCall, 'input'>): string {
-  if (server === undefined) return `the tool ${oneLine(tool, nameChars)}`;
+function toolName({ tool, server }: Omit<NamedCall, 'input'>, tools: Texts['tools']): string {
+  if (server === undefined) return tools.own(oneLine(tool, nameChars));
   const at = tool.indexOf(`${server}_`);
   const own = at === -1 ? tool : tool.slice(at + server.length + 1);
-  return `${oneLine(own, nameChars)} of the MCP server ${oneLine(server, nameChars)}`;
+  return tools.ofServer(oneLine(own, nameChars), oneLine(server, nameChars));
 }
 
 function targetOf(act: Act, { agent, input }: NamedCall): string | undefined {

@@ -1,13 +1,14 @@
 // Where the daemon renders, redacts and judges: small inputs at once, large ones in a worker thread with a deadline. A text that is not
 // done in time goes out as a notice; a call that is not done in time is asked or denied as if nothing were known of it.
 
+import { textsIn } from '../../protocol/texts.ts';
 import { jsonOf } from '../approvals/danger/call.ts';
 import { type Judged, type JudgeTask, unjudged } from '../approvals/policy/judge-now.ts';
 import type { Shows } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
 import type { Typesetter } from '../relay/render.ts';
-import { type Jobs, jobsWith } from './jobs.ts';
+import { type Jobs, jobsWith, type TextJob } from './jobs.ts';
 import { createThread, type Job, type Result, type Thread } from './thread.ts';
 
 export interface HeavyOptions {
@@ -44,19 +45,20 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
   }
 
   return {
-    /** For a phone whose messages hold so many UTF-16 units. */
-    typesetterFor: (maxTextNow: () => number): Typesetter => ({
+    /** For a phone whose messages hold `maxText` UTF-16 units. */
+    typesetterFor: (phone: () => Omit<TextJob, 'text' | 'mode'>): Typesetter => ({
       async parts(text, mode) {
-        const maxText = maxTextNow();
+        const on = phone();
         for (const as of mode === 'Plain' ? [mode] : [mode, 'Plain' as const]) {
-          const parts = await run(typesetting, { kind: 'parts', input: { text, mode: as, maxText } }, text.length);
+          const parts = await run(typesetting, { kind: 'parts', input: { text, mode: as, ...on } }, text.length);
           if (parts) return parts;
         }
-        return here.parts({ text: notChecked(text), mode: 'Plain', maxText });
+        return here.parts({ text: notChecked(text, on), mode: 'Plain', ...on });
       },
       async clean(text) {
-        return (await run(typesetting, { kind: 'redacted', input: text }, text.length)) ?? notChecked(text);
+        return (await run(typesetting, { kind: 'redacted', input: text }, text.length)) ?? notChecked(text, phone());
       },
+      texts: () => textsIn(phone().language),
     }),
     async judge(task: JudgeTask): Promise<Judged> {
       return (await run(judging, { kind: 'judged', input: task }, charsIn(task.call.input))) ?? unjudged(task);
@@ -67,8 +69,8 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
         const chars = charsIn(call.input) + why.join().length + fileNow.length;
         return run(judging, { kind: 'shown', input: question }, chars);
       },
-      async hide(text) {
-        const unchecked = { text: `(${text.length} characters, not checked for secrets in time)`, places: 1 };
+      async hide(text, { answers } = textsIn('en')) {
+        const unchecked = { text: answers.unhidden(text.length), places: 1 };
         return (await run(judging, { kind: 'hidden', input: text }, text.length)) ?? unchecked;
       },
     } satisfies Shows,
@@ -84,8 +86,8 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
 }
 
 /** A text that could not be looked through for secrets does not leave the workstation. */
-function notChecked(text: string): string {
-  return `(A text of ${text.length} characters could not be checked for secrets in time, so it was not sent; it stands where it was written. The patterns under "redact" in config.json may be slow.)`;
+function notChecked({ length }: string, { language }: Pick<TextJob, 'language'>): string {
+  return textsIn(language).answers.unchecked(length);
 }
 
 /** Arguments that nest too deep to be written down count as larger than any. */

@@ -1,6 +1,7 @@
 // The work of the daemon that takes long for a large input, as functions of what can be cloned: the daemon itself calls these for
 // a small input, a worker thread for a large one. Pure, but for the look at the file system that a judgement takes.
 
+import type { Language } from '../../protocol/languages.ts';
 import type { TextMode } from '../../protocol/polling.ts';
 import { type JudgeTask, judgeHere } from '../approvals/policy/judge-now.ts';
 import { hideBy, type QuestionOptions, questionPart } from '../approvals/question/question.ts';
@@ -12,6 +13,7 @@ export interface TextJob {
   mode: TextMode;
   /** UTF-16 units of one message on the phone. */
   maxText: number;
+  language: Language;
 }
 
 export function jobsWith(redactor: Redactor) {
@@ -19,7 +21,7 @@ export function jobsWith(redactor: Redactor) {
   const hide = hideBy(redactor);
   const secretsIn = (text: string) => Object.values(redactor(text).counts).reduce((sum, count) => sum + count, 0);
   return {
-    parts: ({ text, mode, maxText }: TextJob) => typesetHere(redact, maxText).parts(text, mode),
+    parts: ({ text, mode, maxText, language }: TextJob) => typesetHere(redact, maxText, language).parts(text, mode),
     redacted: async (text: string) => redact(text),
     judged: (task: JudgeTask) => judgeHere(task, secretsIn),
     shown: async (question: QuestionOptions) => questionPart(question, hide),

@@ -1,11 +1,13 @@
 // The state that the journal's lines add up to, and questions about the state. Only `apply` changes the state; no I/O, no clock.
 
+import type { Language } from '../../protocol/languages.ts';
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
+import { type Texts, textsIn } from '../../protocol/texts.ts';
 import { emptyApprovals } from './approvals.ts';
 import type {
   FiledAnswer,
@@ -134,6 +136,16 @@ export function isHeldBack({ parked }: Pick<HeldMessage, 'parked'>): boolean {
 /** Something on the phone, or in the terminal, waits for the owner: what the owner writes meanwhile may be meant for it. */
 export function asksOwner({ approvals, dialog }: ProjectState): boolean {
   return approvals.open.size > 0 || dialog !== undefined;
+}
+
+/** Of the phone's chat. */
+export function languageOf({ phone }: Pick<ProjectState, 'phone'>): Language {
+  return phone?.language ?? 'en';
+}
+
+/** What the phone reads. */
+export function phoneTexts(project: Pick<ProjectState, 'phone'>): Texts {
+  return textsIn(languageOf(project));
 }
 
 /** UTF-16 units of one message on the phone. */

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { type ErrorCode, WaError } from '../../protocol/errors.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import type { Binding, Config } from '../config.ts';
 import { temporaryForm } from '../fs/atomic.ts';
 import { filesBelow, removeBelow } from '../fs/below.ts';
 import { excludeFromGit, gitTakes, indexMark } from '../fs/git.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
 import { isAlive } from '../process.ts';
@@ -54,10 +55,14 @@ export interface OpenMailbox {
   prepare(): Promise<void>;
 }
 
+/** Of the status. */
+const english = textsIn('en').notes;
+
 /** Also removes what killed writers left in the folder. Errors: `outside_project`. */
 export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<OpenMailbox> {
-  const { config, clock, log } = deps;
+  const { config, project, clock, log } = deps;
   const key = projectKey(binding.mailbox, binding.project);
+  const texts = () => phoneTexts(project).notes;
   const chosen = config.mailboxDir === undefined ? undefined : join(config.mailboxDir, key);
   const apart = join(stateFiles(config.dirs.state).mailboxes, key);
   const wanted = await locateMailbox(binding.dir, chosen);
@@ -70,7 +75,8 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
   const isApart = asked.reason !== undefined || apartFolder?.isDirectory() === true;
   const override = isApart ? apart : chosen;
   const place = isApart ? await locateMailbox(binding.dir, apart) : wanted;
-  const note = isApart ? apartNote(wanted.dir, apart, asked.reason) : undefined;
+  const why = [wanted.dir, apart, asked.reason] as const;
+  const note = isApart ? english.apart(...why) : undefined;
   let isBound = false;
   let looking: Promise<void> | undefined;
 
@@ -94,7 +100,7 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
     // Whatever git has put there is treated like the files of a fresh clone, also by hooks and by the next daemon.
     isBound = false;
     await forgetBound(config.dirs.config, binding);
-    await tell(`taken_${key}_${asked.reason}`, `${what}. ${hint}`);
+    await tell(`taken_${key}_${asked.reason}`, texts().gitWouldCommit(place.dir, asked.reason));
     throw new WaError('file_unusable', what, { hint });
   }
 
@@ -107,13 +113,13 @@ export async function openMailbox(binding: Binding, deps: MailboxDeps): Promise<
       const { unread, unsent } = await settleEarlier(place, deps);
       if (unread + unsent > 0) {
         log('warn', 'messages from before the binding', { project: key, unread, unsent });
-        await tell(`earlier_${key}_${place.dir}_${clock()}`, earlierText(dir, unread, unsent));
+        await tell(`earlier_${key}_${place.dir}_${clock()}`, texts().earlier(dir, unread, unsent));
       }
     }
     await rememberBound(config.dirs.config, binding, override ?? null, clock());
     if (note !== undefined) {
       log('warn', 'mailbox apart', { project: key, dir: apart, reason: asked.reason ?? 'was before' });
-      await tell(`apart_${key}_${apart}`, note);
+      await tell(`apart_${key}_${apart}`, texts().apart(...why));
     }
     isBound = true;
   }
@@ -212,19 +218,4 @@ export async function sweepTemporary(dir: string, now: number): Promise<void> {
     if (pid !== undefined && isAlive(Number(pid))) continue;
     if (now - modifiedAtMs > abandonedAfterMs) await removeBelow(join(dir, name)).catch(() => {});
   }
-}
-
-function earlierText(dir: string, unread: number, unsent: number): string {
-  const counts = [
-    unread > 0 ? `${unread} for the coding agent` : undefined,
-    unsent > 0 ? `${unsent} for the phone` : undefined,
-  ].filter((text) => text !== undefined);
-  const total = unread + unsent;
-  const messages = `${total} ${total === 1 ? 'message' : 'messages'} (${counts.join(', ')})`;
-  return `The mailbox files of ${dir} held ${messages} before wa-sync served them, perhaps from the repository itself. ${total === 1 ? 'It was' : 'They were'} marked as settled, neither given nor sent.`;
-}
-
-function apartNote(wanted: string, apart: string, reason: string | undefined): string {
-  const why = reason === undefined ? 'git would have committed it once' : `git would commit it: ${reason}`;
-  return `The mailbox of this project lies in ${apart} and not in ${wanted}, because ${why}. To have it in the project, untrack and ignore its wa_* files (git rm --cached), run \`wa-sync down\`, remove that folder and start wa-sync again.`;
 }

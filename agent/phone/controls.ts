@@ -4,6 +4,7 @@
 import { type DaemonCommand, findCommand } from '../../protocol/commands.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
@@ -17,6 +18,7 @@ export interface ControlOptions {
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
   stopDialog(): Promise<'none' | 'cancelled' | 'waits'>;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+  texts: Texts;
 }
 
 /** `open`: the control has its effect later, and is spent then. */
@@ -36,7 +38,8 @@ export function replyKey(id: string): string {
 /** One reply per control. */
 export async function answerControl({ id, seq, control }: ControlRow, options: ControlOptions): Promise<ControlReply> {
   const key = replyKey(id);
-  const { steering } = options;
+  const { steering, texts } = options;
+  const { notes } = texts;
   switch (control.type) {
     case 'stop':
     case 'abort': {
@@ -46,16 +49,18 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
-      if (command?.by !== 'daemon' || command.name === 'approvals') return unsupported(key, `/${control.name}`);
-      if (command.name === 'mute') return mute(key, control.args);
+      if (command?.by !== 'daemon' || command.name === 'approvals')
+        return plain(key, notes.unsupported(`/${control.name}`));
+      if (command.name === 'mute') return mute(key, control.args, texts);
       return plain(key, await steered[command.name](steering, control.args, id));
     }
     case 'button':
-      if (control.action.startsWith(helloPrefix)) return hello(control.action.slice(helloPrefix.length));
-      if (!control.action.startsWith(fullAnswerPrefix)) return unsupported(key, 'This button');
+      if (control.action.startsWith(helloPrefix))
+        return plain(heardKey(control.action.slice(helloPrefix.length)), notes.heard);
+      if (!control.action.startsWith(fullAnswerPrefix)) return plain(key, notes.unsupported(notes.thisButton));
       return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
     case 'reply':
-      return unsupported(key, 'This button');
+      return plain(key, notes.unsupported(notes.thisButton));
   }
 }
 
@@ -71,41 +76,23 @@ const steered: Record<
   continue: (steering) => steering.unpark(),
 };
 
-function hello(id: string): ControlReply {
-  return plain(
-    heardKey(id),
-    'Everything works. Start the coding agent in its folder; what you write here reaches it, and its answers come back. /help lists the commands.',
-  );
-}
-
-function unsupported(key: string, what: string): ControlReply {
-  return plain(
-    key,
-    `${what} is not supported by this version of wa-sync; /help lists what is. Send a message and the coding agent reads it with its next turn; /stop halts it.`,
-  );
-}
-
 async function fullAnswer(key: string, text: string | undefined, options: ControlOptions): Promise<ControlReply> {
-  if (text === undefined) {
-    return plain(key, 'This answer is no longer kept (7 days); it stands in the session of the coding agent.');
-  }
+  const { answers } = options.texts;
+  if (text === undefined) return plain(key, answers.fullGone);
   const { parts, whole } = await renderParts(text, options.typesetter);
   if (whole === undefined && parts.length <= maxAnswerParts) {
     return { kind: 'item', item: { key, class: 'answer', parts } };
   }
   const all = whole ?? (await options.typesetter.clean(text));
-  return { kind: 'document', document: await options.keepText('answer.md', all, 'Full answer') };
+  return { kind: 'document', document: await options.keepText('answer.md', all, answers.fullCaption) };
 }
 
 /** `/mute`, `/mute on`, `/mute off`: what is not one of them must not mute. */
-function mute(key: string, args: string): ControlReply {
+function mute(key: string, args: string, { modes }: Texts): ControlReply {
   const word = args.trim().toLowerCase();
-  if (word !== '' && word !== 'on' && word !== 'off') return plain(key, 'Write /mute or /mute_off.');
+  if (word !== '' && word !== 'on' && word !== 'off') return plain(key, modes.muteForms);
   const value = word !== 'off';
-  const text = value
-    ? 'Muted: what the agent does is not shown while it works. Its answers and questions still come. /mute_off ends this.'
-    : 'What the agent does is shown again while it works.';
-  return { ...plain(key, text), setting: { name: 'muted', value } };
+  return { ...plain(key, value ? modes.muted : modes.unmuted), setting: { name: 'muted', value } };
 }
 
 function plain(key: string, text: string): ControlReply {

@@ -3,8 +3,9 @@
 
 import type { ControlRow, MessageRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { Journal } from '../journal/journal.ts';
-import { asksOwner, type HeldMessage, type ProjectState } from '../journal/state.ts';
+import { asksOwner, type HeldMessage, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 
 export interface HeldTextsOptions {
@@ -32,16 +33,10 @@ const revs = { dialog: 1, question: 1, edit: 2, over: 3, settled: 4 } as const;
 
 type Situation = Exclude<keyof typeof revs, 'settled'>;
 
-const asks: Readonly<Record<Situation, string>> = {
-  question: 'This text answers nothing: the question above is answered by its buttons. What is this text for?',
-  dialog: 'This text answers nothing: a dialog waits in the terminal. What is this text for?',
-  edit: 'Is this the command that runs instead?',
-  over: 'The question is over, and the agent has not got this text. What is it for?',
-};
-
 export function createHeldTexts(options: HeldTextsOptions) {
   const { project, journal, clock, log } = options;
   const p = project.key;
+  const texts = () => phoneTexts(project);
   /** Asked about, and what became of them is not told yet. */
   const asked = new Set([...project.outbox.keys()].flatMap((key) => /^held_(.+)_[123]$/.exec(key)?.[1] ?? []));
 
@@ -55,17 +50,17 @@ export function createHeldTexts(options: HeldTextsOptions) {
   function askItem(message: HeldMessage): OutboxItem {
     const { id } = message.row;
     const now = situation(message);
-    const run =
-      now === 'edit' ? [{ label: 'Run it instead', action: `${heldPrefix}run:${options.editing()}:${id}` }] : [];
+    const { held } = texts();
+    const run = now === 'edit' ? [{ label: held.run, action: `${heldPrefix}run:${options.editing()}:${id}` }] : [];
     const buttons = [
       ...run,
-      { label: 'Send to the agent', action: `${heldPrefix}send:${id}` },
-      { label: 'Drop', action: `${heldPrefix}drop:${id}` },
+      { label: held.send, action: `${heldPrefix}send:${id}` },
+      { label: held.drop, action: `${heldPrefix}drop:${id}` },
     ];
     return itemOf(
       id,
       revs[now],
-      asks[now],
+      held[now],
       buttons.map((button) => [button]),
     );
   }
@@ -79,7 +74,7 @@ export function createHeldTexts(options: HeldTextsOptions) {
     for (const id of asked) {
       const message = project.messages.get(id);
       if (message?.parked === 'asked' && isWaiting(message)) continue;
-      await sendOnce(itemOf(id, revs.settled, settledText(message)));
+      await sendOnce(itemOf(id, revs.settled, settledText(message, texts())));
       asked.delete(id);
     }
   }
@@ -91,7 +86,7 @@ export function createHeldTexts(options: HeldTextsOptions) {
   /** Undefined = the message that asked shows what became of it. */
   async function settle(what: string, question: string | undefined, id: string, userId: string) {
     const message = project.messages.get(id);
-    if (message?.parked !== 'asked' || !isWaiting(message)) return 'That text no longer waits for you.';
+    if (message?.parked !== 'asked' || !isWaiting(message)) return texts().held.gone;
     const at = clock();
     if (what === 'send') {
       await journal.append([{ t: 'unparked', p, at, ids: [id] }]);
@@ -116,7 +111,7 @@ export function createHeldTexts(options: HeldTextsOptions) {
       const match = /^held:(?:(send|drop)|(run):([0-9a-f]+)):(.+)$/.exec(control.action);
       const text = match
         ? await settle(match[1] ?? 'run', match[3], match[4] ?? '', control.userId)
-        : 'wa-sync does not know this button.';
+        : texts().held.unknownButton;
       await tend();
       if (text === undefined) return [];
       return [{ key: `reply_${controlId}`, class: 'reply', parts: [{ text, entities: [] }] }];
@@ -137,11 +132,11 @@ function isOwnText({ forwarded, files, text }: MessageRow): boolean {
   return forwarded === undefined && files === undefined && text.trim() !== '';
 }
 
-function settledText(message: HeldMessage | undefined): string {
-  if (message?.ended === 'answered' && message.hand === undefined) return '✏️ Ran in place of the command.';
-  if (message?.ended === 'refused') return '🗑 Dropped.';
-  if (message?.ended === 'expired') return '⌛ Expired before you said what it was for.';
-  return '📨 Goes to the agent.';
+function settledText(message: HeldMessage | undefined, { held }: Texts): string {
+  if (message?.ended === 'answered' && message.hand === undefined) return held.ran;
+  if (message?.ended === 'refused') return held.dropped;
+  if (message?.ended === 'expired') return held.expired;
+  return held.sent;
 }
 
 type Buttons = NonNullable<OutboxItem['buttons']>;

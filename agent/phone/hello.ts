@@ -3,7 +3,8 @@
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
-import type { ProjectState } from '../journal/state.ts';
+import type { Texts } from '../../protocol/texts.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 
 export const helloPrefix = 'hello:';
@@ -25,17 +26,16 @@ export async function hello(
   if (project.outbox.has(heardKey(id))) return { answered: true };
   const key = `hello_${id}`;
   const sent = project.outbox.get(key);
-  if (!sent) await outbox.send(helloItem(key, id, dir));
+  if (!sent) await outbox.send(helloItem(key, id, dir, phoneTexts(project)));
   const end = sent?.end;
   return { answered: false, ...(end?.state === 'dead' ? { error: end.error?.code ?? 'dead' } : {}) };
 }
 
-function helloItem(key: string, id: string, dir: string): OutboxItem {
-  const text = `Hello from ${hostname()}, folder ${basename(dir)}. Tap the button, and both directions are proved.`;
+function helloItem(key: string, id: string, dir: string, { notes }: Texts): OutboxItem {
   return {
     key,
     class: 'reply',
-    parts: [{ text, entities: [] }],
-    buttons: [[{ label: 'I see it', action: `${helloPrefix}${id}` }]],
+    parts: [{ text: notes.hello(hostname(), basename(dir)), entities: [] }],
+    buttons: [[{ label: notes.helloButton, action: `${helloPrefix}${id}` }]],
   };
 }

@@ -6,7 +6,7 @@ import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { summarize } from '../format/summary.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { keepAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -33,6 +33,7 @@ const noteChars = 4_000;
 
 export function createNotifier({ project, journal, outbox, redact, clock, log, ...options }: NotifierOptions) {
   const { key } = project;
+  const texts = () => phoneTexts(project);
 
   function note(prefix: string, about: string, text: string, replyTo?: string): Promise<void> {
     const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
@@ -47,7 +48,7 @@ export function createNotifier({ project, journal, outbox, redact, clock, log, .
     async report(given: TurnReport): Promise<void> {
       const { id, turn, receipts, via, text, failed, replyTo, lead, withheld } = given;
       const short = summarize(text, options.summaryMaxChars);
-      const summary = failed ? `Failed: ${short}` : lead === undefined ? short : `${lead}\n${short}`;
+      const summary = failed ? texts().turns.failed(short) : lead === undefined ? short : `${lead}\n${short}`;
       if (short !== text) {
         await keepAnswer(options.answersDir, id, text).catch((cause) =>
           log('warn', 'full answer not kept', { error: (cause as Error).message }),
@@ -69,10 +70,8 @@ export function createNotifier({ project, journal, outbox, redact, clock, log, .
     async tellWithheld(): Promise<void> {
       if (!project.withheld) return;
       const { turns, last } = project.withheld;
-      const lead =
-        turns === 1
-          ? 'While you were at the terminal, one turn:'
-          : `While you were at the terminal, ${turns} turns; the last answer:`;
+      const said = texts().turns;
+      const lead = turns === 1 ? said.withheldOne : said.withheld(turns);
       const text = `${lead}\n${last.text}`;
       const { id, via } = last;
       const entry: OutboxEntry = { id, timestamp: isoSeconds(clock()), from: 'agent', text, sent: false, via };
@@ -93,8 +92,9 @@ export function createNotifier({ project, journal, outbox, redact, clock, log, .
         return;
       }
       lastAside.set(file, { at: clock(), untold: 0 });
-      const since = last?.untold ? ` Since the last note it did so ${last.untold} more times.` : '';
-      const text = `Another program left a malformed ${file}. It lies aside as ${name}; ${salvaged} of its entries were recovered, and no message of yours is lost.${since}`;
+      const { notes } = texts();
+      const since = last?.untold ? ` ${notes.malformedAgain(last.untold)}` : '';
+      const text = notes.malformed(file, name, salvaged) + since;
       note('aside', path, text).catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
     },
   };

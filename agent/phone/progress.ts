@@ -4,6 +4,7 @@
 import { oneLine } from '../../protocol/lines.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { TurnActivity } from '../session/types.ts';
@@ -13,10 +14,10 @@ export interface ProgressOptions {
   send(item: OutboxItem): Promise<void>;
   typing(): Promise<void>;
   muted(): boolean;
-  /** What the turn waits for at the owner: `your answer`; undefined = it works. */
-  waitsFor(): string | undefined;
+  /** What the turn waits for at the owner; undefined = it works. */
+  waitsFor(): WaitsFor | undefined;
   redact(text: string): string;
-  phone(): Pick<Phone, 'edit' | 'messageEveryMs'> | undefined;
+  phone(): Pick<Phone, 'edit' | 'messageEveryMs' | 'language'> | undefined;
   clock: () => number;
   log: Log;
 }
@@ -53,6 +54,7 @@ interface Turn {
 
 export function createProgress(options: ProgressOptions): TurnActivity {
   const { clock, log } = options;
+  const texts = () => textsIn(options.phone()?.language ?? 'en');
   let turn: Turn | undefined;
   let busy = false;
 
@@ -63,14 +65,14 @@ export function createProgress(options: ProgressOptions): TurnActivity {
     const waits = options.waitsFor();
     if (waits !== undefined) {
       // The question itself is on the phone; a message that says otherwise must not stay.
-      if (shown && turn.shown !== waits) show(turn, `Waits for ${waits}.`, waits);
+      if (shown && turn.shown !== waits) show(turn, texts().progress.waits[waits], waits);
       return;
     }
     if (!shown && now - turn.typedAt >= typingEveryMs) {
       turn.typedAt = now;
       options.typing().catch(() => {});
     }
-    const news = turn.shown !== stateOf(turn);
+    const news = turn.shown !== stateOf(turn, texts());
     const { edit = true, messageEveryMs = 0 } = options.phone() ?? {};
     // Without edits, a second message would say nothing new.
     if (shown && !edit) return;
@@ -78,7 +80,7 @@ export function createProgress(options: ProgressOptions): TurnActivity {
     const due = shown
       ? now - turn.shownAt >= (news ? newsEveryMs : Math.max(newsEveryMs, idleEditEveryMs))
       : now - turn.startedAt >= firstShownAfterMs;
-    if (due) show(turn, describe(turn, now), stateOf(turn));
+    if (due) show(turn, describe(turn, now, texts()), stateOf(turn, texts()));
   }
 
   /** One edit at a time; the next edit shows what happens meanwhile. */
@@ -137,38 +139,27 @@ export function createProgress(options: ProgressOptions): TurnActivity {
       turn = undefined;
       if (ended.shownAt === 0 || options.muted()) return;
       busy = false;
-      show(
-        ended,
-        `${failed ? 'Failed' : 'Done'} after ${elapsed(clock() - ended.startedAt)}, ${toolCalls(ended.tools.length)}.`,
-        'ended',
-      );
+      const { progress, words } = texts();
+      const took = words.elapsed(clock() - ended.startedAt);
+      show(ended, progress[failed ? 'failed' : 'done'](took, ended.tools.length), 'ended');
     },
   };
 }
 
-function describe(turn: Turn, now: number): string {
-  return `Working, ${elapsed(now - turn.startedAt)}${stateOf(turn)}`;
+function describe(turn: Turn, now: number, texts: Texts): string {
+  return texts.progress.working(texts.words.elapsed(now - turn.startedAt)) + stateOf(turn, texts);
 }
 
-function stateOf({ tools, running }: Turn): string {
+function stateOf({ tools, running }: Turn, { progress }: Texts): string {
   const last = tools.slice(-shownTools);
   const counted = tools.length > last.length ? `… ${last.join(', ')}` : last.join(', ');
-  return `${running === '' ? '' : `\n${running}`}${last.length > 0 ? `\n${toolCalls(tools.length)}: ${counted}` : ''}`;
+  return `${running === '' ? '' : `\n${running}`}${last.length > 0 ? `\n${progress.counted(tools.length, counted)}` : ''}`;
 }
 
-function toolCalls(count: number): string {
-  return `${count} ${count === 1 ? 'tool call' : 'tool calls'}`;
-}
-
-function elapsed(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
+type WaitsFor = keyof Texts['progress']['waits'];
 
 /** What a turn of the project waits for at the owner. */
-export function waitsFor({ approvals, dialog }: Pick<ProjectState, 'approvals' | 'dialog'>): string | undefined {
-  if (approvals.open.size > 0) return 'your answer to the question here';
-  return dialog ? 'the dialog in the terminal' : undefined;
+export function waitsFor({ approvals, dialog }: Pick<ProjectState, 'approvals' | 'dialog'>): WaitsFor | undefined {
+  if (approvals.open.size > 0) return 'question';
+  return dialog ? 'dialog' : undefined;
 }

@@ -3,9 +3,10 @@
 
 import { readSlash } from '../../protocol/commands.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { HeldMessage, ProjectState } from '../journal/state.ts';
+import { type HeldMessage, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { nearCommands } from './near.ts';
 
@@ -37,7 +38,7 @@ export function createWorkflowNames(options: WorkflowNamesOptions) {
       options.onFound(id);
       return;
     }
-    await options.send(questionOf(id, text, project.phone?.buttons ?? true));
+    await options.send(questionOf(id, text, project.phone?.buttons ?? true, phoneTexts(project)));
     await journal.append([{ t: 'ended', p, at: clock(), ids: [id], state: 'refused' }]);
     log('info', 'no such workflow', { project: p, id });
     options.onReceipts();
@@ -65,27 +66,24 @@ const maxMeantChars = 400;
 const maxLabelChars = 40;
 const shownChars = 60;
 
-function questionOf(id: string, text: string, hasButtons: boolean): OutboxItem {
+function questionOf(id: string, text: string, hasButtons: boolean, texts: Texts): OutboxItem {
+  const { commands: said, workflows } = texts;
   const { name, args } = readSlash(text) ?? { name: text, args: '' };
   const near = nearCommands(name, args).filter((each) => each.length <= maxMeantChars);
-  const meant = near.map((each) => cut(each, shownChars)).join(' or ');
-  const guess = near.length > 0 ? ` Did you mean ${meant}?` : '';
-  const byHand = hasButtons ? '' : ` Write //${name} to send it to the agent as it is.`;
+  const meant = near.map((each) => cut(each, shownChars)).join(` ${said.or} `);
+  const guess = near.length > 0 ? [workflows.meant(meant)] : [];
+  const byHand = hasButtons ? [] : [workflows.byHand(name)];
+  const none = workflows.none(cut(name, shownChars));
   const commands = near.map((each) => ({
     label: cut(each, maxLabelChars),
     action: `relay:say:${id}:${each}`,
     once: true as const,
   }));
-  const asText = { label: 'Send as text', action: `relay:text:${id}`, once: true as const };
+  const asText = { label: workflows.asText, action: `relay:text:${id}`, once: true as const };
   return {
     key: `named_${id}`,
     class: 'reply',
-    parts: [
-      {
-        text: `No workflow "${cut(name, shownChars)}" in this project; the agent did not get this.${guess}${byHand}`,
-        entities: [],
-      },
-    ],
+    parts: [{ text: [none, ...guess, ...byHand].join(' '), entities: [] }],
     buttons: [...(commands.length > 0 ? [commands] : []), [asText]],
     replyTo: id,
   };

@@ -6,7 +6,7 @@ import type { KeyEnd } from '../../protocol/log.ts';
 import { isEnd, type OutboxItem } from '../../protocol/relay-api.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { OutboxKey, ProjectState } from '../journal/state.ts';
+import { type OutboxKey, type ProjectState, phoneTexts } from '../journal/state.ts';
 import { untilDone } from './backoff.ts';
 import type { Address, RelayClient } from './client.ts';
 import { type NewDocument, uploadDocument } from './documents.ts';
@@ -121,7 +121,7 @@ export function createPosting(options: PostingOptions): () => void {
   async function postWhole(key: string, text: string): Promise<void> {
     const wholeKey = `whole_${key.slice(0, 48)}`;
     if (project.outbox.has(wholeKey)) return;
-    const { document } = await options.keepText(wholeName, text, 'The whole text');
+    const { document } = await options.keepText(wholeName, text, phoneTexts(project).answers.wholeCaption);
     await journal.append([{ t: 'document', p: project.key, at: clock(), key: wholeKey, document }]);
     void postDocuments();
   }

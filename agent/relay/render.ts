@@ -1,16 +1,16 @@
 // Turns an outbox key into messages for the relay: redacted, rendered, cut to the size of a phone message.
 // Every text of the coding agent that leaves the workstation passes here.
 
+import type { Language } from '../../protocol/languages.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { TextMode } from '../../protocol/polling.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
+import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { Rendered } from '../format/sheet.ts';
 import type { OutboxKey } from '../journal/state.ts';
 
 /** The press of this button comes back as a control with `fullAnswerPrefix + entry id`. */
 export const fullAnswerPrefix = 'full:';
-
-const fullAnswerTap = { toast: 'The full answer is on its way.', once: true } as const;
 
 export type Redact = (text: string) => string;
 
@@ -20,13 +20,20 @@ export interface Typesetter {
   parts(text: string, mode: TextMode): Promise<TextPart[]>;
   /** The text without secrets. */
   clean(text: string): Promise<string>;
+  /** What the phone reads. */
+  texts(): Texts;
 }
 
 /** `maxText` = UTF-16 units of one message on the phone. */
-export function typesetHere(redact: Redact, maxText: number): Typesetter {
+export function typesetHere(redact: Redact, maxText: number, language: Language = 'en'): Typesetter {
+  const texts = textsIn(language);
   return {
-    parts: (text, mode) => renderText(text, mode, redact, maxText),
+    async parts(text, mode) {
+      const parts = await renderText(text, mode, redact, maxText);
+      return parts.length === 0 ? [{ text: texts.answers.empty, entities: [] }] : parts;
+    },
     clean: async (text) => redact(text),
+    texts: () => texts,
   };
 }
 
@@ -46,9 +53,10 @@ export interface RenderedKey {
 
 /** Undefined = a document, which is streamed and not rendered. */
 export async function renderKey({ key, source }: OutboxKey, options: RenderOptions): Promise<RenderedKey | undefined> {
-  if (source.kind === 'item') return { item: await fitted(source.item, options.maxText) };
+  if (source.kind === 'item') return { item: await fitted(source.item, options) };
   if (source.kind === 'document') return undefined;
   const { answer, replyTo } = source;
+  const { answers: said } = options.typesetter.texts();
   const full = await options.hasFullAnswer(answer.id);
   const { parts, whole } = await renderParts(answer.text, options.typesetter);
   const item: OutboxItem = {
@@ -56,17 +64,17 @@ export async function renderKey({ key, source }: OutboxKey, options: RenderOptio
     class: 'answer',
     parts,
     ...(full
-      ? { buttons: [[{ label: 'Full answer', action: `${fullAnswerPrefix}${answer.id}`, ...fullAnswerTap }]] }
+      ? {
+          buttons: [[{ label: said.full, action: `${fullAnswerPrefix}${answer.id}`, toast: said.fullTap, once: true }]],
+        }
       : {}),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
   return whole === undefined ? { item } : { item, whole };
 }
 
-const cutNote = '\n… cut: the phone takes no longer message.';
-
 /** Cuts the parts again if the phone takes less than when the item was made. */
-async function fitted(item: OutboxItem, maxText: number): Promise<OutboxItem> {
+async function fitted(item: OutboxItem, { maxText, typesetter }: RenderOptions): Promise<OutboxItem> {
   if (item.parts.every(({ text }) => text.length <= maxText)) return item;
   const { splitText } = await import('../format/split.ts');
   const isSingle = item.slot !== undefined || item.replyAction !== undefined;
@@ -74,6 +82,7 @@ async function fitted(item: OutboxItem, maxText: number): Promise<OutboxItem> {
   const most = isSingle ? 1 : relayLimits.outboxParts;
   const last = parts[most - 1];
   if (last === undefined || (parts.length === most && last.text.length <= maxText)) return { ...item, parts };
+  const cutNote = `\n${typesetter.texts().answers.cut}`;
   const [start = last] = splitText(last, { maxUnits: maxText - cutNote.length });
   return { ...item, parts: [...parts.slice(0, most - 1), { ...start, text: start.text + cutNote }] };
 }
@@ -95,15 +104,14 @@ export async function renderParts(markdown: string, typesetter: Typesetter): Pro
   const whole = await typesetter.clean(markdown);
   const parts = await typesetter.parts(whole.slice(0, maxSourceChars), 'Markdown');
   if (parts.length <= relayLimits.outboxParts && whole.length <= maxSourceChars) return { parts };
-  const rest = `… the rest is too long for messages; the whole text is in the attached file ${wholeName}.`;
+  const rest = typesetter.texts().answers.rest(wholeName);
   return { parts: [...parts.slice(0, relayLimits.outboxParts - 1), { text: rest, entities: [] }], whole };
 }
 
-/** The whole text in the mode that its writer chose; a text that breaks the rules of the mode stays as it is. At least one part. */
+/** The whole text in the mode that its writer chose; a text that breaks the rules of the mode stays as it is. */
 async function renderText(text: string, mode: TextMode, redact: Redact, maxText: number): Promise<TextPart[]> {
   const { splitText } = await import('../format/split.ts');
-  const parts = splitText(withoutHidden(await parseText(text, mode, redact), redact), { maxUnits: maxText });
-  return parts.length === 0 ? [{ text: '(no visible text)', entities: [] }] : parts;
+  return splitText(withoutHidden(await parseText(text, mode, redact), redact), { maxUnits: maxText });
 }
 
 async function parseText(text: string, mode: TextMode, redact: Redact): Promise<Rendered> {

@@ -1,10 +1,11 @@
 // The end of a turn: settles it, tells the phone, and begins what follows.
 
 import { randomUUID } from 'node:crypto';
-import { durationText } from '../../protocol/duration.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
+import { phoneTexts } from '../journal/state.ts';
 import { answerId } from '../mailbox/signing.ts';
 import { type AfterTurn, afterTurn } from '../turns/after-turn.ts';
 import { endText, withoutMarker } from '../turns/sprint.ts';
@@ -53,6 +54,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   const p = project.key;
+  const texts = () => phoneTexts(project);
 
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
   async function endOfTurn(event: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
@@ -75,8 +77,8 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     }
     await sprints.keep(after.sprint);
     if (after.ended) await sprints.tellEnd(after.ended.sprint, after.ended.end);
-    if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0));
-    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - runtime.state.startedAt));
+    if (after.warns) await options.tell(`context_${before?.id}`, fullText(settled.outcome.contextShare ?? 0, texts()));
+    if (after.stopped) await stopsSpent(stoppedText(settled, clock() - runtime.state.startedAt, texts()));
     if (after.next && (await held.give(after.next, call, host))) {
       return { next: after.next.text, notice: after.next.notice };
     }
@@ -102,7 +104,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     if (!place?.transcript) return;
     try {
       for (const summary of await options.compressions(place)) {
-        await options.tell(`compressed_${place.transcript}_${summary}`, compressedText);
+        await options.tell(`compressed_${place.transcript}_${summary}`, texts().turns.compressed);
       }
     } catch (cause) {
       log('warn', 'compressions not read', { project: p, error: (cause as Error).message });
@@ -120,6 +122,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     { id: ofEvent, before, after, why, cancelled }: HowItEnded,
   ): Promise<Error | undefined> {
     const { outcome, error, lastId, replyTo, returned, receipts } = settled;
+    const { turns: said } = texts();
     // Without an event, the model's last message names the end.
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
     const id = ofEvent ?? toldOf(settled.before) ?? answerId(tool, transcript ?? '', run);
@@ -129,14 +132,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     const isCancelled = outcome.cancelled || cancelled !== undefined;
     if (outcome.lost || (isCancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
-      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, lostText);
+      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, said.lost);
       return unsettled;
     }
     const { failed } = outcome;
     const text = failed
-      ? (error ?? cancelled ?? (outcome.cancelled ? cancelledText : (why ?? noAnswerText)))
+      ? (error ?? cancelled ?? (outcome.cancelled ? said.cancelled : (why ?? said.noAnswer)))
       : (outcome.answer ?? '');
-    const lead = before && !failed ? sprintLead(before, after) : undefined;
+    const lead = before && !failed ? sprintLead(before, after, texts()) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
     const via = { tool, session: runtime.state.bound?.id ?? '', transcript: transcript ?? null, at };
     const turn = toStoredTurn(runtime.state);
@@ -157,10 +160,10 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   async function spendStop(before?: string): Promise<void> {
     if (before === undefined) {
       await sprints.end('stopped');
-      await stopsSpent(lateText);
+      await stopsSpent(texts().stop.late);
       return;
     }
-    await endOpenTurn({ why: `Aborted before ${before}.`, lagMs: 0 });
+    await endOpenTurn({ why: texts().turns.aborted(before), lagMs: 0 });
     await sprints.end('aborted');
     await stopsSpent(undefined);
     await keepTurn();
@@ -198,21 +201,13 @@ function without(ids: readonly string[], { messages, further }: Waiting): Waitin
 }
 
 /** Rounded down: a share that is passed, never one that is still to come. */
-function fullText(share: number): string {
-  return `The context window of the agent is ${Math.floor(share * 100)} % full.`;
+function fullText(share: number, { turns }: Texts): string {
+  return turns.contextFull(Math.floor(share * 100));
 }
 
-function stoppedText({ outcome }: SettledTurn, ms: number): string {
-  const took = durationText(Math.max(1_000, ms));
-  return `Stopped after the running turn (${took}, ${outcome.toolCalls} ${outcome.toolCalls === 1 ? 'tool call' : 'tool calls'}).`;
+function stoppedText({ outcome }: SettledTurn, ms: number, { stop, words }: Texts): string {
+  return stop.afterTurn(words.duration(Math.max(1_000, ms)), outcome.toolCalls);
 }
-
-const compressedText = 'The agent has compressed its context by itself: of what came before it keeps a summary.';
-const noAnswerText = 'The turn ended without an answer.';
-const cancelledText = 'Cancelled at the keyboard.';
-const lateText = 'Stopped: the turn had ended by itself before the STOP took effect.';
-const lostText =
-  'Your message did not reach the agent: Esc at the terminal came first, or a dialog of the agent, as its loop check opens one. The message is unread again and goes with the next turn there.';
 
 export type SprintRecord = ReturnType<typeof createSprintRecord>;
 
@@ -228,7 +223,7 @@ export function createSprintRecord({ project, journal, clock, log, tell }: Turns
   async function tellEnd(sprint: Sprint | undefined, end: SprintEnd): Promise<void> {
     if (!sprint) return;
     log('info', 'sprint ended', { project: p, sprint: sprint.id, end, done: sprint.done });
-    await tell(`sprint_${sprint.id}`, endText(sprint, end, clock()));
+    await tell(`sprint_${sprint.id}`, endText(sprint, end, clock(), phoneTexts(project)));
   }
 
   async function end(why: SprintEnd): Promise<void> {
@@ -239,23 +234,21 @@ export function createSprintRecord({ project, journal, clock, log, tell }: Turns
   }
 
   /** As `end`, for whoever tells the phone in an answer of its own: the line, or none. */
-  async function endUntold(why: SprintEnd): Promise<string[]> {
+  async function endUntold(why: SprintEnd, texts: Texts): Promise<string[]> {
     const { sprint } = project;
     if (!sprint) return [];
     await keep(undefined);
     log('info', 'sprint ended', { project: p, sprint: sprint.id, end: why, done: sprint.done });
-    return [endText(sprint, why, clock())];
+    return [endText(sprint, why, clock(), texts)];
   }
 
   return { keep, tellEnd, end, endUntold };
 }
 
 /** The line above the report of a turn; '' = a turn outside the sprint. */
-function sprintLead(sprint: Sprint, after: AfterTurn | undefined): string {
-  if (sprint.turn === 'final') return 'Final status of the sprint:';
+function sprintLead(sprint: Sprint, after: AfterTurn | undefined, { sprint: said }: Texts): string {
+  if (sprint.turn === 'final') return said.finalStatus;
   if (sprint.turn !== 'task') return '';
   const finished = ((after?.sprint ?? after?.ended?.sprint)?.done ?? 0) > sprint.done;
-  return finished
-    ? `Task ${sprint.done + 1} of ${sprint.tasks} done:`
-    : `Task ${sprint.done + 1} of ${sprint.tasks}, not finished yet:`;
+  return finished ? said.taskDone(sprint.done + 1, sprint.tasks) : said.taskOpen(sprint.done + 1, sprint.tasks);
 }

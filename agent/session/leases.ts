@@ -6,8 +6,9 @@ import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { LeaseHolder, ProjectRecord } from '../journal/records.ts';
-import type { HeldMessage, Lease } from '../journal/state.ts';
+import { type HeldMessage, type Lease, phoneTexts } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import { createCustody } from './custody.ts';
@@ -80,7 +81,7 @@ export function createLeases(options: LeaseOptions): Leases {
     const records: ProjectRecord[] = [];
     if (again.length > 0) records.push({ t: 'unleased', p, at, ids: again });
     if (final.length > 0) records.push({ t: 'ended', p, at, ids: final.map(({ row }) => row.id), state: 'failed' });
-    const items = final.map((message) => neverAcknowledged(message));
+    const items = final.map((message) => neverAcknowledged(message, phoneTexts(project)));
     await journal.append(records);
     for (const item of items) await options.tell(item);
     log('info', 'leases given back', { project: p, why, again: again.length, final: final.length });
@@ -153,9 +154,9 @@ function withinBytes(messages: readonly WaitingMessage[]): WaitingMessage[] {
   });
 }
 
-function neverAcknowledged(message: HeldMessage): OutboxItem {
+function neverAcknowledged(message: HeldMessage, { turns }: Texts): OutboxItem {
   const { id } = message.row;
   const hash = createHash('sha256').update(`${id} ${message.attempt}`).digest('hex').slice(0, 40);
-  const text = `${oneLine(message.lease?.holder.client ?? '', 80) || 'The agent'} took this message ${fileLimits.maxAttempts} times and went away each time without an answer. It is not given again by itself.`;
+  const text = turns.neverAcknowledged(oneLine(message.lease?.holder.client ?? '', 80), fileLimits.maxAttempts);
   return { key: `lease_${hash}`, class: 'answer', parts: [{ text, entities: [] }], replyTo: id };
 }

@@ -5,6 +5,7 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { ranWords, runningWords, shortWords } from '../drivers/tool-words.ts';
+import { phoneTexts } from '../journal/state.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import { sessionContext, terminalNews, unwakeableNotice } from '../turns/terminal.ts';
 import type { TurnPlace } from '../turns/view.ts';
@@ -116,10 +117,10 @@ export function createTurns(options: TurnsOptions): Turns {
       event.type === 'toolEnd'
     )
       dispatch({ type: 'modelSeen' });
-    if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }));
+    if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }, phoneTexts(project)));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });
-    options.activity.tool(shortWords({ agent, ...event }));
+    options.activity.tool(shortWords({ agent, ...event }, phoneTexts(project)));
   }
 
   /** False = the hand-over did not happen, so the answer must not leave. */
@@ -147,7 +148,11 @@ export function createTurns(options: TurnsOptions): Turns {
         await endOpen(effect.answer, call);
         return true;
       case 'stopSpent':
-        await ending.spendStop(call.event.type === 'gate' ? ranWords({ agent: call.agent, ...call.event }) : undefined);
+        await ending.spendStop(
+          call.event.type === 'gate'
+            ? ranWords({ agent: call.agent, ...call.event }, phoneTexts(project), 'before')
+            : undefined,
+        );
         return true;
       case 'setAway':
         await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value: effect.away }]);
@@ -225,31 +230,28 @@ export function createTurns(options: TurnsOptions): Turns {
     stoppedAlone: (ids) =>
       later(async () => {
         await sprints.end('stopped');
-        await options.tell(`stopped_${ids[0]}`, stoppedAloneText);
+        await options.tell(`stopped_${ids[0]}`, phoneTexts(project).stop.byHooks);
       }),
     status: () => ({
       session: runtime.state.bound?.id ?? null,
       turnRuns: runtime.state.turn.phase === 'running',
       held: held.current() !== undefined,
-      sprint: project.sprint ? `${project.sprint.done} of ${project.sprint.tasks} tasks done` : null,
+      sprint: project.sprint ? { done: project.sprint.done, tasks: project.sprint.tasks } : null,
       away: desk.isAway(),
       present: runtime.state.interactive ? desk.isPresent() : null,
       wakeable: runtime.state.wakeable ?? null,
       follow: desk.follow(),
       withheld: project.withheld?.turns ?? 0,
     }),
+    seenAt: () => runtime.state.seenAt,
     async stop() {
       routes.stop();
       if (held.current()) {
         held.release();
-        await options.tell(`released_${clock()}`, releasedText).catch(() => {});
+        await options.tell(`released_${clock()}`, phoneTexts(project).turns.daemonEnds).catch(() => {});
       }
       // What was begun is finished.
       await enqueue(async () => {});
     },
   };
 }
-
-const stoppedAloneText = 'Stopped by the hooks alone, while the daemon was away.';
-const releasedText =
-  'wa-sync stops or restarts: the terminal that waited for you is free again. Messages go with the next turn there.';

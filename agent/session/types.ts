@@ -1,6 +1,7 @@
 // What the turn runtime of a project needs from its surroundings, and what it offers them.
 
 import type { HookNote } from '../../protocol/files.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Follow, ProjectRecord, StoredTurn } from '../journal/records.ts';
@@ -132,19 +133,22 @@ export interface HookHost {
   isGone(): boolean;
 }
 
-/** What the owner asks of the agent's turns, from the phone or at the terminal. Each returns the text of its answer. */
+/** What the owner asks of the agent's turns, from the phone or at the terminal. Each returns the text of its answer, by default as the phone reads it. */
 export interface Steering {
   /** `spent` = there was nothing to stop; otherwise the control stays open until it has had its effect. */
-  stop(control: {
-    id: string;
-    seq: number;
-    type: 'stop' | 'abort';
-    /** What became of a dialog in the terminal. `waits` = the STOP has its effect only when a person there answers it. */
-    dialog?: 'none' | 'cancelled' | 'waits';
-  }): Promise<{ text: string; spent: boolean }>;
+  stop(
+    control: {
+      id: string;
+      seq: number;
+      type: 'stop' | 'abort';
+      /** What became of a dialog in the terminal. `waits` = the STOP has its effect only when a person there answers it. */
+      dialog?: 'none' | 'cancelled' | 'waits';
+    },
+    texts?: Texts,
+  ): Promise<{ text: string; spent: boolean }>;
   /** `args` as typed. */
-  sprint(id: string, args: string): Promise<string>;
-  away(args: string): Promise<string>;
+  sprint(id: string, args: string, texts?: Texts): Promise<string>;
+  away(args: string, texts?: Texts): Promise<string>;
   follow(args: string): Promise<string>;
   later(id: string, text: string): Promise<string>;
   /** Releases what a STOP parked. */
@@ -159,7 +163,7 @@ export interface TurnsStatus {
   session: string | null;
   turnRuns: boolean;
   held: boolean;
-  sprint: string | null;
+  sprint: { done: number; tasks: number } | null;
   away: boolean;
   /** A person was seen at the terminal lately; null = no terminal of a person is known. */
   present: boolean | null;
@@ -185,6 +189,8 @@ export interface Turns {
   /** A hook that worked without the daemon obeyed these STOPs; the journal has it already. */
   stoppedAlone(ids: readonly string[]): void;
   status(): TurnsStatus;
+  /** Epoch milliseconds of the newest sign of a person at the bound terminal; 0 = none was seen. */
+  seenAt(): number;
   /** Gives a held terminal back and tells the phone. */
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 // never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
 import { sizeOf } from '../drivers/session-file.ts';
-import { isHeldBack } from '../journal/state.ts';
+import { isHeldBack, phoneTexts } from '../journal/state.ts';
 import { pickUpText } from '../turns/terminal.ts';
 import { type Desk, findTerminal } from './desk.ts';
 import type { Ending, SprintRecord } from './ending.ts';
@@ -41,6 +41,7 @@ export function createWatchdog(
   const { options, dispatch, keepTurn } = runtime;
   const { project, clock, log } = options;
   const p = project.key;
+  const said = () => phoneTexts(project).turns;
   let waitsSince: number | undefined;
   /** `startedAt` of the last turn since which the phone was told. */
   let pickUpTold: number | undefined;
@@ -70,7 +71,7 @@ export function createWatchdog(
     const { turn, startedAt, lastEventAt } = runtime.state;
     if (turn.phase !== 'running' || silentTurn === startedAt || clock() - lastEventAt < silentAfterMs) return;
     silentTurn = startedAt;
-    await options.tell(`silent_${lastEventAt.toString(36)}`, silenceText);
+    await options.tell(`silent_${lastEventAt.toString(36)}`, said().silent);
   }
 
   function cannotProve(cause: Error): void {
@@ -97,13 +98,9 @@ export function createWatchdog(
     const patience = wakeable ? typistPatienceMs : interactive ? 0 : patienceMs;
     if (pickUpTold === startedAt || clock() - waitsSince < patience) return;
     pickUpTold = startedAt;
-    const text = pickUpText({
-      isOpen: bound !== undefined,
-      isTerminal: interactive ?? false,
-      wakeable: wakeable ?? false,
-      policy: options.holdPolicy,
-      nudgeOff: options.nudgeOff === true,
-    });
+    const terminal = { isOpen: bound !== undefined, isTerminal: interactive ?? false, wakeable: wakeable ?? false };
+    const { holdPolicy: policy, nudgeOff = false } = options;
+    const text = pickUpText({ ...terminal, policy, nudgeOff }, phoneTexts(project));
     // Made of the message, so that a restart does not tell it again.
     await options.tell(`waits_${id}`, text, id);
   }
@@ -124,7 +121,7 @@ export function createWatchdog(
     const current = held.current();
     if (current && (current.host.isGone() || clock() >= current.untilAt)) {
       held.release();
-      if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, heldOutText);
+      if (!current.host.isGone()) await options.tell(`held_${current.untilAt}`, said().waitOver);
     }
     const { bound, turn, agent } = runtime.state;
     // After a restart no event has said what the terminal is.
@@ -135,7 +132,7 @@ export function createWatchdog(
       held.release();
       await adopt(true);
       dispatch({ type: 'unbound' });
-      if (isBusy(runtime.state)) await ending.endOpenTurn({ why: goneText });
+      if (isBusy(runtime.state)) await ending.endOpenTurn({ why: said().agentGone });
       await sprints.end('error');
       await keepTurn();
     }
@@ -147,8 +144,3 @@ export function createWatchdog(
 
   return check;
 }
-
-const goneText = 'The coding agent ended (closed, killed or crashed) before its turn had an answer.';
-const heldOutText = 'The wait for the phone is over: the terminal is free again. Messages go with the next turn there.';
-const silenceText =
-  'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits in the terminal.';

@@ -1,9 +1,10 @@
 // The bot: its token, checked with getMe, and whether its webhook is in use. The token stands in the state until the step that needs it
 // last is done.
 
-import { Api } from 'grammy/web';
+import type { Api } from 'grammy/web';
 import { WaError } from '../../protocol/errors.ts';
 import { webhookRoute } from '../../protocol/telegram-settings.ts';
+import { openApi } from '../dev/bot-api.ts';
 import { asWaError } from '../dev/bot-errors.ts';
 import { readBotFile } from '../dev/local-bot.ts';
 import type { Question } from './prompter.ts';
@@ -21,7 +22,7 @@ const question: Question = {
 
 /** Each call of the Bot API that setup makes; failures are `WaError`s. */
 export function openBot(token: string, env: SetupWorld['env']): Bot {
-  const api = new Api(token, { apiRoot: apiRootOf(env), timeoutSeconds: 60 });
+  const api = openApi({ token, apiRoot: apiRootOf(env), timeoutSeconds: 60 });
   return (call) =>
     call(api).catch((cause: unknown) => {
       throw asWaError(cause);

@@ -5,7 +5,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Update } from 'grammy/types';
 import { WaError } from '../../protocol/errors.ts';
+import { languageOfTag } from '../../protocol/languages.ts';
 import { allowedUpdates } from '../../protocol/telegram-settings.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import { visibleLine } from '../visible.ts';
 import { type Bot, botToken, freeWebhook, openBot } from './bot.ts';
 import { cancelled } from './prompter.ts';
@@ -63,8 +65,8 @@ export async function pair(world: SetupWorld, { configDir, rehome, machine }: Pa
   if (chat.id !== state.chat?.id || chat.userId !== state.chat.userId) state.chat = chat;
   delete state.pairing;
   await save();
-  const text = 'Paired. Setup goes on in the terminal.';
-  await bot((api) => api.sendMessage(Number(chat.id), text)).catch(() => {});
+  const { paired } = textsIn(languageOfTag(update.message?.from?.language_code ?? '')).notes;
+  await bot((api) => api.sendMessage(Number(chat.id), paired)).catch(() => {});
   prompter.done('pair', `${visibleLine(chat.title)} (chat ${chat.id})`);
   if (options.group && state.bot?.readsGroups === false) {
     prompter.say(

@@ -2,7 +2,9 @@
 
 import { offeredForms } from '../../protocol/commands.ts';
 import { WaError } from '../../protocol/errors.ts';
+import { type Language, languages } from '../../protocol/languages.ts';
 import { allowedUpdates, webhookRoute } from '../../protocol/telegram-settings.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import { type Bot, botToken, openBot } from './bot.ts';
 import { inputsOf } from './relay.ts';
 import type { SetupState } from './state.ts';
@@ -71,6 +73,10 @@ async function pointTo(
 }
 
 async function offerCommands(bot: Bot): Promise<void> {
-  const commands = offeredForms.map(({ form, help }) => ({ command: form, description: help }));
-  await bot((api) => api.setMyCommands(commands));
+  for (const language of Object.keys(languages) as Language[]) {
+    const { help } = textsIn(language).commands;
+    const commands = offeredForms.map(({ form }) => ({ command: form, description: help[form] }));
+    // English for whoever's phone speaks none of ours.
+    await bot((api) => api.setMyCommands(commands, language === 'en' ? {} : { language_code: language }));
+  }
 }

@@ -1,7 +1,7 @@
 // The contract of a sprint: what a finished turn does to it, when it ends and why, and what the agent is told next. Pure.
 
-import { durationText } from '../../protocol/duration.ts';
 import type { Sprint, SprintEnd } from '../../protocol/sprint.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { TurnOutcome, TurnView } from './view.ts';
 
 export const sprintLimits = {
@@ -36,21 +36,20 @@ export interface SprintOrder {
 }
 
 /** Reads `[n] [--for 90m] [goal]`; a text = the mistake. */
-export function readOrder(args: string): SprintOrder | string {
+export function readOrder(args: string, texts: Texts): SprintOrder | string {
   let rest = ` ${args.trim()} `;
   let forMs: number | undefined;
   const limit = /\s--for\s+(\S+)\s/.exec(rest);
   if (limit) {
     const time = /^(\d{1,4})(m|min|h)$/i.exec(limit[1] ?? '');
-    if (!time) return `--for takes minutes or hours, like 90m or 2h, not ${limit[1]}.`;
+    if (!time) return texts.sprint.badTime(limit[1] ?? '');
     forMs = Number(time[1]) * (time[2]?.toLowerCase() === 'h' ? 3_600_000 : 60_000);
     rest = rest.replace(limit[0], ' ');
   }
   rest = rest.trim();
   const count = /^(\d+)(?:\s+|$)/.exec(rest);
   const tasks = count ? Number(count[1]) : sprintLimits.defaultTasks;
-  if (tasks < 1 || tasks > sprintLimits.maxTasks)
-    return `A sprint has 1 to ${sprintLimits.maxTasks} tasks, not ${tasks}.`;
+  if (tasks < 1 || tasks > sprintLimits.maxTasks) return texts.sprint.badCount(sprintLimits.maxTasks, tasks);
   return { tasks, goal: count ? rest.slice(count[0].length).trim() : rest, ...(forMs === undefined ? {} : { forMs }) };
 }
 
@@ -135,29 +134,12 @@ function finalText({ ending, done }: Sprint): string {
   return `The wa-sync sprint ends here, because ${why} (${done} ${done === 1 ? 'task' : 'tasks'} done). Start no new task. Write the final status for the owner's phone: what is done, what is open, what needs a decision.`;
 }
 
-const endWords: Record<SprintEnd, string> = {
-  goal: 'the agent says that no task is left',
-  maxTasks: 'the limit of tasks is reached',
-  timeout: 'its time is over',
-  context: 'the context window is nearly full',
-  repeating: 'the agent repeats its answer. What shall it do?',
-  noProgress: 'two turns in a row used no tool. What shall the agent do?',
-  question: 'the agent asks. Your answer goes to it as a message',
-  error: 'a turn failed',
-  stopped: 'stopped',
-  aborted: 'aborted',
-};
-
 /** The last line of a sprint on the phone. */
-export function endText({ done, tasks, startedAt }: Sprint, end: SprintEnd, now: number): string {
-  const took = durationText(Math.max(1_000, now - startedAt));
-  if (end === 'maxTasks' && done >= tasks) return `Sprint over after ${took}: ${allDone(tasks)}.`;
-  const why = endWords[end];
-  return `Sprint over after ${took}, ${done} of ${tasks} tasks done: ${why}${why.endsWith('?') ? '' : '.'}`;
-}
-
-function allDone(tasks: number): string {
-  return tasks === 1 ? 'its task is done' : `all ${tasks} tasks are done`;
+export function endText({ done, tasks, startedAt }: Sprint, end: SprintEnd, now: number, texts: Texts): string {
+  const { sprint, words } = texts;
+  const took = words.duration(Math.max(1_000, now - startedAt));
+  if (end === 'maxTasks' && done >= tasks) return sprint.allDone(took, tasks);
+  return sprint.over(took, done, tasks, sprint.ends[end]);
 }
 
 /** For comparison only: FNV-1a over the text without white space. */

@@ -1,5 +1,6 @@
 // Texts for the phone about the session in the terminal, and the text for a new session about the phone. Pure; only the daemon uses it.
 
+import type { Texts } from '../../protocol/texts.ts';
 import type { TurnEvent } from '../../protocol/turn-events.ts';
 import type { HoldPolicy } from './hold.ts';
 
@@ -16,26 +17,25 @@ export function terminalNews(event: TurnEvent): string | undefined {
 }
 
 /** When the agent will get a message that no route can deliver now, and what brings it there. */
-export function pickUpText(terminal: {
-  isOpen: boolean;
-  /** A person's, and no headless run. */
-  isTerminal: boolean;
-  wakeable: boolean;
-  policy: HoldPolicy;
-  /** "nudge" is "off" in config.json, so tmux changes nothing. */
-  nudgeOff: boolean;
-}): string {
+export function pickUpText(
+  terminal: {
+    isOpen: boolean;
+    /** A person's, and no headless run. */
+    isTerminal: boolean;
+    wakeable: boolean;
+    policy: HoldPolicy;
+    /** "nudge" is "off" in config.json, so tmux changes nothing. */
+    nudgeOff: boolean;
+  },
+  { turns }: Texts,
+): string {
   const { isOpen, isTerminal, wakeable, policy, nudgeOff } = terminal;
-  if (!isOpen)
-    return 'It waits: no session of the coding agent is open in this project. The first turn of the next session gets it.';
-  if (!isTerminal) return 'It waits for the next turn of the coding agent.';
-  if (wakeable)
-    return 'It waits: something stands in the prompt of the terminal, or somebody types there. It goes with that prompt, or as soon as the prompt is empty.';
-  const waits =
-    'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there';
-  if (policy === 'never') return `${waits}. ("hold" is "never" in config.json.)`;
-  const inTmux = nudgeOff ? '("nudge" is "off" in config.json.)' : 'In tmux it is woken by itself.';
-  return `${waits}, and before you leave /wa:away, so that the agent listens. ${inTmux}`;
+  const { waits } = turns;
+  if (!isOpen) return waits.noSession;
+  if (!isTerminal) return waits.nextTurn;
+  if (wakeable) return waits.typing;
+  if (policy === 'never') return waits.neverHolds;
+  return nudgeOff ? waits.idleNudgeOff : waits.idle;
 }
 
 /** On the screen when a session begins in a terminal that cannot be woken. */

@@ -213,6 +213,7 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
       fileNow: undefined,
       hidesFile: false,
       waits: '1 min',
+      language: 'en' as const,
       onTimeout: 'deny',
     } as const;
     const shown = (input: Record<string, unknown>) =>

@@ -5,6 +5,7 @@ import type { Phone } from '../../protocol/phone.ts';
 export const privatePhone: Phone = {
   platform: 'telegram',
   owner: '1000001',
+  language: 'en',
   messageEveryMs: 1_000,
   edit: true,
   reactions: true,

@@ -23,6 +23,7 @@ describe('an update of Telegram', () => {
       userId: '1000001',
       event: {
         dedupeKey: '870000100',
+        language: 'de',
         project: 0,
         at: 1_790_000_501_000,
         kind: 'message',

@@ -8,11 +8,12 @@ import type {
   OutboxRequest,
   PollRequest,
 } from '../../protocol/relay-api.ts';
+import { textsIn } from '../../protocol/texts.ts';
 import { addressedTo } from '../commands.ts';
 import type { InboundEvent } from '../platform.ts';
 import { type AlarmDevice, createRuns, type Due, type Run } from './alarm.ts';
 import type { Core } from './core.ts';
-import { actOnDeadLetter, deadLetterAnswers, listDeadLetters } from './dead-letters/dead-letters.ts';
+import { actOnDeadLetter, listDeadLetters } from './dead-letters/dead-letters.ts';
 import { learnBotUsername, readBotUsername } from './inbound/bot-username.ts';
 import { acceptEvent } from './inbound/events.ts';
 import { type Accepted, createFloodNotice } from './inbound/quota.ts';
@@ -30,6 +31,9 @@ import { closeAlbums, nextAlbumCloseAt } from './tables/albums.ts';
 import { withForgetting } from './tables/cache.ts';
 import { isReactionDue } from './tables/reactions.ts';
 import { addTopic, freeTopic, learnTopics } from './topics.ts';
+
+/** For the command line. */
+const english = textsIn('en');
 
 export type MailboxLogic = ReturnType<typeof createMailbox>;
 
@@ -134,7 +138,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     return answer;
   }
 
-  const letters = (project: number): LettersAnswer => ({ letters: listDeadLetters(core, project) });
+  const letters = (project: number): LettersAnswer => ({ letters: listDeadLetters(core, project, english) });
 
   /** Raises `not_found`. */
   function actOnLetter(project: number, id: string, action: LetterAction['action']): LettersAnswer {
@@ -144,7 +148,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
         hint: 'see the ids with `wa-sync letters`',
       });
     }
-    if (result === 'full') throw new WaError('mailbox_full', deadLetterAnswers.full, { retryAfterMs: 60_000 });
+    if (result === 'full') throw new WaError('mailbox_full', english.letters.results.full, { retryAfterMs: 60_000 });
     runs.soon(true);
     polls.notify(project);
     return letters(project);

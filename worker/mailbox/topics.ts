@@ -1,6 +1,7 @@
 // The topics of the chat: whether there are any, which of them serve a project, and which are gone.
 
 import type { Core } from './core.ts';
+import { textsOf } from './language.ts';
 import { openProject, readProjects, saveProject } from './tables/projects.ts';
 import type { ProjectRow } from './tables/rows.ts';
 import { getMeta, setMeta } from './tables/schema.ts';
@@ -59,8 +60,9 @@ export function isUnbound(core: Core, { project, daemon_id }: ProjectRow): boole
 }
 
 /** How people call it. */
-export function topicName({ project, topic }: Pick<ProjectRow, 'project' | 'topic'>): string {
-  return topic ?? (project === 0 ? 'the main chat' : `topic ${project}`);
+export function topicName(core: Core, { project, topic }: Pick<ProjectRow, 'project' | 'topic'>): string {
+  const { relay } = textsOf(core);
+  return topic ?? (project === 0 ? relay.mainChat : relay.topic(project));
 }
 
 /** The platform says that the topic is no longer there. True = it was not known. */

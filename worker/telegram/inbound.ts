@@ -15,7 +15,7 @@ const messageSchema = v.looseObject({
   date: seconds,
   edit_date: v.optional(seconds),
   chat: chatSchema,
-  from: v.optional(v.looseObject({ id: integer })),
+  from: v.optional(v.looseObject({ id: integer, language_code: v.optional(v.string()) })),
   message_thread_id: v.optional(integer),
   is_topic_message: v.optional(v.boolean()),
   media_group_id: v.optional(v.string()),
@@ -48,7 +48,7 @@ const updateSchema = v.looseObject({
   callback_query: v.optional(
     v.looseObject({
       id: v.string(),
-      from: v.looseObject({ id: integer }),
+      from: v.looseObject({ id: integer, language_code: v.optional(v.string()) }),
       // An old message comes without text, with date 0.
       message: v.optional(
         v.looseObject({
@@ -98,6 +98,7 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
       dedupeKey,
       project: topicOf(tapped),
       at: nowMs,
+      ...languageOf(from),
       kind: 'button',
       buttonId: data,
       ref: String(tapped.message_id),
@@ -122,7 +123,7 @@ export function decodeUpdate(update: unknown, nowMs: number, botId?: number): De
 
 function decodeMessage(message: Message, dedupeKey: string, botId: number | undefined): Decoded {
   const { chat, from } = message;
-  const base = { dedupeKey, project: topicOf(message), at: message.date * 1000 };
+  const base = { dedupeKey, project: topicOf(message), at: message.date * 1000, ...languageOf(from) };
   if (message.migrate_to_chat_id !== undefined) {
     return eventOf(chat.id, from?.id, { ...base, kind: 'migrated', toChatId: String(message.migrate_to_chat_id) });
   }
@@ -147,6 +148,10 @@ function eventOf(chatId: number, userId: number | undefined, event: InboundEvent
 /** A thread id alone is also set on plain replies in groups without topics. */
 function topicOf(message: { is_topic_message?: boolean | undefined; message_thread_id?: number | undefined }): number {
   return message.is_topic_message === true ? Math.max(0, message.message_thread_id ?? 0) : 0;
+}
+
+function languageOf(from: { language_code?: string | undefined } | undefined): { language?: string } {
+  return from?.language_code === undefined ? {} : { language: from.language_code };
 }
 
 function albumOf(message: Message): { album?: string } {

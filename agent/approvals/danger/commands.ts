@@ -5,7 +5,7 @@ import { hasGlob } from './glob.ts';
 import { mayFindGuard, type Place } from './guarded.ts';
 import { lookAtAgents, lookAtOwn, lookAtProcesses } from './own-commands.ts';
 import { absolute, isAbove, normal } from './paths.ts';
-import type { Add } from './rules.ts';
+import type { Add, Reason } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
 import { marks } from './shell-marks.ts';
 import { readsStdin } from './shell-programs.ts';
@@ -34,25 +34,25 @@ export function lookAtProgram(command: SimpleCommand, place: Place, add: Add): v
   } else if (program === 'rsync' && flags.some((flag) => flag.startsWith('--del'))) {
     lookAtDeleted(targets.slice(-1), command, place, add);
   } else if (program === 'mv' && targets.slice(0, -1).some((target) => /(^|\/)\.git\/*$/.test(target))) {
-    add('delete-root', 'moves the repository away');
+    add('delete-root', 'movesRepository');
   }
   lookAtSent(command, place, add);
   if (program === 'git') lookAtGit(rest, add);
   if (/^mkfs|^(mke2fs|wipefs|fdisk|parted|sgdisk|blkdiscard|diskpart|lvremove|vgremove|pvremove)$/.test(program))
-    add('disk', 'writes to a disk itself');
-  if (erases[program]?.test(rest.join(' '))) add('disk', 'empties a disk or a volume');
-  if (program === 'format' && targets.some((target) => /^[a-z]:/i.test(target))) add('disk', 'writes to a disk itself');
+    add('disk', 'writesDisk');
+  if (erases[program]?.test(rest.join(' '))) add('disk', 'emptiesDisk');
+  if (program === 'format' && targets.some((target) => /^[a-z]:/i.test(target))) add('disk', 'writesDisk');
   const onto = /^(dd|tee|cp|shred)$/.test(program) ? rest.map((word) => word.replace(/^of=/, '')) : [];
-  if ([...onto, ...writes].some((word) => diskDevice.test(word))) add('disk', 'writes to a disk itself');
+  if ([...onto, ...writes].some((word) => diskDevice.test(word))) add('disk', 'writesDisk');
   if (
     /^ch(mod|own|grp)$/.test(program) &&
     recursive &&
     targets.slice(1).some((target) => isBroad(target, command, place))
   ) {
-    add('delete-root', 'changes the rights of a whole tree');
+    add('delete-root', 'changesTreeRights');
   }
   if (program === 'dropdb' || (program === 'redis-cli' && rest.some((word) => /^flush(all|db)$/i.test(word)))) {
-    add('drop-table', 'empties a database');
+    add('drop-table', 'emptiesDatabase');
   }
   lookAtRun(command, add);
   if (isFromXargs(command) && /^(rm|shred|unlink)$/.test(program)) {
@@ -89,8 +89,7 @@ function lookAtSent({ words, folders, isInner }: SimpleCommand, { home }: Place,
     folders.some((base) =>
       isAbove(normal(absolute(word.replace(/^~(?=\/|$)/, home).replace(/(?<![/*])[/*]+$/, '') || '/', base)), home),
     );
-  if (!isUnpacking && sources.some((word) => !isUnknown(word) && isWhole(word)))
-    add('secret-file', 'takes a whole home with its keys');
+  if (!isUnpacking && sources.some((word) => !isUnknown(word) && isWhole(word))) add('secret-file', 'takesHome');
 }
 
 /** Programs that run the word behind them as it is. */
@@ -104,14 +103,14 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
   const [program = '', ...rest] = words;
   const computed = (word: string | undefined) =>
     word !== undefined && (isUnknown(word) || (hasGlob(word) && /[/?]/.test(word) && !/^\[\[?$/.test(word)));
-  const cannot = (why: string) => add('unknown', why);
-  if (!isInner && computed(program)) cannot('runs a program whose name only the shell knows');
+  const cannot = (why: Reason) => add('unknown', why);
+  if (!isInner && computed(program)) cannot('unknownProgram');
   if (!isInner && wrappers.test(program)) {
     const name = rest.find((word) => !/^-|^\w+=/.test(word));
-    if (computed(name) && program !== 'xargs') cannot('runs a program whose name only the shell knows');
+    if (computed(name) && program !== 'xargs') cannot('unknownProgram');
   }
-  if (program === 'eval' && rest.some(isUnknown)) cannot('runs what only the shell knows');
-  if (/^(source|\.)$/.test(program) && computed(rest[0])) cannot('runs what only the shell knows');
+  if (program === 'eval' && rest.some(isUnknown)) cannot('runsUnknown');
+  if (/^(source|\.)$/.test(program) && computed(rest[0])) cannot('runsUnknown');
   if (
     /^(\w*sh|python[\d.]*|node|perl|ruby|php)$/.test(program) &&
     rest.some(
@@ -120,7 +119,7 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
         /exec|eval|system|spawn|popen|run\(/.test(word),
     )
   ) {
-    cannot('runs what it computes');
+    cannot('runsComputed');
   }
   if (
     readsStdin(words) &&
@@ -128,16 +127,15 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
     texts.length === 0 &&
     !/^(cat|echo|printf|curl|wget|tee)$/.test(from.words[0] ?? '')
   ) {
-    cannot('runs what another command prints');
+    cannot('runsPrinted');
   }
-  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('runs later, when the owner cannot be asked');
+  if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('runsLater');
   if (isFromXargs(command) && /^(rm|shred|unlink|mv|chmod|chown|truncate|tee|sed)$/.test(program)) {
     const isChange = program !== 'sed' || rest.some((word) => /^-\w*i|^--in-place/.test(word));
     const chain = sourcesOf(from);
     const isListed = chain.length > 0 && chain.every(({ words: [name = ''] }) => listers.test(name));
     const first = chain.at(-1)?.words[0] ?? '';
-    if (isChange && !(isListed && /^(find|fd|git|grep|rg|ag|ls)$/.test(first)))
-      cannot('removes or changes what is only known when it runs');
+    if (isChange && !(isListed && /^(find|fd|git|grep|rg|ag|ls)$/.test(first))) cannot('changesUnknown');
   }
 }
 
@@ -173,9 +171,9 @@ function lookAtFound(rest: readonly string[], command: SimpleCommand, place: Pla
 
 function lookAtDeleted(targets: readonly string[], command: SimpleCommand, place: Place, add: Add): void {
   const broad = targets.find((target) => isBroad(target, command, place));
-  if (broad === '{}') add('delete-root', 'deletes what is only known when it runs');
+  if (broad === '{}') add('delete-root', 'deletesUnknown');
   else if (broad !== undefined) {
-    add('delete-root', `deletes ${broad.replaceAll(marks.unknown, '$(…)').slice(0, 200)} with all that is in it`);
+    add('delete-root', 'deletesTree', broad.replaceAll(marks.unknown, '$(…)').slice(0, 200));
   }
 }
 
@@ -190,24 +188,24 @@ function lookAtGit(words: readonly string[], add: Add): void {
   const isAlias = alias[0] !== undefined && alias[0] === words[at];
   const [verb, ...rest] = isAlias ? [...(alias[1] ?? '').split(/\s+/), ...words.slice(at + 1)] : words.slice(at);
   const has = (pattern: RegExp) => rest.some((word) => pattern.test(word));
-  const discards = (why: string) => add('discard-work', why);
-  if (verb !== undefined && isUnknown(verb)) add('unknown', 'runs a command of git that only the shell knows');
+  const discards = (why: Reason) => add('discard-work', why);
+  if (verb !== undefined && isUnknown(verb)) add('unknown', 'unknownGit');
   // git takes a long option by any beginning that means only it.
   const forced = has(/^--for|^-[a-zA-Z]*f/);
   if (verb === 'push' && has(/^--(for|mi|de|pru)|^-[abceg-z]*[fd][a-z]*$|^\+|^:./)) {
-    add('force-push', 'overwrites or removes what others may have pushed');
+    add('force-push', 'overwritesPushed');
   }
-  if (verb === 'filter-branch' || verb === 'filter-repo') add('force-push', 'rewrites the history');
-  if (verb === 'reset' && has(/^--har/)) discards('throws uncommitted work away');
-  if (verb === 'clean' && forced) discards('deletes untracked files');
-  if (verb === 'checkout' && (forced || has(/^(--|\.)$/))) discards('throws uncommitted work away');
-  if (verb === 'switch' && (forced || has(/^--disc/))) discards('throws uncommitted work away');
-  if (verb === 'restore' && (!has(/^(--sta|-S)/) || has(/^(--wor|-W)/))) discards('throws uncommitted work away');
-  if (verb === 'stash' && has(/^(drop|clear)$/)) discards('deletes what was put aside');
-  if (verb === 'branch' && (has(/^-[a-zA-Z]*D/) || (forced && has(/^(--de|-d)/)))) discards('deletes unmerged work');
-  if (verb === 'worktree' && has(/^remove$/) && forced) discards('deletes a working tree');
+  if (verb === 'filter-branch' || verb === 'filter-repo') add('force-push', 'rewritesHistory');
+  if (verb === 'reset' && has(/^--har/)) discards('discardsWork');
+  if (verb === 'clean' && forced) discards('deletesUntracked');
+  if (verb === 'checkout' && (forced || has(/^(--|\.)$/))) discards('discardsWork');
+  if (verb === 'switch' && (forced || has(/^--disc/))) discards('discardsWork');
+  if (verb === 'restore' && (!has(/^(--sta|-S)/) || has(/^(--wor|-W)/))) discards('discardsWork');
+  if (verb === 'stash' && has(/^(drop|clear)$/)) discards('deletesStash');
+  if (verb === 'branch' && (has(/^-[a-zA-Z]*D/) || (forced && has(/^(--de|-d)/)))) discards('deletesUnmerged');
+  if (verb === 'worktree' && has(/^remove$/) && forced) discards('deletesWorktree');
   if ((verb === 'update-ref' && has(/^-d$/)) || (verb === 'reflog' && has(/^(expire|delete)$/))) {
-    discards('removes what leads back to lost commits');
+    discards('losesCommits');
   }
 }
 

@@ -23,8 +23,9 @@ import { isFetcher, maxCommandChars, type Reading, readShell, type SimpleCommand
 import { type Looked, lookAtName, lookAtTouched } from './touched.ts';
 
 export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
-  const findings = new Map<BuiltinRule, string>();
-  const add: Add = (rule, why) => void (findings.has(rule) || findings.set(rule, why));
+  const findings = new Map<BuiltinRule, Finding>();
+  const add: Add = (rule, reason, of) =>
+    void (findings.has(rule) || findings.set(rule, { rule, reason, ...(of === undefined ? {} : { of }) }));
   const looked: Looked = { place: placeOf(world), world, start: startOf(call, world), add, seen: new Set() };
   const command = commandOf(call);
   for (const line of commandsIn(call)) {
@@ -33,7 +34,7 @@ export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
     lookAtCommand(line, lookAs);
     if (line !== command) lookAtCode(line, lookAs);
   }
-  if (pathsOf(call, world).size > maxPaths) add('too-long', 'names more files than can be looked at');
+  if (pathsOf(call, world).size > maxPaths) add('too-long', 'tooManyFiles');
   const changes = /delete|remove|move|rename|write|unlink|trash|chmod|replace|edit|create|copy|link|put|save/i.test(
     call.tool,
   );
@@ -43,16 +44,16 @@ export function findDangers(call: ToolCall, world: Surroundings): Finding[] {
   }
   for (const [key, value] of textsIn(call.input)) {
     if (value !== command && !isReader(call) && isSql(key, value, call)) {
-      add('drop-table', 'drops or empties a table');
+      add('drop-table', 'dropsTable');
     }
-    if (world.secretsIn(value) > 0) add('secret-content', 'holds a secret in its text');
+    if (world.secretsIn(value) > 0) add('secret-content', 'holdsSecret');
   }
-  return [...findings].map(([rule, why]) => ({ rule, why }));
+  return [...findings.values()];
 }
 
 /** For what may be no command at all. */
 function withoutDoubt(add: Add): Add {
-  return (rule, why) => rule !== 'unknown' && add(rule, why);
+  return (rule, reason, of) => rule !== 'unknown' && add(rule, reason, of);
 }
 
 /** Words for people. */
@@ -76,7 +77,7 @@ const inert = /^(git|echo|printf|grep|rg|ag|cat|sed|awk|gh|glab|less|head|tail|w
 function lookAtCommand(line: string, looked: Looked): void {
   const { add } = looked;
   const { commands, tooMuch }: Reading = readShell(line, looked.start);
-  if (tooMuch) add('too-long', 'is too long to be judged');
+  if (tooMuch) add('too-long', 'tooLong');
   lookAtNaming(line, commands, add);
   const fetched = new Set<string>();
   for (const each of commands) {
@@ -97,7 +98,7 @@ function lookAtCommand(line: string, looked: Looked): void {
       return [...rest, ...texts, ...(from?.texts ?? [])].some((each) => pattern.test(each));
     });
   if ((drops.test(text) && said(drops)) || (isDatabase && empties.test(text) && said(empties))) {
-    add('drop-table', 'drops or empties a table');
+    add('drop-table', 'dropsTable');
   }
 }
 
@@ -121,7 +122,7 @@ const runsCode = /^((ba|z|da|k|a|fi)?sh|eval|source|\.|python[\d.]*|node|deno|bu
 
 function lookAtFetched({ words, fetches, from, writes }: SimpleCommand, files: Set<string>, add: Add): void {
   const [program = '', ...rest] = words;
-  const runs = () => add('pipe-to-shell', 'runs what it downloads');
+  const runs = () => add('pipe-to-shell', 'runsDownloaded');
   const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
   if (runsCode.test(program)) {
     if (fetches) runs();

@@ -26,7 +26,7 @@ export function lookAtProcesses(program: string, rest: readonly string[], add: A
       isOurs ||
       (ends && (names.length === 0 || rest.some((word) => /^-(u|U|G|g|P|t)$|^--(uid|euid|group)/.test(word))))
     ) {
-      add('own', 'may end processes of the guard itself');
+      add('own', 'endsGuard');
     }
   }
   if (
@@ -34,12 +34,11 @@ export function lookAtProcesses(program: string, rest: readonly string[], add: A
     rest.some((word) => /^-\w*k|^--kill$/.test(word)) &&
     names.some((word) => /^[/~.]/.test(word))
   )
-    add('own', 'may end processes of the guard itself');
-  if (program === 'kill' && rest.some((word, at) => word === '-1' && at > 0))
-    add('own', 'ends every process of the user');
+    add('own', 'endsGuard');
+  if (program === 'kill' && rest.some((word, at) => word === '-1' && at > 0)) add('own', 'endsAll');
   const isService = /^(systemctl|launchctl|service|sc|pm2|loginctl|schtasks)$/.test(program);
   if (isService && rest.some((word) => /wa-sync|wa_sync|^wa[-_]?[*?[]|terminate-user|kill-user/i.test(word))) {
-    add('own', 'starts or stops wa-sync');
+    add('own', 'startsOrStops');
   }
 }
 
@@ -69,7 +68,7 @@ export function lookAtEnded(commands: readonly SimpleCommand[], add: Add): void 
       })
     );
   });
-  if (finds) add('own', 'may end processes of the guard itself');
+  if (finds) add('own', 'endsGuard');
 }
 
 function isAgent(program: string): boolean {
@@ -87,7 +86,7 @@ function movesAgent(word: string): boolean {
 export function lookAtAgents({ words: [program = '', ...rest], assigned }: SimpleCommand, add: Add): void {
   const agent = agentOf(program);
   if (!agent) return;
-  const own = () => add('own', `changes or leaves out the hooks of ${agent.name}`);
+  const own = () => add('own', 'changesHooks', agent.name);
   const verb = rest.findIndex((word) => /^(extensions?|hooks?|plugins?|config|features|settings)$/.test(word));
   if (verb >= 0 && verb < 3 && !/^(list|ls|show|get|validate|--help)$/.test(rest[verb + 1] ?? '')) own();
   if (assigned.some(movesAgent)) own();
@@ -103,30 +102,29 @@ export function lookAtOwn(words: readonly string[], before: readonly string[], a
     (has(/^hooks$/) && !has(/^list$/)) ||
     (words[0] === 'dev' && words.some((word) => isAgent(word.replace(/^--agent=/, ''))))
   )
-    add('own', 'changes the installation of wa-sync');
+    add('own', 'changesInstallation');
   if (
     (before.some((word) => /^(uninstall|un|remove|rm|unlink|r)$/.test(word)) ||
       (before.some((word) => /^(install|i|add|update|up|upgrade)$/.test(word)) &&
         [...before, ...words].some((word) => /^(-g|--global|global)$/.test(word)))) &&
     /^(npm|pnpm|yarn|bun)$/.test(before[0] ?? '')
   )
-    add('own', 'changes the installation of wa-sync');
+    add('own', 'changesInstallation');
   const [verb = ''] = words.filter((word) => !word.startsWith('-'));
-  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb) || hasGlob(verb) || verb === '{}')
-    add('own', 'stops or steers wa-sync');
-  if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'sends or drops a letter of wa-sync');
+  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb) || hasGlob(verb) || verb === '{}') add('own', 'steers');
+  if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'usesLetters');
 }
 
 /** `export HOME=x; agent`, `env HOME=x agent`: elsewhere an agent finds no hooks. Also settings named in the words of an editor. */
 export function lookAtMoved(commands: readonly SimpleCommand[], add: Add): void {
   const startsAgent = commands.some(({ words: [name = ''] }) => isAgent(name));
   const moves = commands.some(({ words, assigned }) => [...words, ...assigned].some(movesAgent));
-  if (startsAgent && moves) add('own', 'starts a coding agent where it finds no hooks');
+  if (startsAgent && moves) add('own', 'agentElsewhere');
   const edits = commands.some(
     ({ words: [name = '', ...rest], texts }) =>
       writesByScript.test(name) && [...rest, ...texts].some((word) => agentSettings().test(word)),
   );
-  if (edits) add('own', 'names the settings of a coding agent');
+  if (edits) add('own', 'namesSettings');
 }
 
 /** Programs that write files which their script names. */
@@ -156,6 +154,6 @@ export function lookAtNaming(line: string, commands: readonly SimpleCommand[], a
   const words = commands.flatMap((each) => [...each.words, ...each.writes, ...each.reads, ...each.assigned]);
   for (const text of [line.slice(0, maxCommandChars), ...words]) {
     const isOwn = ownPath.test(text) || ownName.test(text) || namesRelay(text);
-    if (isOwn) add('own', 'names what belongs to the guard itself');
+    if (isOwn) add('own', 'namesGuard');
   }
 }

@@ -1,8 +1,28 @@
 // What the built-in rules are, what they know of the machine, and how they say what they found. Pure.
 
+import type { Texts } from '../../../protocol/texts.ts';
+
+type Reasons = Texts['reasons'];
+
+/** By its name in the catalogue; some name what the call concerns. */
+export type Reason = {
+  [Name in keyof Reasons]: Reasons[Name] extends string | ((of: string) => string) ? Name : never;
+}[keyof Reasons];
+
 export interface Finding {
   rule: BuiltinRule;
-  why: string;
+  reason: Reason;
+  of?: string;
+}
+
+/** The words of a policy, or a reason. Can be cloned. */
+export type Why = { text: string } | { reason: Reason; of?: string; rule?: BuiltinRule };
+
+export function whyText(why: Why, { reasons }: Texts): string {
+  if ('text' in why) return why.text;
+  const said = reasons[why.reason];
+  const text = typeof said === 'string' ? said : said(why.of ?? '');
+  return why.rule === undefined ? text : `${text} (${why.rule})`;
 }
 
 export const builtinRules = [
@@ -38,4 +58,4 @@ export interface Surroundings {
   secretsIn(text: string): number;
 }
 
-export type Add = (rule: BuiltinRule, why: string) => void;
+export type Add = (rule: BuiltinRule, reason: Reason, of?: string) => void;

@@ -36,15 +36,14 @@ function placesOf(word: string, folders: readonly string[], { world }: Looked): 
 
 export function lookAtName(word: string, folders: readonly string[], looked: Looked): void {
   // No path is so long, but what a shell makes of it may be one.
-  if (word.length >= maxPathChars && /^[^\s"]*[*?][^\s"]*$/.test(word))
-    looked.add('too-long', 'holds a pattern that is too long to be read');
+  if (word.length >= maxPathChars && /^[^\s"]*[*?][^\s"]*$/.test(word)) looked.add('too-long', 'patternTooLong');
   if (word === '' || word.length >= maxPathChars || looked.seen.has(word + folders)) return;
   looked.seen.add(word + folders);
   const shown = shownWord(word);
   for (const path of placesOf(word, folders, looked)) {
-    if (mayHoldSecrets(path)) looked.add('secret-file', `touches ${shown}, which may hold secrets`);
+    if (mayHoldSecrets(path)) looked.add('secret-file', 'mayHoldSecrets', shown);
     if (belongsToGuard(path, looked.place)) {
-      looked.add('own', `touches ${shown}, which belongs to the guard itself`);
+      looked.add('own', 'touchesGuard', shown);
     }
   }
 }
@@ -57,10 +56,10 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
   looked.seen.add(key);
   const shown = shownWord(word);
   if (isUnknown(word) || (isLost && !/^(\/|~|[a-z]:)/i.test(word))) {
-    add('unknown', `writes or removes ${shown}, which only the shell knows`);
+    add('unknown', 'touchesUnknown', shown);
     if (isUnknown(word)) return;
   }
-  const own = () => add('own', `touches ${shown}, in which files of the guard lie`);
+  const own = () => add('own', 'holdsGuard', shown);
   for (const path of placesOf(word, folders, looked)) {
     if (role === 'into') {
       if (comesUponGuard(path, touched.arriving, place)) own();

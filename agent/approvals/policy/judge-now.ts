@@ -1,10 +1,11 @@
 // Judges a call as the machine is at this moment, and finds what is different when the answer comes: a link may lead elsewhere by
 // then, a policy may be stricter. Also judges what takes too long. Reads the file system, changes nothing.
 
+import type { Texts } from '../../../protocol/texts.ts';
 import type { ApprovalMode } from '../../journal/approvals.ts';
 import { jsonOf, type ToolCall } from '../danger/call.ts';
 import { matchesGlob } from '../danger/glob.ts';
-import type { Surroundings } from '../danger/rules.ts';
+import { type Surroundings, type Why, whyText } from '../danger/rules.ts';
 import { lookAround } from '../danger/surroundings.ts';
 import { type Judgement, judge } from './judge.ts';
 import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
@@ -73,7 +74,7 @@ export function unjudged({ call, policies, mode }: JudgeTask): Judged {
   const verdict = !isOpen || does('deny', 'stop', 'rewrite') ? 'deny' : mode !== 'off' || does('ask') ? 'ask' : 'go';
   const judgement: Judgement = {
     verdict,
-    why: verdict === 'go' ? [] : ['too large to be judged in time'],
+    why: verdict === 'go' ? [] : [{ reason: 'tooLarge' }],
     // With a built-in rule "Always" is not offered.
     rules: mode === 'off' ? [] : ['too-long'],
     input: undefined,
@@ -82,22 +83,31 @@ export function unjudged({ call, policies, mode }: JudgeTask): Judged {
   return { judgement, places: new Map() };
 }
 
+/** In each language. */
+export type Change = (texts: Texts) => string;
+
+/** Reasons in one sentence, without its full stop. */
+export function whysText(why: readonly Why[], texts: Texts): string {
+  return why.map((each) => whyText(each, texts)).join('; ') || texts.reasons.none;
+}
+
 /** Why a yes to `asked` does not count for `now`; undefined = the yes counts. */
-export function whatChanged(asked: Judged, now: Judged): string | undefined {
+export function whatChanged(asked: Judged, now: Judged): Change | undefined {
   const { verdict, why, rules, input } = now.judgement;
-  if (verdict === 'deny' || verdict === 'stop')
-    return `a policy forbids it now: ${why.join('; ') || 'no reason given'}`;
+  if (verdict === 'deny' || verdict === 'stop') return (texts) => texts.reasons.forbiddenNow(whysText(why, texts));
   // What runs is what was shown, so a policy that makes something else of the call now has not judged it.
-  if (jsonOf(asked.judgement.input) !== jsonOf(input)) return 'a policy makes something else of this call now';
+  if (jsonOf(asked.judgement.input) !== jsonOf(input)) return ({ reasons }) => reasons.rewrittenNow;
   const found = rules.find((rule) => !asked.judgement.rules.includes(rule));
-  return movedPlace(asked, now) ?? (found && `the built-in rule ${found} finds it now`);
+  return movedPlace(asked, now) ?? (found && (({ reasons }) => reasons.foundNow(found)));
 }
 
 /** The first path that leads elsewhere now, of those that both know. */
-export function movedPlace(asked: Pick<Judged, 'places'>, now: Pick<Judged, 'places'>): string | undefined {
+export function movedPlace(asked: Pick<Judged, 'places'>, now: Pick<Judged, 'places'>): Change | undefined {
   for (const [word, places] of now.places) {
     const before = asked.places.get(word);
-    if (before && String(before) !== String(places)) return `${word} led to ${before} and leads to ${places} now`;
+    if (before && String(before) !== String(places)) {
+      return ({ reasons }) => reasons.movedNow(word, String(before), String(places));
+    }
   }
   return undefined;
 }

@@ -6,13 +6,13 @@ import type { ApprovalMode } from '../../journal/approvals.ts';
 import { commandOf, commandTexts, type ToolCall, toolsOf } from '../danger/call.ts';
 import { findDangers } from '../danger/dangers.ts';
 import { matchesGlob } from '../danger/glob.ts';
-import { type BuiltinRule, type Finding, neverAllowed, type Surroundings } from '../danger/rules.ts';
+import { type BuiltinRule, type Finding, neverAllowed, type Surroundings, type Why } from '../danger/rules.ts';
 import { onlyTools, type Policies, type ProjectRule, type UserRule } from './policy.ts';
 
 export interface Judgement {
   verdict: 'go' | 'ask' | 'deny' | 'stop';
   /** For the owner, and for the model when it is refused. */
-  why: string[];
+  why: Why[];
   /** The built-in rules that were hit; with any of them "Always" is not offered. */
   rules: readonly BuiltinRule[];
   /** The arguments that run, when a rule rewrote them. */
@@ -22,7 +22,7 @@ export interface Judgement {
 
 const ranks = { go: 0, ask: 1, deny: 2, stop: 3 } as const;
 
-type Word = Pick<Judgement, 'verdict'> & { why: string };
+type Word = Pick<Judgement, 'verdict'> & { why?: Why };
 
 /**
  * What a policy denies or stops is not looked at by the built-in rules. The rules that tighten are compared with each command of a command
@@ -60,9 +60,9 @@ export function judge(
   }
   const ofUser = user.rules.filter((rule) => rule.do !== 'rewrite' && concerns(rule) && any(rule));
   const decisive = ofUser.find(decides);
-  const asks = [...findingsLeft(found, ofUser).map(({ rule, why }) => `${why} (${rule})`), ...problems];
-  if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) asks.push('');
+  const asks: Why[] = [...findingsLeft(found, ofUser), ...problems.map((text) => ({ text }))];
   const said = mode === 'off' ? [] : asks.map((why): Word => ({ verdict: 'ask', why }));
+  if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) said.push({ verdict: 'ask' });
   return {
     ...strictest([...said, ...userWords(decisive), ...saidByProject]),
     rules: found.map(({ rule }) => rule),
@@ -73,24 +73,24 @@ export function judge(
 
 function strictest(words: readonly Word[]): Pick<Judgement, 'verdict' | 'why'> {
   const verdicts = words.map(({ verdict }) => verdict).sort((a, b) => ranks[b] - ranks[a]);
-  return { verdict: verdicts[0] ?? 'go', why: words.map(({ why }) => why).filter((why) => why !== '') };
+  return { verdict: verdicts[0] ?? 'go', why: words.flatMap(({ why }) => why ?? []) };
 }
 
 function decides(rule: UserRule | ProjectRule): boolean {
   return rule.do !== undefined && rule.do !== 'rewrite';
 }
 
-function userWords(rule: UserRule | undefined, usual = 'your policy says so'): Word[] {
+function userWords(rule: UserRule | undefined, usual: Why = { reason: 'yourPolicy' }): Word[] {
   const verdict = rule?.do;
   if (verdict !== 'ask' && verdict !== 'deny' && verdict !== 'stop') return [];
-  return [{ verdict, why: rule?.reason ?? usual }];
+  return [{ verdict, why: rule?.reason ? { text: rule.reason } : usual }];
 }
 
 /** The reason of a project, which may have come with a clone, says whose it is and stays on one line of the question. */
 function projectWords(rule: ProjectRule | undefined): Word[] {
-  const whose = "the project's policy says so";
-  const reason = rule?.reason && `${whose}: ${oneLine(rule.reason, maxReasonChars)}`;
-  return userWords({ ...rule, reason }, whose);
+  if (!rule?.reason) return userWords(rule, { reason: 'projectPolicy' });
+  const { reason, ...ruled } = rule;
+  return userWords(ruled, { reason: 'projectReason', of: oneLine(reason, maxReasonChars) });
 }
 
 const maxReasonChars = 300;
@@ -98,7 +98,7 @@ const maxReasonChars = 300;
 function unlisted(call: ToolCall, policies: Policies): Word[] {
   const only = onlyTools(policies);
   if (!only || only.some((each) => matchesGlob(each, call.tool))) return [];
-  return [{ verdict: 'deny', why: `only these tools are open now: ${only.join(', ') || 'none'}` }];
+  return [{ verdict: 'deny', why: { reason: 'onlyTools', of: only.join(', ') } }];
 }
 
 /** A line with other commands in it is refused: the rule knows what to put in place of one command alone. */
@@ -107,8 +107,8 @@ function partlyRewritten(rules: readonly UserRule[], any: Matcher['any'], whole:
   if (rewrites.some(whole)) return [];
   const part = rewrites.find((rule) => rule.set?.command !== undefined && any(rule));
   if (!part) return [];
-  const usual = `a part of this line is what your policy rewrites (${part.match?.command ?? '*'}): run it as a command of its own`;
-  return [{ verdict: 'deny', why: part.reason ?? usual }];
+  const usual: Why = { reason: 'rewritesPart', of: part.match?.command ?? '*' };
+  return [{ verdict: 'deny', why: part.reason ? { text: part.reason } : usual }];
 }
 
 /** `command` in a policy is the command line of a shell tool, whatever its argument is called. */

@@ -1,6 +1,8 @@
 // How an approval looks on the phone: what would run, word for word, and the buttons. Pure.
 
+import type { Language } from '../../../protocol/languages.ts';
 import type { OutboxItem, TextEntity, TextPart } from '../../../protocol/relay-api.ts';
+import { type Texts, textsIn } from '../../../protocol/texts.ts';
 import { askWords } from '../../drivers/tool-words.ts';
 import type { Redactor } from '../../format/redact.ts';
 import type { Verdict } from '../../journal/approvals.ts';
@@ -32,7 +34,8 @@ export interface Shown {
 export interface Shows {
   /** Undefined = the question could not be made in time, so the owner cannot be asked. */
   question(question: QuestionOptions): Promise<Shown | undefined>;
-  hide(text: string): Promise<Hidden>;
+  /** By default in the words of the audit. */
+  hide(text: string, texts?: Texts): Promise<Hidden>;
 }
 
 /** Can be cloned. */
@@ -48,6 +51,8 @@ export interface QuestionOptions {
   /** How long the question waits, in words: `60 min`. */
   waits: string;
   onTimeout: 'deny' | 'desk';
+  /** Of the phone. */
+  language: Language;
   /** Of a git checkpoint made before the call. */
   checkpoint: string | undefined;
 }
@@ -57,32 +62,41 @@ const bodyUnits = { most: 2600, share: 0.64 };
 const headUnits = { most: 600, share: 0.15 };
 const editUnits = 900;
 
-function within(text: string, { most, share }: typeof bodyUnits, maxText: number): string {
-  return headAndTail(text, Math.min(most, Math.floor(share * maxText)));
+function within(text: string, { most, share }: typeof bodyUnits, maxText: number, texts: Texts): string {
+  return headAndTail(text, Math.min(most, Math.floor(share * maxText)), texts);
 }
 
 /** Shown as one message; the body is code. */
 export function questionPart(options: QuestionOptions, hide: Hide): Shown {
-  const { call, maxText } = options;
+  const { call, maxText, waits } = options;
+  const texts = textsIn(options.language);
+  const { question } = texts;
   let places = 0;
   const clean = (text: string) => {
     const hidden = hide(text);
     places += hidden.places;
     return visible(hidden.text);
   };
-  const head = within(clean([askWords(call), ...options.why.map((why) => `⚠ ${why}`)].join('\n')), headUnits, maxText);
-  const body = within(bodyOf(options, clean), bodyUnits, maxText) || '(no arguments)';
-  const end = options.onTimeout === 'deny' ? 'then it is denied' : 'then it is left to the desk';
-  const tail = [`Waits ${options.waits}, ${end}.`];
-  if (options.checkpoint) tail.unshift(`Checkpoint: ${options.checkpoint}`);
-  if (places > 0)
-    tail.unshift(`🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`);
+  const head = within(
+    clean([askWords(call, texts), ...options.why.map((why) => `⚠ ${why}`)].join('\n')),
+    headUnits,
+    maxText,
+    texts,
+  );
+  const body = within(bodyOf(options, clean, texts), bodyUnits, maxText, texts) || question.noArguments;
+  const tail = [options.onTimeout === 'deny' ? question.waits(waits) : question.waitsForDesk(waits)];
+  if (options.checkpoint) tail.unshift(question.checkpoint(options.checkpoint));
+  if (places > 0) tail.unshift(question.hidden(places));
   const part = withCode(head, body, commandOf(call) === undefined ? {} : { language: 'bash' });
   return { part: { ...part, text: [part.text, ...tail].join('\n') }, hides: places > 0 };
 }
 
 /** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
-function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: string) => string): string {
+function bodyOf(
+  { call, fileNow, hidesFile }: QuestionOptions,
+  clean: (text: string) => string,
+  { question }: Texts,
+): string {
   const command = commandOf(call);
   const { edit: editOf, write: writeOf, shown } = toolsOf(call.agent);
   const isOwnTool = call.server === undefined;
@@ -99,15 +113,15 @@ function bodyOf({ call, fileNow, hidesFile }: QuestionOptions, clean: (text: str
   const isPlain = ({ file }: { file: string }) => isOwnTool && !/[\n\r]/.test(file);
   const edit = editOf(call.input);
   if (edit && isPlain(edit)) {
-    const all = edit.everywhere ? ' (every place)' : '';
+    const all = edit.everywhere ? ` ${question.everywhere}` : '';
     // Hidden before the marks of the lines can cut a secret of several lines.
     return `${clean(edit.file)}${all}\n${rest(shown.edit)}${shortDiff(edit.before, edit.after, clean)}`;
   }
   const write = writeOf(call.input);
   if (write && isPlain(write)) {
-    const what = fileNow === undefined ? 'new file' : 'replaces the file';
+    const what = fileNow === undefined ? question.newFile : question.replaces;
     const before = hidesFile ? '' : (fileNow ?? '');
-    return `${clean(write.file)} (${what})\n${rest(shown.write)}${shortDiff(before, write.content, clean)}`;
+    return `${clean(write.file)} ${what}\n${rest(shown.write)}${shortDiff(before, write.content, clean)}`;
   }
   return clean(JSON.stringify(call.input, null, 1));
 }
@@ -125,12 +139,12 @@ export function withCode(head: string, code: string, more: { language?: string }
 }
 
 /** Head and tail with what was left out between them, at most about `maxUnits` UTF-16 units. */
-export function headAndTail(text: string, maxUnits: number): string {
+export function headAndTail(text: string, maxUnits: number, { question } = textsIn('en')): string {
   if (text.length <= maxUnits) return text;
   const tail = Math.floor(maxUnits / 3);
   const head = text.slice(0, maxUnits - tail).replace(/[\ud800-\udbff]$/, '');
   const end = text.slice(-tail).replace(/^[\udc00-\udfff]/, '');
-  return `${head}\n⟨… ${text.length - head.length - end.length} characters left out …⟩\n${end}`;
+  return [head, question.leftOut(text.length - head.length - end.length), end].join('\n');
 }
 
 const contextLines = 1;
@@ -182,21 +196,22 @@ export function questionItem(
   approval: { id: string; hash: string },
   part: TextPart,
   offers: Offers,
+  { question }: Texts,
   isEdited = false,
 ): OutboxItem {
   const { id, hash } = approval;
   const second = [
-    ...(offers.always ? [{ label: 'Always', action: actionOf(id, hash, 'always') }] : []),
-    ...(offers.edit ? [{ label: 'Edit…', action: actionOf(id, hash, 'edit') }] : []),
+    ...(offers.always ? [{ label: question.always, action: actionOf(id, hash, 'always') }] : []),
+    ...(offers.edit ? [{ label: question.edit, action: actionOf(id, hash, 'edit') }] : []),
   ];
   return {
     key: isEdited ? `${questionKey(id)}_edit` : questionKey(id),
     class: 'approval',
-    parts: [isEdited ? { ...part, text: `${part.text}\n${editingText}` } : part],
+    parts: [isEdited ? { ...part, text: `${part.text}\n${question.editing}` } : part],
     buttons: [
       [
-        { label: 'Approve', action: actionOf(id, hash, 'approve'), style: 'success' },
-        { label: 'Deny', action: actionOf(id, hash, 'deny'), style: 'danger' },
+        { label: question.approve, action: actionOf(id, hash, 'approve'), style: 'success' },
+        { label: question.deny, action: actionOf(id, hash, 'deny'), style: 'danger' },
       ],
       ...(second.length > 0 ? [second] : []),
     ],
@@ -204,8 +219,6 @@ export function questionItem(
     rev: isEdited ? 2 : 1,
   };
 }
-
-const editingText = '✏️ Waits for your reply to the message below. Approve and Deny still answer it as it is.';
 
 export function questionKey(id: string): string {
   return `approval_${id}`;
@@ -216,29 +229,14 @@ export function textItem(key: string, kind: OutboxItem['class'], text: string): 
   return { key, class: kind, parts: [{ text, entities: [] }] };
 }
 
-export const verdictTexts: Readonly<Record<Verdict, string>> = {
-  approved: '✅ Approved.',
-  always: '✅ Approved, and the same again in this session.',
-  edited: '✏️ Approved as edited:',
-  denied: '❌ Denied.',
-  changed: '⚠ Denied, because this changed after you were asked:',
-  timeout: '⌛ Too late, denied: no answer came in time.',
-  desk: '⌛ Not answered in time: the dialog waits at the terminal.',
-  elsewhere: '▫️ Over: answered or cancelled in the terminal, or left to the dialog there.',
-  withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
-  interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
-  stopped: '⛔ Denied by your STOP.',
-  stoppedInFile: '⛔ Denied: another program wrote a STOP into the inbox file.',
-};
-
 /** The same phone message without its buttons, with what became of it. `detail` = the command that runs instead, or what changed. */
-export function verdictItem(id: string, question: TextPart, verdict: Verdict, detail?: string): OutboxItem {
-  const text = `${question.text}\n${verdictTexts[verdict]}`;
-  const part = detail ? withCode(text, headAndTail(detail, editUnits)) : { text, entities: [] };
+export function verdictItem(id: string, asked: TextPart, verdict: Verdict, texts: Texts, detail?: string): OutboxItem {
+  const text = `${asked.text}\n${texts.question.verdicts[verdict]}`;
+  const part = detail ? withCode(text, headAndTail(detail, editUnits, texts)) : { text, entities: [] };
   return {
     key: `${questionKey(id)}_end`,
     class: 'approval',
-    parts: [{ ...part, entities: [...question.entities, ...part.entities] }],
+    parts: [{ ...part, entities: [...asked.entities, ...part.entities] }],
     slot: questionKey(id),
     rev: 3,
   };

@@ -1,15 +1,16 @@
 // The questions that wait on the phone: bounded in number, in the journal before the phone sees them, settled once, by the first verdict.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { durationText } from '../../../protocol/duration.ts';
 import { wayOut } from '../../../protocol/hook.ts';
 import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
+import { type Texts, textsIn } from '../../../protocol/texts.ts';
 import type { TurnAnswer } from '../../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
-import { maxTextOf, type ProjectState } from '../../journal/state.ts';
+import { languageOf, maxTextOf, type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, jsonOf, type ToolCall } from '../danger/call.ts';
+import { whyText } from '../danger/rules.ts';
 import { fileNow } from '../danger/surroundings.ts';
 import type { Judged } from '../policy/judge-now.ts';
 import type { Policies } from '../policy/policy.ts';
@@ -118,7 +119,7 @@ export function createQuestions(options: QuestionsOptions) {
   let isLimitShown = false;
 
   function note({ call, hash, session, judgement }: Asked, verdict: Decision['verdict'], more: Partial<Decision> = {}) {
-    options.audit({ tool: call.tool, verdict, hash, session, why: judgement.why, ...more });
+    options.audit({ tool: call.tool, verdict, hash, session, why: whysIn(english, judgement), ...more });
   }
 
   function denyOneMore(asked: Asked): TurnAnswer {
@@ -127,7 +128,7 @@ export function createQuestions(options: QuestionsOptions) {
     if (!isLimitShown) {
       isLimitShown = true;
       log('warn', 'too many approvals asked', { project: project.key, open });
-      const text = `${maxOpenQuestions} calls wait for your answer. Until one is answered, further ones are denied.`;
+      const text = phoneTexts(project).approvals.tooMany(maxOpenQuestions);
       void options.show(textItem(`notice_${randomBytes(12).toString('hex')}`, 'approval', text));
     }
     return {
@@ -161,8 +162,8 @@ export function createQuestions(options: QuestionsOptions) {
     question.resolve(answer);
     log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
     note(question, verdict, { hash, ...wordsOf(call, runs), ...(by === undefined ? {} : { by }) });
-    const shown = detail === undefined ? undefined : visible((await shows.hide(detail)).text);
-    await options.show(verdictItem(id, question.part, verdict, shown));
+    const shown = detail === undefined ? undefined : visible((await shows.hide(detail, phoneTexts(project))).text);
+    await options.show(verdictItem(id, question.part, verdict, phoneTexts(project), shown));
     return true;
   }
 
@@ -204,14 +205,16 @@ export function createQuestions(options: QuestionsOptions) {
     const expiresAt = clock() + waitMs;
     const onTimeout = besideDialog ? 'desk' : user.onTimeout;
     const runs: ToolCall = { ...call, input: judgement.input ?? call.input };
+    const texts = phoneTexts(project);
     const shown = await shows.question({
       call: runs,
-      why: judgement.why,
+      why: whysIn(texts, judgement),
       fileNow: await fileNow(runs, asked.cwd),
       hidesFile: judgement.rules.includes('secret-file'),
       maxText: maxTextOf(project),
-      waits: durationText(waitMs),
+      waits: texts.words.duration(waitMs),
       onTimeout,
+      language: languageOf(project),
       checkpoint,
     });
     if (!shown && besideDialog) return {};
@@ -234,7 +237,7 @@ export function createQuestions(options: QuestionsOptions) {
     });
     log('info', 'approval asked', { project: project.key, id, tool: call.tool });
     try {
-      await options.send(questionItem({ id, hash }, part, { always, edit: commandOf(runs) !== undefined }));
+      await options.send(questionItem({ id, hash }, part, { always, edit: commandOf(runs) !== undefined }, texts));
     } catch (cause) {
       log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
       const deny = `wa-sync could not ask the owner, so this was denied. ${brokenText}`;
@@ -271,7 +274,7 @@ export function createQuestions(options: QuestionsOptions) {
     async edit(question: Question): Promise<void> {
       const { id, hash, part, always } = question;
       question.editing = true;
-      await options.show(questionItem({ id, hash }, part, { always, edit: true }, true));
+      await options.show(questionItem({ id, hash }, part, { always, edit: true }, phoneTexts(project), true));
     },
     settle,
     expireIfLate,
@@ -283,11 +286,18 @@ export function createQuestions(options: QuestionsOptions) {
         await options.record({ t: 'decided', id, verdict });
         const source = project.outbox.get(questionKey(id))?.source;
         const part = source?.kind === 'item' ? source.item.parts[0] : undefined;
-        if (part) await options.send(verdictItem(id, part, verdict));
+        if (part) await options.send(verdictItem(id, part, verdict, phoneTexts(project)));
         options.audit({ tool, verdict, hash, session: '', why: [] });
       }
     },
   };
+}
+
+/** Of the audit, and of what the model reads. */
+const english = textsIn('en');
+
+function whysIn(texts: Texts, { why }: Judged['judgement']): string[] {
+  return why.map((each) => whyText(each, texts));
 }
 
 /** `input` = the arguments that run in place of the call's own. */

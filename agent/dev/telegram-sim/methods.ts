@@ -163,12 +163,12 @@ export function messageMethods(world: World, flood: FloodGate): Record<string, M
       return { message_thread_id: threadId, name, icon_color: iconColor };
     },
     setMyCommands(params) {
-      world.commands = readCommands(arrayParam(params, 'commands') ?? []);
+      world.commands.set(listOfCommands(params), readCommands(arrayParam(params, 'commands') ?? []));
       return true;
     },
-    getMyCommands: () => world.commands,
-    deleteMyCommands() {
-      world.commands = [];
+    getMyCommands: (params) => world.commands.get(listOfCommands(params)) ?? [],
+    deleteMyCommands(params) {
+      world.commands.delete(listOfCommands(params));
       return true;
     },
 
@@ -196,7 +196,13 @@ function readFile(world: World, params: Params, field: string, maxBytes: number)
   return known.file;
 }
 
-function readCommands(raw: unknown[]): World['commands'] {
+/** Each scope has a list for each language, and one for the rest. */
+function listOfCommands({ scope, language_code: language = '' }: Params): string {
+  if (language !== '' && !/^[a-z]{2}$/.test(String(language))) throw badRequest('LANGUAGE_CODE_INVALID');
+  return JSON.stringify([scope ?? { type: 'default' }, language]);
+}
+
+function readCommands(raw: unknown[]): { command: string; description: string }[] {
   if (raw.length > limits.commands) throw badRequest('BOT_COMMANDS_TOO_MUCH');
   return raw.map((value) => {
     const { command, description } = (value ?? {}) as Record<string, unknown>;

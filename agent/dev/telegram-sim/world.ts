@@ -32,7 +32,8 @@ export interface World {
   filesAdded: number;
   /** Presses that the bot has not answered yet. */
   openPresses: Set<string>;
-  commands: { command: string; description: string }[];
+  /** By scope and language. */
+  commands: Map<string, { command: string; description: string }[]>;
   events: EventLog;
   clock: () => number;
 }
@@ -91,7 +92,7 @@ export function createWorld(
     files: new Map(),
     filesAdded: 0,
     openPresses: new Set(),
-    commands: [],
+    commands: new Map(),
     events: createEventLog(),
     clock,
   };

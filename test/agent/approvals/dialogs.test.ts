@@ -34,6 +34,7 @@ let audited: string[];
 let cancelled: string[];
 let onPress: () => void;
 let isPresent: boolean;
+let seenAt: number;
 let now: number;
 let dialogs: ReturnType<typeof createDialogs>;
 
@@ -60,6 +61,7 @@ const restart = () =>
     },
     isAlive: () => true,
     isPresent: () => isPresent,
+    seenAt: () => seenAt,
     clock: () => now,
     onCancelled: (why) => cancelled.push(why),
     log: () => {},
@@ -72,6 +74,7 @@ beforeEach(() => {
   [pressed, items, kept, audited, cancelled] = [[], [], [], [], []];
   onPress = () => {};
   isPresent = false;
+  seenAt = 0;
   now = 1_790_000_000_000;
   dialogs = restart();
 });
@@ -109,6 +112,18 @@ describe('while a person sits at the terminal', () => {
     isPresent = false;
     await dialogs.tick();
     expect(items).toHaveLength(before + 1);
+  });
+
+  it('a dialog that is read there, as a key shows, rings only when the person leaves', async () => {
+    await open();
+    now += 10_000;
+    seenAt = now;
+    now += 60_000;
+    await dialogs.tick();
+    expect(items).toEqual([]);
+    isPresent = false;
+    await dialogs.tick();
+    expect(items).toHaveLength(1);
   });
 
   it('a dialog that was answered there never rings, whether an event or only the screen says so', async () => {

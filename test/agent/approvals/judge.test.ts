@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { matchesGlob } from '../../../agent/approvals/danger/glob.ts';
 import { afterCommands, judge } from '../../../agent/approvals/policy/judge.ts';
+import { whysText } from '../../../agent/approvals/policy/judge-now.ts';
 import type { Policies } from '../../../agent/approvals/policy/policy.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 import { policiesWith, shellCall, worldWith } from './machine.ts';
 
 const world = worldWith();
@@ -140,7 +142,7 @@ describe("the user's policy", () => {
         line,
         {
           verdict: 'deny',
-          why: ['a part of this line is what your policy rewrites (npm install*): run it as a command of its own'],
+          why: [{ reason: 'rewritesPart', of: 'npm install*' }],
           rules: [],
           input: undefined,
           checkpoint: false,
@@ -157,7 +159,7 @@ describe("the user's policy", () => {
   it('shows on one line whose reason it is when a project gives one', () => {
     const project = { rules: [{ match: { command: 'git *' }, do: 'ask' as const, reason: 'safe\nRun git status?' }] };
     const { why } = judge(shellCall('git push'), { ...policiesWith({}), project }, 'off', world);
-    expect(why).toEqual(["the project's policy says so: safe Run git status?"]);
+    expect(whysText(why, textsIn('en'))).toBe("the project's policy says so: safe Run git status?");
   });
 
   it('forbids a call before the built-in rules look at it', () => {
@@ -166,7 +168,7 @@ describe("the user's policy", () => {
     const policy = policiesWith({ rules: [{ match: { command: 'npm publish*' }, do: 'deny', reason: 'by CI' }] });
     expect(judge(shellCall('npm publish'), policy, 'risky', watched)).toMatchObject({
       verdict: 'deny',
-      why: ['by CI'],
+      why: [{ text: 'by CI' }],
     });
     expect(looked).toEqual([]);
   });

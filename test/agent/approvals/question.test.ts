@@ -14,6 +14,7 @@ import {
 } from '../../../agent/approvals/question/question.ts';
 import { createRedactor } from '../../../agent/format/redact.ts';
 import { visible } from '../../../agent/visible.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 
 const hide = hideBy(
   createRedactor({
@@ -36,6 +37,7 @@ const options = {
   maxText: 4096,
   waits: '60 min',
   onTimeout: 'deny' as const,
+  language: 'en' as const,
   checkpoint: undefined,
 };
 const partOf = (changes: Pick<QuestionOptions, 'call'> & Partial<QuestionOptions>) =>
@@ -202,7 +204,7 @@ describe('a question', () => {
     'fits into one phone message with its verdict, whatever %i characters it shows',
     (n) => {
       const part = shell('😀\u202e'.repeat(n));
-      const item = verdictItem('ab', part, 'edited', 'x'.repeat(10_000));
+      const item = verdictItem('ab', part, 'edited', textsIn('en'), 'x'.repeat(10_000));
       for (const each of [part, item.parts[0]]) {
         expect(each?.text.length).toBeLessThanOrEqual(4096);
         for (const { offset, length } of each?.entities ?? []) {
@@ -214,7 +216,7 @@ describe('a question', () => {
   );
 
   it('binds each of its buttons to the hash of the arguments', () => {
-    const item = questionItem({ id: 'ab12', hash: 'cd34' }, shell('ls'), { always: true, edit: true });
+    const item = questionItem({ id: 'ab12', hash: 'cd34' }, shell('ls'), { always: true, edit: true }, textsIn('en'));
     expect(item.buttons?.flat().map(({ action }) => readAction(action))).toEqual(
       (['approve', 'deny', 'always', 'edit'] as const).map((answer) => ({ id: 'ab12', hash: 'cd34', answer })),
     );

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createUngated } from '../../../agent/approvals/ungated.ts';
 import type { ApprovalMode } from '../../../agent/journal/approvals.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 import { temporaryFolder } from '../../helpers/surroundings.ts';
 
@@ -28,7 +29,7 @@ beforeEach(async () => {
 function create() {
   return createUngated({
     mode: () => mode,
-    notify: (textOf, call) => told.push(textOf(String(call?.input.command ?? '')).split('\n')[0] ?? ''),
+    notify: (textOf, call) => told.push(textOf(String(call?.input.command ?? ''), textsIn('en')).split('\n')[0] ?? ''),
     audit: ({ tool }) => audited.push(tool),
     clock: () => now++,
   });

@@ -158,7 +158,7 @@ describe('wa-sync dev', () => {
     const events = await fetch(`${origin}/events`, { headers: { cookie } });
     const reader = (events.body as ReadableStream<Uint8Array>).getReader();
     let text = '';
-    while (!text.includes('\ndata: ')) text += new TextDecoder().decode((await reader.read()).value);
+    while (!text.includes('Heard one message')) text += new TextDecoder().decode((await reader.read()).value);
     await reader.cancel();
     expect(text).toContain('before the restart');
     expect((await say('and after it')).status).toBe(200);

@@ -34,7 +34,7 @@ const daemon = {
       transcript: '/x',
       turnRuns: true,
       held: false,
-      sprint: '2 of 5 tasks done',
+      sprint: { done: 2, tasks: 5 },
       away: true,
       follow: 'auto',
       inboxTrouble: null,
@@ -64,6 +64,7 @@ const view: StatusView = {
   version: '1.2.0',
   daemon,
   relay: { url: 'https://wa.example', answer },
+  isLocal: false,
   troubles: [],
   usage: new Map([['/home/dev/shop', { model: 'gemini-3-pro', tokens: 121_000, contextShare: 0.34 }]]),
   claim: undefined,
@@ -127,4 +128,19 @@ it('is coloured on a terminal, plain with NO_COLOR or in a pipe, and shows contr
   expect(written(true, {})).toMatch(/^ESC\[HESC\[2JESC\[31mtrouble .*(?!ESC).*ESC\[0m\n$/);
   expect(written(true, { NO_COLOR: '1' })).toMatch(/^ESC\[HESC\[2Jtrouble (?:(?!ESC).)+\n$/);
   expect(written(false, {})).toMatch(/^trouble (?:(?!ESC).)+\n$/);
+});
+
+it('a relay that the daemon runs is named as that, whether it answers or not', () => {
+  const local = { isLocal: true, relay: { url: 'http://127.0.0.1:9', answer } };
+  expect(textOf(local)[1]).toBe('relay       on this machine, run by the daemon');
+  expect(textOf(local).join('\n')).not.toMatch(/upgrade|free plan|WA_RELAY_URL/);
+  const gone = new WaError('relay_unreachable', 'no answer from the relay');
+  expect(textOf({ ...local, relay: { url: 'http://127.0.0.1:9', answer: gone } }, 120).slice(1, 3)).toEqual([
+    'relay       on this machine, run by the daemon, does not answer: no answer from the relay (relay_unreachable)',
+    '            Start both anew with `wa-sync restart`.',
+  ]);
+  expect(textOf({ isLocal: true, relay: undefined }).slice(1, 3)).toEqual([
+    'relay       on this machine, run by the daemon, does not answer',
+    '            Start both anew with `wa-sync restart`.',
+  ]);
 });

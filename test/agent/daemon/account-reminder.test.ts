@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest';
 import { accountReminder } from '../../../agent/daemon/account-reminder.ts';
 import { writeSetup } from '../../../agent/setup/state.ts';
+import { type Texts, textsIn } from '../../../protocol/texts.ts';
 import { temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 it('the phone is reminded before a temporary account ends, with the link that keeps it', async () => {
   const configDir = await temporaryFolder();
   const { now, advance } = testClock();
   const told: string[] = [];
-  const tell = async (about: string, text: string) => void told.push(`${about}: ${text}`);
+  const tell = async (about: string, textOf: (texts: Texts) => string) =>
+    void told.push(`${about}: ${textOf(textsIn('en'))}`);
   const remind = accountReminder({ configDir, clock: now, tell });
   await remind();
   const expiresAt = now() + 60 * 60_000;

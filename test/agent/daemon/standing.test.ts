@@ -85,7 +85,7 @@ it('the longest and the strangest names still make a record that the relay takes
     agent: strange,
     dialog: strange,
     follow: strange,
-    sprint: strange,
+    sprint: { done: 2, tasks: 5 },
     approvals: { mode: strange, asked: 3, policies: [], problems: [] },
     usage: Array(50).fill({ session: strange, agent: strange, turns: 1 }),
   });

@@ -1,9 +1,11 @@
 // What the doctor finds: nothing in a healthy workstation, and each planted fault with its repair.
 
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examine, repair } from '../../../agent/doctor/doctor.ts';
 import type { Finding } from '../../../agent/doctor/finding.ts';
 import { faults } from './faults.ts';
+import { localFaults, madeLocal } from './local-faults.ts';
 import { createPatient, type Patient, token } from './patient.ts';
 
 let patient: Patient;
@@ -21,11 +23,33 @@ it('a healthy workstation has nothing wrong, and no check is left out', async ()
   expect(await repair(findings)).toEqual([]);
 });
 
+it('a healthy workstation whose daemon runs the relay has nothing wrong', async () => {
+  const outside = patient.outside({ isRun: false });
+  await madeLocal(patient, outside);
+  const findings = await examine(outside);
+  expect(wrong(findings)).toEqual([]);
+  expect(findings).toContainEqual(expect.objectContaining({ check: 'free-plan', state: 'ok' }));
+});
+
+it('the program of config.json is the agent where the PATH has none', async () => {
+  const outside = patient.outside({ isRun: false });
+  const program = `${patient.home}/gemini`;
+  await writeFile(program, '#!/bin/sh\n', { mode: 0o755 });
+  const config = JSON.parse(await readFile(patient.configFile, 'utf8'));
+  await writeFile(patient.configFile, JSON.stringify({ ...config, agents: { gemini: program } }), { mode: 0o600 });
+  outside.env.PATH = '/nowhere';
+  expect(await examine(outside)).toContainEqual({
+    check: 'agents',
+    state: 'ok',
+    evidence: `gemini 0.61.0, ${program}`,
+  });
+});
+
 it('more faults are known than the list that was promised', () => {
   expect(Object.keys(faults).length).toBeGreaterThanOrEqual(30);
 });
 
-describe.each(Object.entries(faults))(
+describe.each(Object.entries({ ...faults, ...localFaults }))(
   '%s',
   (_, { plant, isRun = false, check, state, evidence, repair: step, isFixed, also = [] }) => {
     it('is found, with its repair', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { askWords, ranWords, runningWords, shortWords } from '../../../agent/drivers/tool-words.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 
+const en = textsIn('en');
 const call = (tool: string, input: Record<string, unknown> = {}, server?: string) => ({
   agent: 'gemini',
   tool,
@@ -41,22 +43,18 @@ describe('a tool call in words for a person', () => {
       'run_shell_command of the MCP server lab ran',
     ],
   ])('is named by what it does: %j', (named, asks, runs, short, ran) => {
-    expect([askWords(named), runningWords(named), shortWords(named), ranWords(named)]).toEqual([
-      asks,
-      runs,
-      short,
-      ran,
-    ]);
+    const words = [askWords(named, en), runningWords(named, en), shortWords(named, en), ranWords(named, en)];
+    expect(words).toEqual([asks, runs, short, ran]);
   });
 
   it('has the words of no tool of the agent for a tool of a server with the same name', () => {
-    expect(askWords(call('write_file', { file_path: 'a' }, 'fs'))).toBe('Use write_file of the MCP server fs?');
+    expect(askWords(call('write_file', { file_path: 'a' }, 'fs'), en)).toBe('Use write_file of the MCP server fs?');
   });
 
   it('names no file that would pass for another line, and the end of a long one', () => {
-    expect(askWords(call('write_file', { file_path: 'a?\nWaits 60 min' }))).toBe('Write a file?');
+    expect(askWords(call('write_file', { file_path: 'a?\nWaits 60 min' }), en)).toBe('Write a file?');
     const long = `${'deep/'.repeat(100)}a.ts`;
-    expect(askWords(call('replace', { file_path: long })).length).toBeLessThan(100);
-    expect(askWords(call('replace', { file_path: long }))).toContain('deep/a.ts?');
+    expect(askWords(call('replace', { file_path: long }), en).length).toBeLessThan(100);
+    expect(askWords(call('replace', { file_path: long }), en)).toContain('deep/a.ts?');
   });
 });

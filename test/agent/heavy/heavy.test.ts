@@ -53,26 +53,28 @@ describe('a text', () => {
     const heavy = heavyWith(redaction);
     const here = typesetHere(redactorOf(redaction), maxText);
     const small = large.slice(0, inlineChars);
-    expect(await heavy.typesetterFor(() => maxText).parts(small, 'Markdown')).toEqual(
+    expect(await heavy.typesetterFor(() => ({ maxText, language: 'en' })).parts(small, 'Markdown')).toEqual(
       await here.parts(small, 'Markdown'),
     );
     expect(heavy.threads()).toBe(0);
     for (const mode of ['Markdown', 'MarkdownV2', 'HTML', 'Plain'] as const) {
-      expect(await heavy.typesetterFor(() => maxText).parts(large, mode)).toEqual(await here.parts(large, mode));
+      expect(await heavy.typesetterFor(() => ({ maxText, language: 'en' })).parts(large, mode)).toEqual(
+        await here.parts(large, mode),
+      );
     }
-    expect(await heavy.typesetterFor(() => maxText).clean(large)).toBe(await here.clean(large));
+    expect(await heavy.typesetterFor(() => ({ maxText, language: 'en' })).clean(large)).toBe(await here.clean(large));
     expect([heavy.threads(), failures]).toEqual([1, []]);
   });
 
   it('that cannot be checked in time is not sent, and the next one is rendered as usual', async () => {
     const heavy = heavyWith(slow, 4_000);
-    const parts = await heavy.typesetterFor(() => maxText).parts(large + endless, 'Markdown');
+    const parts = await heavy.typesetterFor(() => ({ maxText, language: 'en' })).parts(large + endless, 'Markdown');
     expect(parts.map(({ text }) => text)).toEqual([
       expect.stringContaining(
         `A text of ${large.length + endless.length} characters could not be checked for secrets in time`,
       ),
     ]);
-    expect(await heavy.typesetterFor(() => maxText).parts(large, 'Plain')).toEqual(
+    expect(await heavy.typesetterFor(() => ({ maxText, language: 'en' })).parts(large, 'Plain')).toEqual(
       await typesetHere(redactorOf(redaction), maxText).parts(large, 'Plain'),
     );
   });
@@ -143,7 +145,10 @@ describe('a thread', () => {
     const why: string[] = [];
     const thread = createThread({ data: { redaction }, deadlineMs: 60_000, onFailed: (each) => why.push(each) });
     expect(
-      await thread.run({ kind: 'parts', input: { text: '*a* '.repeat(4_000_000), mode: 'Markdown', maxText } }),
+      await thread.run({
+        kind: 'parts',
+        input: { text: '*a* '.repeat(4_000_000), mode: 'Markdown', maxText, language: 'en' },
+      }),
     ).toBeUndefined();
     expect(why).toEqual(['ERR_WORKER_OUT_OF_MEMORY']);
     expect(await thread.run({ kind: 'redacted', input: 'x' })).toBe('x');

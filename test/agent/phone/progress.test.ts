@@ -9,7 +9,7 @@ let sent: OutboxItem[];
 let typed: number;
 let muted: boolean;
 let phone: Phone;
-let waits: string | undefined;
+let waits: 'question' | 'dialog' | undefined;
 let progress: TurnActivity;
 
 beforeEach(() => {
@@ -94,16 +94,20 @@ describe('while a turn runs, the phone', () => {
 
   it('is not told that the agent works while the turn waits for the owner', async () => {
     progress.started();
-    waits = 'your answer';
+    waits = 'question';
     await pass(60_000);
     expect({ typed, sent }).toEqual({ typed: 1, sent: [] });
     waits = undefined;
     await pass(1_000);
-    waits = 'your answer';
+    waits = 'question';
     await pass(60_000);
     waits = undefined;
     await pass(5_000);
-    expect(texts()).toEqual(['Working, 1 min 1 s', 'Waits for your answer.', 'Working, 2 min 2 s']);
+    expect(texts()).toEqual([
+      'Working, 1 min 1 s',
+      'Waits for your answer to the question here.',
+      'Working, 2 min 2 s',
+    ]);
   });
 
   it('never gets more edits than a group allows, however many tools run', async () => {

@@ -1,6 +1,8 @@
 // The bot and its pairing against the simulated Telegram: what setup refuses, and what it leaves alone.
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startTelegramSim, type TelegramSim } from '../../../agent/dev/telegram-sim/sim.ts';
 import { setUpBot } from '../../../agent/setup/bot.ts';
 import { pair } from '../../../agent/setup/pairing.ts';
@@ -68,6 +70,30 @@ it.each([
   const error = await setUpBot(worldOf({ token }).world).catch((cause) => cause);
   expect(error).toMatchObject({ code });
   expect(`${error.message} ${error.hint}`).not.toContain(token);
+});
+
+it('Telegram is reached through the proxy of the environment', async () => {
+  const tunnels: string[] = [];
+  const proxy = createServer().on('connect', (request, socket) => {
+    tunnels.push(request.url ?? '');
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  vi.stubEnv('NO_PROXY', '');
+  try {
+    const { world } = worldOf();
+    world.env.TELEGRAM_API_ROOT = 'https://api.telegram.example';
+    await expect(setUpBot(world)).rejects.toMatchObject({
+      code: 'platform_unreachable',
+      hint: expect.stringContaining('HTTPS_PROXY'),
+    });
+    expect(tunnels).toEqual(['api.telegram.example:443']);
+  } finally {
+    vi.unstubAllEnvs();
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 });
 
 it('one tap gives chat and user, and messages that wait are left to the relay', async () => {

@@ -10,6 +10,9 @@ import {
 } from '../../../agent/turns/sprint.ts';
 import type { TurnOutcome } from '../../../agent/turns/view.ts';
 import type { Sprint } from '../../../protocol/sprint.ts';
+import { textsIn } from '../../../protocol/texts.ts';
+
+const en = textsIn('en');
 
 const now = 1_000_000;
 
@@ -52,11 +55,11 @@ describe('an order', () => {
     ['2 --for 90m docs first', { tasks: 2, goal: 'docs first', forMs: 5_400_000 }],
     ['--for 2h', { tasks: 5, goal: '', forMs: 7_200_000 }],
   ])('%j is read', (args, order) => {
-    expect(readOrder(args)).toEqual(order);
+    expect(readOrder(args, en)).toEqual(order);
   });
 
   it.each(['0', '51', '--for soon', '3 --for 5d'])('%j is refused with what is wrong', (args) => {
-    expect(typeof readOrder(args)).toBe('string');
+    expect(typeof readOrder(args, en)).toBe('string');
   });
 });
 
@@ -133,14 +136,14 @@ describe('what the agent is told', () => {
     const { sprint: last, text } = nextTask(sprint({ done: 3, ending: 'maxTasks' }), undefined, now);
     expect(text).toContain('final status');
     expect(step(last, 'All done.')).toEqual({ sprint: last, end: 'maxTasks', warns: false });
-    expect(endText(last, 'maxTasks', now + 120_000)).toBe('Sprint over after 2 min: all 3 tasks are done.');
-    expect(endText({ ...last, done: 2 }, 'maxTasks', now + 120_000)).toBe(
+    expect(endText(last, 'maxTasks', now + 120_000, en)).toBe('Sprint over after 2 min: all 3 tasks are done.');
+    expect(endText({ ...last, done: 2 }, 'maxTasks', now + 120_000, en)).toBe(
       'Sprint over after 2 min, 2 of 3 tasks done: the limit of tasks is reached.',
     );
-    expect(endText(last, 'repeating', now + 3_000)).toBe(
+    expect(endText(last, 'repeating', now + 3_000, en)).toBe(
       'Sprint over after 3 s, 3 of 3 tasks done: the agent repeats its answer. What shall it do?',
     );
-    expect(endText(last, 'stopped', now + 10)).toBe('Sprint over after 1 s, 3 of 3 tasks done: stopped.');
+    expect(endText(last, 'stopped', now + 10, en)).toBe('Sprint over after 1 s, 3 of 3 tasks done: stopped.');
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readCall } from '../../../agent/drivers/gemini/hook-io.ts';
 import { pickUpText, terminalNews, unwakeableNotice } from '../../../agent/turns/terminal.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'gemini-0.61.0', 'hooks');
 
@@ -58,7 +59,10 @@ it.each([
   [{ policy: 'never' as const }, /type anything there\. \("hold" is "never" in config\.json\.\)$/],
 ])('the phone hears how a waiting message will be picked up, with %j', (terminal, text) => {
   expect(
-    pickUpText({ isOpen: true, isTerminal: true, policy: 'auto', wakeable: false, nudgeOff: false, ...terminal }),
+    pickUpText(
+      { isOpen: true, isTerminal: true, policy: 'auto', wakeable: false, nudgeOff: false, ...terminal },
+      textsIn('en'),
+    ),
   ).toMatch(text);
 });
 

@@ -3,6 +3,7 @@
 import { messageId, parseMessageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { Letter, LetterAction } from '../../../protocol/relay-api.ts';
+import type { Texts } from '../../../protocol/texts.ts';
 import type { Core } from '../core.ts';
 import { hasQuota } from '../inbound/quota.ts';
 import { previewOf } from '../notices/words.ts';
@@ -28,25 +29,9 @@ const maxDeadLetters = 50;
 /** `text` = retry as a text, whatever its name is of. */
 type Action = LetterAction['action'] | 'text';
 
-export type DeadLetterResult = 'retried' | 'dropped' | 'done' | 'unknown' | 'full';
+export type DeadLetterResult = keyof Texts['letters']['results'];
 
 const resultOf = { retry: 'retried', text: 'retried', drop: 'dropped' } as const;
-
-export const deadLetterAnswers: Record<DeadLetterResult, string> = {
-  retried: 'Queued again.',
-  dropped: 'Dropped.',
-  done: 'This was done before.',
-  unknown: 'This message is no longer in the mailbox.',
-  full: 'The mailbox is full. Try again when the workstation has taken some messages.',
-};
-
-const reasonOf: Record<string, string> = {
-  expired: 'it waited longer than it may',
-  failed: 'its turn ended without an answer',
-  lost: 'it did not reach the agent',
-  refused: 'you were asked what to do with it',
-  delivered: 'its workstation is away',
-};
 
 export type OwnAction =
   /** `isListed`: a button of the list of `/letters`. */
@@ -76,15 +61,16 @@ export function countDeadLetters(core: Core, row: ProjectRow): number {
   return countDeadMessages(core.sql, row.project, deliveredTo(core, row)) + countDeadKeys(core.sql, row.project);
 }
 
-/** Newest first. */
-export function listDeadLetters(core: Core, number: number): Letter[] {
+/** Newest first; why each was not delivered in the words of these texts. */
+export function listDeadLetters(core: Core, number: number, { letters }: Texts): Letter[] {
   const project = readProject(core.sql, number);
   if (project === undefined) return [];
   const messages = readDeadMessages(core.sql, number, deliveredTo(core, project), maxDeadLetters);
   const inbound = messages.map(({ project, seq, at, body, state }): Letter => {
     const code = state ?? 'delivered';
     const preview = previewOf((JSON.parse(body) as { text: string }).text);
-    const error = { code, reason: reasonOf[code] ?? code };
+    const reasons: Readonly<Record<string, string>> = letters.reasons;
+    const error = { code, reason: reasons[code] ?? code };
     return { id: messageId(core.epoch, project, seq), direction: 'in', project, at, state: code, error, preview };
   });
   const outbound = readDeadKeys(core.sql, number, maxDeadLetters).map((row): Letter => {

@@ -5,7 +5,8 @@ import { messageId, parseMessageId } from '../../../protocol/ids.ts';
 import { readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
-import { actOnDeadLetter, deadLetterAnswers, readOwnAction } from '../dead-letters/dead-letters.ts';
+import { actOnDeadLetter, readOwnAction } from '../dead-letters/dead-letters.ts';
+import { textsOf } from '../language.ts';
 import { listAgain } from '../notices/phone-commands.ts';
 import { answerTap, editText, replaceButtons } from '../outbound/queue.ts';
 import { isAway } from '../poll/ownership.ts';
@@ -20,35 +21,36 @@ type ButtonEvent = InboundEvent & { kind: 'button' };
 
 export function pressButton(core: Core, event: ButtonEvent): Accepted {
   const button = pressedButton(core.sql, event.buttonId);
-  answerTap(core, event, button === undefined ? 'This button has expired.' : press(core, button, event));
+  answerTap(core, event, button === undefined ? textsOf(core).relay.buttonExpired : press(core, button, event));
   return stored(button?.project ?? event.project, { sends: true });
 }
 
 /** Returns the text that the phone shows for a moment. */
 function press(core: Core, button: KnownButton, event: ButtonEvent): string {
   const { project } = button;
+  const { relay, letters } = textsOf(core);
   const own = readOwnAction(button.action);
   if (own === null) return tellDaemon(core, button, event);
   switch (own.verb) {
     case 'retry':
     case 'drop': {
       const result = actOnDeadLetter(core, project, own.id, own.verb);
-      if (own.isListed) editText(core, project, event.ref, listAgain(core, project, deadLetterAnswers[result]));
+      if (own.isListed) editText(core, project, event.ref, listAgain(core, project, letters.results[result]));
       else if (result !== 'full') replaceButtons(core, project, event.ref, []);
-      return deadLetterAnswers[result];
+      return letters.results[result];
     }
     case 'text': {
       const result = actOnDeadLetter(core, project, own.id, 'text');
       if (result !== 'full') replaceButtons(core, project, event.ref, []);
-      return result === 'retried' ? 'Sent to the agent as text.' : deadLetterAnswers[result];
+      return result === 'retried' ? relay.sentAsText : letters.results[result];
     }
     case 'say': {
       settleMisspelled(core, project, own.id);
       replaceButtons(core, project, event.ref, []);
       const reading = readText(own.text, readBotUsername(core));
-      if (reading.kind !== 'relay' && reading.kind !== 'control') return 'This is no command any more.';
+      if (reading.kind !== 'relay' && reading.kind !== 'control') return relay.noCommand;
       const { kind } = carryOut(core, { project, at: event.at, ref: '' }, reading);
-      return kind === 'full' ? 'Not taken: the mailbox is full.' : own.text;
+      return kind === 'full' ? relay.notTaken : own.text;
     }
   }
 }
@@ -63,12 +65,13 @@ function settleMisspelled(core: Core, project: number, id: string): void {
 
 function tellDaemon(core: Core, button: KnownButton, { at, userId, ref }: ButtonEvent): string {
   const { project, action, key, toast, once } = button;
+  const { relay } = textsOf(core);
   const row = openProject(core.sql, project);
   const control = { type: 'button' as const, action, key, userId };
   if (!controlWaits(core.sql, row, control)) {
-    if (!hasQuota(core, controlReserve)) return 'Not recorded: the mailbox is full.';
+    if (!hasQuota(core, controlReserve)) return relay.notRecorded;
     appendRow(core, project, { at, ref: '', kind: 'control', control });
     if (once === 1) replaceButtons(core, project, ref, []);
   }
-  return isAway(core, row) ? 'Recorded. The workstation is away; it acts when it is back.' : (toast ?? 'Recorded.');
+  return isAway(core, row) ? relay.recordedAway : (toast ?? relay.recorded);
 }

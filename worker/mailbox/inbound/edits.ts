@@ -6,6 +6,7 @@ import type { PhoneFile } from '../../../protocol/log.ts';
 import { markedText, type Reading, readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import { readAlbum } from '../tables/albums.ts';
 import { appendRow, findByRef, readRow, setBody, setLogRow } from '../tables/log.ts';
@@ -32,8 +33,7 @@ export function storeEdit(core: Core, event: EditEvent): Accepted {
   }
   if (target === undefined || target.kind === 'control') {
     core.counters.add('unknown_edits');
-    const gone = 'The edited message is no longer in the mailbox. Send the new text as a message.';
-    tellPhone(core, project, gone, {}, 'edit:gone');
+    tellPhone(core, project, textsOf(core).relay.editGone, {}, 'edit:gone');
     return stored(project, { sends: true });
   }
   const words = reading.kind === 'message' ? markedText(event, reading.text) : text;

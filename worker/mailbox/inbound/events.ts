@@ -2,10 +2,10 @@
 
 import { messageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
-import { megabytes } from '../../../protocol/size.ts';
 import { markedText, type Reading, readText } from '../../commands.ts';
 import type { InboundEvent } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { noteLanguage, textsOf } from '../language.ts';
 import { tellUnbound } from '../notices/unbound.ts';
 import { noteDelivery } from '../outbound/outcomes.ts';
 import { followMigration } from '../outbound/platform-state.ts';
@@ -31,6 +31,7 @@ export function acceptEvent(core: Core, event: InboundEvent): Accepted {
       core.counters.add('duplicates');
       return { kind: 'duplicate' };
     }
+    noteLanguage(core, event.language);
     const accepted = storeEvent(core, event);
     // Not stored: the same update must be new when the platform brings it again.
     if (accepted.kind === 'full') forgetUpdate(core.sql, event.dedupeKey);
@@ -134,9 +135,9 @@ function readMessage(core: Core, event: MessageEvent): Reading {
 }
 
 function tellTooLarge(core: Core, { project, tooLarge = [] }: MessageEvent, seq: number): boolean {
+  const { relay, words } = textsOf(core);
   for (const { name, bytes } of tooLarge) {
-    const limit = megabytes(relayLimits.fileDownBytes);
-    const text = `${name} has ${megabytes(bytes)}; a bot can download at most ${limit}. The agent gets only its name.`;
+    const text = relay.tooLarge(name, words.megabytes(bytes), words.megabytes(relayLimits.fileDownBytes));
     tellPhone(core, project, text, { replyTo: messageId(core.epoch, project, seq) });
   }
   return tooLarge.length > 0;

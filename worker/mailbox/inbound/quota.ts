@@ -3,6 +3,7 @@
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { Control } from '../../../protocol/log.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import { appendRow, highestSeq } from '../tables/log.ts';
 import { readProjects } from '../tables/projects.ts';
@@ -30,8 +31,7 @@ export function hasQuota({ sql }: Core, reserve = 0): boolean {
 export function refuseAsFull(core: Core, project: number): Accepted {
   if (getMeta(core.sql, 'full_told') === undefined) {
     setMeta(core.sql, 'full_told', String(core.clock()));
-    const text = 'The mailbox is full. New messages wait at the chat platform until the workstation has taken some.';
-    tellPhone(core, project, text);
+    tellPhone(core, project, textsOf(core).relay.full);
   }
   return { kind: 'full' };
 }
@@ -67,8 +67,7 @@ export function createFloodNotice(core: Core): (project: number) => boolean {
     messages += 1;
     if (told || messages <= floodMessagesPerMinute) return false;
     told = true;
-    const text = `More than ${floodMessagesPerMinute} messages in a minute. All are kept; the agent gets them in order.`;
-    tellPhone(core, project, text);
+    tellPhone(core, project, textsOf(core).relay.flood(floodMessagesPerMinute));
     return true;
   };
 }

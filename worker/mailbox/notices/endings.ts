@@ -3,12 +3,12 @@
 import { messageId } from '../../../protocol/ids.ts';
 import type { ReceiptState } from '../../../protocol/receipts.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { enqueueOwn, tellPhone } from '../outbound/queue.ts';
 import { cacheOf } from '../tables/cache.ts';
 import { addButtons, readOutboxRow } from '../tables/outbox.ts';
 import type { LogRow, ProjectRow } from '../tables/rows.ts';
 import { retryButton } from './retry-button.ts';
-import { messagesText } from './words.ts';
 
 export interface Ending {
   row: LogRow;
@@ -16,25 +16,16 @@ export interface Ending {
 }
 
 /** The ends that the relay tells; another try may help. The daemon tells a failed turn with its error, and why it refused a message. */
-const told = {
-  expired: {
-    one: 'This message expired before the agent took it.',
-    many: (messages: string) => `${messages} expired before the agent took them.`,
-  },
-  lost: {
-    one: 'This message did not reach the agent, in three attempts.',
-    many: (messages: string) => `${messages} did not reach the agent, in three attempts each.`,
-  },
-};
+const told = ['expired', 'lost'] as const;
 
-type ToldState = keyof typeof told;
+type ToldState = (typeof told)[number];
 
 /** Tells the endings that the daemon has just reported. True = a notice waits to be sent. */
 export function tellEndings(core: Core, project: number, endings: readonly Ending[]): boolean {
   const failed = endings.filter(({ state }) => state === 'failed');
   const offered = failed.map(({ row }) => offerRetry(core, row)).includes(true);
   let sends = offered;
-  for (const state of Object.keys(told) as ToldState[]) {
+  for (const state of told) {
     const rows = endings.filter((ending) => ending.state === state).map(({ row }) => row);
     if (rows.length === 0) continue;
     tellEnd(core, project, state, rows.length, rows[0]);
@@ -45,13 +36,13 @@ export function tellEndings(core: Core, project: number, endings: readonly Endin
 
 /** `row` is named when it is the only one. */
 function tellEnd(core: Core, project: number, state: ToldState, count: number, row: LogRow | undefined): void {
-  const { one, many } = told[state];
+  const { relay } = textsOf(core);
   if (count > 1 || row === undefined) {
-    tellPhone(core, project, `${many(messagesText(count))} /letters lists them with Retry.`);
+    tellPhone(core, project, relay[state](count));
     return;
   }
   const id = messageId(core.epoch, row.project, row.seq);
-  tellPhone(core, project, one, { buttons: retryButton(core, project, id), replyTo: id });
+  tellPhone(core, project, relay[`${state}One`], { buttons: retryButton(core, project, id), replyTo: id });
 }
 
 /** A slow stream of expiries is told once an hour. */

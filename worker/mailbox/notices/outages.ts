@@ -1,15 +1,15 @@
 // Notices about an absent workstation: once per outage that messages wait, and on its return how many it took.
 
-import { durationText } from '../../../protocol/duration.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import type { Waiting } from '../tables/cache.ts';
 import { countTaken, countWaitingMessages } from '../tables/log.ts';
 import { zoneOf } from '../tables/projects.ts';
 import type { ProjectRow } from '../tables/rows.ts';
 import { boundText, unboundCursor } from './unbound.ts';
-import { clockText, messagesText } from './words.ts';
+import { clockText } from './words.ts';
 
 /** Into a known outage people often write more than one message; the notice waits for the rest. */
 const gatherMs = 10_000;
@@ -27,13 +27,14 @@ export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting): Pr
   const messages = countWaitingMessages(core.sql, project);
   const seenAt = project.last_seen_at;
   const zone = zoneOf(core.sql, project);
+  const { relay, words } = textsOf(core);
   const seen =
     seenAt === null
-      ? 'No workstation has connected yet.'
-      : `Workstation last seen ${clockText(seenAt, nowMs, zone)} (${durationText(nowMs - seenAt)} ago).`;
-  const until = `${clockText(oldest.expires_at, nowMs, zone)}, in ${durationText(oldest.expires_at - nowMs)}`;
-  const waits = messages === 1 ? '1 message waits; it expires' : `${messages} messages wait; the first expires`;
-  tellPhone(core, project.project, `${seen} ${waits} at ${until}.`);
+      ? relay.neverConnected
+      : relay.lastSeen(clockText(seenAt, nowMs, zone), words.duration(nowMs - seenAt));
+  const left = words.duration(oldest.expires_at - nowMs);
+  const waits = relay.waits(messages, clockText(oldest.expires_at, nowMs, zone), left);
+  tellPhone(core, project.project, `${seen} ${waits}`);
   return { ...project, away_told_at: nowMs, away_cursor: project.cursor };
 }
 
@@ -41,7 +42,7 @@ export function tellOutage(core: Core, project: ProjectRow, oldest: Waiting): Pr
 export function endOutage(core: Core, project: ProjectRow, waiting: number): ProjectRow {
   if (project.away_told_at === null || waiting > 0) return project;
   const messages = countTaken(core.sql, project, Math.max(0, project.away_cursor ?? 0));
-  const back = `The workstation is back: ${messagesText(messages)} delivered.`;
-  tellPhone(core, project.project, project.away_cursor === unboundCursor ? boundText(project, messages) : back);
+  const isBound = project.away_cursor === unboundCursor;
+  tellPhone(core, project.project, isBound ? boundText(core, project, messages) : textsOf(core).relay.back(messages));
   return { ...project, away_told_at: null, away_cursor: null };
 }

@@ -4,6 +4,7 @@
 import { parseMessageId } from '../../../protocol/ids.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { issueButton } from '../tables/buttons.ts';
 import { cacheOf } from '../tables/cache.ts';
 import { readRow } from '../tables/log.ts';
@@ -13,7 +14,7 @@ const remembered = 100;
 /** The button that appends the message again. */
 export function retryButton(core: Core, project: number, deadLetterId: string): OutboundButton[][] {
   if (!core.platform.capabilities.buttons) return [];
-  return [[issueButton(core, project, { label: 'Retry', action: `relay:retry:${deadLetterId}` })]];
+  return [[issueButton(core, project, { label: textsOf(core).relay.retry, action: `relay:retry:${deadLetterId}` })]];
 }
 
 /** For a part that answers a message, and remembers which: the turn of the message may already be reported as failed. */

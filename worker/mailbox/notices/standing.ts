@@ -1,10 +1,10 @@
 // /status, /sessions and /usage in words: where each project stands, by what its daemon told last. Reads only.
 
-import { durationText } from '../../../protocol/duration.ts';
 import { runsOutAt, shareOf } from '../../../protocol/free-plan.ts';
 import { receiptStates } from '../../../protocol/receipts.ts';
 import { needsOwner, type SessionUsage, type Standing } from '../../../protocol/standing.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { readPause } from '../outbound/platform-state.ts';
 import { presentAt } from '../poll/ownership.ts';
 import { readStatus } from '../report.ts';
@@ -13,7 +13,7 @@ import { openProject, readProjects, readStanding, readToday, zoneOf } from '../t
 import type { ProjectRow } from '../tables/rows.ts';
 import { isUnbound, topicName } from '../topics.ts';
 import { bindingText } from './unbound.ts';
-import { amountText, clockText, countText, messagesText, shareText } from './words.ts';
+import { clockText } from './words.ts';
 
 export function statusText(core: Core, number: number): string {
   const nowMs = core.clock();
@@ -22,9 +22,10 @@ export function statusText(core: Core, number: number): string {
   const pause = readPause(core);
   const status = readStatus(core);
   const own = status.projects.find((row) => row.project === number);
+  const { status: said, words } = textsOf(core);
   const ladder = receiptStates.flatMap((state) => {
     const count = own?.ladder[state];
-    return count === undefined ? [] : [`${count} ${state}`];
+    return count === undefined ? [] : [`${count} ${said.states[state]}`];
   });
   const oldest = own?.oldestWaitingAt ?? null;
   const { queued, sending, dead } = status.outbox;
@@ -34,47 +35,43 @@ export function statusText(core: Core, number: number): string {
     ...(standing === null ? [] : standingLines(core, project, standing)),
     seenText(core, project),
     ...(isUnbound(core, project) ? [bindingText(core, number)] : []),
-    `Messages: ${ladder.length === 0 ? 'none' : ladder.join(', ')}.`,
-    ...(oldest === null ? [] : [`The oldest waits for ${durationText(nowMs - oldest)}.`]),
-    ...(standing === null || standing.waiting === 0
-      ? []
-      : [`${messagesText(standing.waiting)} on the workstation, for the agent's next turn or tool.`]),
-    `Answers: ${queued + sending} waiting, ${dead} could not be sent.`,
-    ...(deadCount === 0 ? [] : [`Not delivered: ${deadCount}, see /letters.`]),
-    ...(pause === null ? [] : [`Sending pauses until ${clockText(pause.untilAt, nowMs, zone)}: ${pause.code}.`]),
+    said.messages(ladder.join(', ')),
+    ...(oldest === null ? [] : [said.oldest(words.duration(nowMs - oldest))]),
+    ...(standing === null || standing.waiting === 0 ? [] : [said.onWorkstation(standing.waiting)]),
+    said.answers(queued + sending, dead),
+    ...(deadCount === 0 ? [] : [said.letters(deadCount)]),
+    ...(pause === null ? [] : [said.pause(clockText(pause.untilAt, nowMs, zone), pause.code)]),
   ].join('\n');
 }
 
 function standingLines(core: Core, project: ProjectRow, standing: Standing): string[] {
   const { folder, machine, agent, session, away, present, follow, approvals, sprint } = standing;
-  const named = [`${folder} on ${machine}`, ...(agent === undefined ? [] : [agent])].join(', ');
+  const { relay, status } = textsOf(core);
+  const named = [relay.place(folder, machine), ...(agent === undefined ? [] : [agent])].join(', ');
   const modes = [
-    `away ${away ? 'on' : 'off'}${present === undefined ? '' : `, ${present ? 'somebody' : 'nobody'} at the terminal`}`,
-    ...(follow === undefined ? [] : [`follow ${follow}`]),
-    `approvals ${approvals}`,
-    ...(sprint === undefined ? [] : [`sprint: ${sprint}`]),
+    away ? status.away.on : status.away.off,
+    ...(present === undefined ? [] : [present ? status.present : status.absent]),
+    ...(follow === undefined ? [] : [status.follow(follow)]),
+    status.approvals(approvals),
+    ...(sprint === undefined ? [] : [status.sprint(sprint.done, sprint.tasks)]),
   ];
   const doing = doingText(core, project, standing);
   return [
-    `${named}${session === undefined ? ', no session yet' : `, session ${session}`}`,
+    `${named}, ${session === undefined ? status.noSession : status.session(session)}`,
     // The daemon is silent now: this is what it told last.
-    isOnline(core, project) ? `Now: ${doing}.` : `When last seen: ${doing}.`,
-    `Modes: ${modes.join(', ')}.`,
+    isOnline(core, project) ? status.now(doing) : status.whenSeen(doing),
+    status.modes(modes.join(', ')),
   ];
 }
 
 /** What goes on, what somebody has to answer first. */
 function doingText(core: Core, project: ProjectRow, { doing, sinceAt, dialog, asked, agent }: Standing): string {
   const since = clockText(sinceAt, core.clock(), zoneOf(core.sql, project));
-  const words = {
-    idle: `idle since ${since}`,
-    turn: `a turn runs since ${since}`,
-    waiting: `waits for you since ${since}`,
-  };
+  const { status } = textsOf(core);
   return [
-    ...(dialog === undefined ? [] : [`a dialog is open at the desk: “${dialog}”`]),
-    ...(asked === 0 ? [] : [`${countText(asked, 'question')} for you above`]),
-    agent === undefined ? 'waits for the first turn' : words[doing],
+    ...(dialog === undefined ? [] : [status.dialog(dialog)]),
+    ...(asked === 0 ? [] : [status.asked(asked)]),
+    agent === undefined ? status.firstTurn : status[doing](since),
   ].join('; ');
 }
 
@@ -83,42 +80,45 @@ function isOnline(core: Core, project: ProjectRow): boolean {
 }
 
 function seenText(core: Core, project: ProjectRow): string {
-  if (isOnline(core, project)) return 'Workstation: connected.';
+  const { status, words } = textsOf(core);
+  if (isOnline(core, project)) return status.connected;
   const seenAt = project.last_seen_at;
-  if (seenAt === null) return 'Workstation: never seen.';
+  if (seenAt === null) return status.neverSeen;
   const nowMs = core.clock();
   const at = clockText(seenAt, nowMs, zoneOf(core.sql, project));
-  return `Workstation: last seen ${at}, ${durationText(nowMs - seenAt)} ago.`;
+  return status.lastSeen(at, words.duration(nowMs - seenAt));
 }
 
 /** All projects of the chat: who needs the owner first, then who is online, then by name. */
 export function sessionsText(core: Core, here: number): string {
+  const { relay, status } = textsOf(core);
   const rows = readProjects(core.sql).filter((row) => row.daemon_id !== null || isUnbound(core, row));
-  if (rows.length === 0) return 'No workstation has connected yet.';
+  if (rows.length === 0) return relay.neverConnected;
   const lines = rows
     .map((row) => ({ row, standing: readStanding(row), online: isOnline(core, row) }))
     .map((each) => ({ ...each, needs: each.online && each.standing !== null && needsOwner(each.standing) }))
     .sort((a, b) => Number(b.needs) - Number(a.needs) || Number(b.online) - Number(a.online))
     .map(({ row, standing, online, needs }) => {
-      const place = row.project === here ? 'here' : topicName(row);
-      return `${needs ? '❗ needs you: ' : ''}${sessionText(core, row, standing, place, online)}`;
+      const place = row.project === here ? status.here : topicName(core, row);
+      return `${needs ? status.needsYou : ''}${sessionText(core, row, standing, place, online)}`;
     });
-  return fitting(lines, core.platform.capabilities.maxText);
+  return fitting(core, lines);
 }
 
 function sessionText(core: Core, row: ProjectRow, standing: Standing | null, place: string, online: boolean): string {
+  const { relay, status } = textsOf(core);
   if (row.daemon_id === null) {
     const waiting = countWaitingMessages(core.sql, row);
-    const kept = waiting === 0 ? '' : ` ${messagesText(waiting)} kept.`;
-    return `${place}: no project.${kept} ${bindingText(core, row.project)}`;
+    const kept = waiting === 0 ? [] : [status.kept(waiting)];
+    return [status.noProject(place), ...kept, bindingText(core, row.project)].join(' ');
   }
-  const gone = row.topic_gone_at === null ? '' : ', whose topic is gone: its answers come to the main chat';
-  const seen = online ? 'online' : `offline. ${seenText(core, row)}`;
+  const gone = row.topic_gone_at === null ? '' : `, ${status.topicGone}`;
+  const seen = online ? status.online : status.offline(seenText(core, row));
   if (standing === null) return `${place}: ${seen}${gone}`;
   const { folder, machine, agent, session } = standing;
-  const who = agent === undefined ? '' : ` ${agent}${session === undefined ? '' : `, session ${session}`};`;
-  const doing = online ? `online;${who} ${doingText(core, row, standing)}` : seen;
-  return `${folder} on ${machine} (${place}${gone}): ${doing}`;
+  const who = agent === undefined ? '' : ` ${agent}${session === undefined ? '' : `, ${status.session(session)}`};`;
+  const doing = online ? `${status.online};${who} ${doingText(core, row, standing)}` : seen;
+  return `${relay.place(folder, machine)} (${place}${gone}): ${doing}`;
 }
 
 /** What the sessions of the project did today, and the day's share of the free plan. */
@@ -130,38 +130,35 @@ export function usageText(core: Core, number: number): string {
   const share = shareOf(readToday(core), core.platform.chatIds.length);
   const outAt = runsOutAt(share, nowMs);
   const zone = zoneOf(core.sql, project);
-  const { workerRequests, objectRequests, rowsWritten, gigabyteSeconds } = share;
-  return fitting(
-    [
-      ...(standing === null ? [] : [`Today in ${standing.folder} on ${standing.machine}:`]),
-      ...sessions.map(sessionUsageText),
-      ...(sessions.length === 0 ? ['No turn today.'] : []),
-      `Relay: ${shareText(share.share)} of today's free plan (${share.of}; ` +
-        `${workerRequests} requests to the Worker, ${objectRequests} to the mailbox, ${rowsWritten} rows written, ` +
-        `${Math.round(gigabyteSeconds)} GB-s).`,
-      ...(outAt === null
-        ? []
-        : [`At this pace it is used up at ${clockText(outAt, nowMs, zone)}: idle polls are slowed down.`]),
-    ],
-    core.platform.capabilities.maxText,
-  );
+  const { relay, status, words } = textsOf(core);
+  const { workerRequests: worker, objectRequests: mailbox, rowsWritten: rows, gigabyteSeconds } = share;
+  const used = { worker, mailbox, rows, time: Math.round(gigabyteSeconds) };
+  return fitting(core, [
+    ...(standing === null ? [] : [status.today(relay.place(standing.folder, standing.machine))]),
+    ...sessions.map((each) => sessionUsageText(core, each)),
+    ...(sessions.length === 0 ? [status.noTurn] : []),
+    status.relay(words.share(share.share), status.limits[share.limit], used),
+    ...(outAt === null ? [] : [status.runsOut(clockText(outAt, nowMs, zone))]),
+  ]);
 }
 
-function sessionUsageText({ session, agent, turns, tokens, context }: SessionUsage): string {
+function sessionUsageText(core: Core, { session, agent, turns, tokens, context }: SessionUsage): string {
+  const { status, words } = textsOf(core);
   return [
-    `${agent}, session ${session}: ${countText(turns, 'turn')}`,
-    ...(tokens === undefined ? [] : [`${amountText(tokens)} tokens`]),
-    ...(context === undefined ? [] : [`context ${shareText(context)} full`]),
+    `${agent}, ${status.session(session)}: ${words.turns(turns)}`,
+    ...(tokens === undefined ? [] : [status.tokens(words.amount(tokens))]),
+    ...(context === undefined ? [] : [status.context(words.share(context))]),
   ].join(', ');
 }
 
 /** As many lines as one message takes. */
-function fitting(lines: readonly string[], maxText: number): string {
+function fitting(core: Core, lines: readonly string[]): string {
+  const { maxText } = core.platform.capabilities;
   const kept: string[] = [];
   let length = 0;
   for (const line of lines) {
     length += line.length + 1;
-    if (length > maxText - 20) return [...kept, `and ${lines.length - kept.length} more.`].join('\n');
+    if (length > maxText - 20) return [...kept, textsOf(core).status.more(lines.length - kept.length)].join('\n');
     kept.push(line);
   }
   return kept.join('\n');

@@ -2,11 +2,11 @@
 
 import { bindCommand } from '../../../protocol/commands.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import { openProject, readStanding, saveProject } from '../tables/projects.ts';
 import type { ProjectRow } from '../tables/rows.ts';
 import { isUnbound, topicName } from '../topics.ts';
-import { messagesText } from './words.ts';
 
 /** Stands in `away_cursor` when the phone was told that no project is bound. */
 export const unboundCursor = -1;
@@ -15,9 +15,10 @@ export const unboundCursor = -1;
 const everyMs = 3_600_000;
 
 /** The command that binds a project to the topic, or to the main chat. */
-export function bindingText({ platform, chatId }: Core, project: number): string {
+export function bindingText(core: Core, project: number): string {
+  const { platform, chatId } = core;
   const chat = platform.chatIds.length > 1 ? chatId : undefined;
-  return `To bind one, run in its folder: ${bindCommand(project, chat)}`;
+  return textsOf(core).relay.bind(bindCommand(project, chat));
 }
 
 /** Answers a message in a topic without a project. True = the phone is told now. */
@@ -25,7 +26,9 @@ export function tellUnbound(core: Core, project: number): boolean {
   const row = openProject(core.sql, project);
   const nowMs = core.clock();
   if (!isUnbound(core, row) || nowMs - (row.away_told_at ?? 0) < everyMs) return false;
-  const text = `No project is bound to ${project === 0 ? 'the main chat' : 'this topic'}. Your message is kept and goes to the one that gets bound within its time. ${bindingText(core, project)}`;
+  const { relay } = textsOf(core);
+  const unbound = project === 0 ? relay.unboundChat : relay.unboundTopic;
+  const text = `${unbound} ${relay.keptUntilBound} ${bindingText(core, project)}`;
   tellPhone(core, project, text, {}, 'unbound:');
   // In place of the notice that the workstation is away.
   saveProject(core, { ...row, away_told_at: nowMs, away_cursor: unboundCursor });
@@ -35,29 +38,30 @@ export function tellUnbound(core: Core, project: number): boolean {
 /** Answers a command that has nothing to act on. True = there is no project. */
 export function refuseUnbound(core: Core, project: number): boolean {
   if (!isUnbound(core, openProject(core.sql, project))) return false;
-  const text = `No project is bound here, so this does nothing. ${bindingText(core, project)}`;
+  const text = `${textsOf(core).relay.nothingBound} ${bindingText(core, project)}`;
   tellPhone(core, project, text, {}, 'unbound:command');
   return true;
 }
 
 /** The first words of a project to its topic, once what waited there is taken. */
-export function boundText(row: ProjectRow, messages: number): string {
+export function boundText(core: Core, row: ProjectRow, messages: number): string {
+  const { relay } = textsOf(core);
   const standing = readStanding(row);
-  const who = standing === null ? 'A project' : `${standing.folder} on ${standing.machine}`;
-  return `${who} is bound here now: ${messagesText(messages)} delivered.`;
+  const who = standing === null ? relay.someProject : relay.place(standing.folder, standing.machine);
+  return relay.bound(who, messages);
 }
 
 /** Once for each topic that the platform no longer has. */
 export function tellTopicGone(core: Core, project: number): void {
   const row = openProject(core.sql, project);
   const standing = readStanding(row);
-  const who = standing === null ? topicName(row) : `${standing.folder} on ${standing.machine}`;
-  const text = `The topic of ${who} is gone. Its answers come here. Reply to one of them to write to it, or bind the project to another topic.`;
-  tellPhone(core, 0, text);
+  const { relay } = textsOf(core);
+  const who = standing === null ? topicName(core, row) : relay.place(standing.folder, standing.machine);
+  tellPhone(core, 0, relay.topicGone(who));
 }
 
 /** What stands above a message that is not in its own topic. */
-export function displacedHead(row: ProjectRow): string {
+export function displacedHead(core: Core, row: ProjectRow): string {
   const standing = readStanding(row);
-  return `[${standing?.folder ?? topicName(row)}]\n`;
+  return `[${standing?.folder ?? topicName(core, row)}]\n`;
 }

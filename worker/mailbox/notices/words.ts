@@ -1,4 +1,4 @@
-// Times and counts in words for the phone. Pure.
+// Times as the clocks of the workstation show them, and the first words of a text. Pure.
 
 /** `14:02` on the clocks of `zone`, an IANA name; `14:02 UTC` without one. With the date when it was another day there. */
 export function clockText(atMs: number, nowMs: number, zone: string | undefined): string {
@@ -43,29 +43,6 @@ function makeClock(zone: string | undefined): Clock {
     if (zone === undefined) throw error;
     return makeClock(undefined);
   }
-}
-
-/** `1 message`, `3 messages`. */
-export function messagesText(count: number): string {
-  return countText(count, 'message');
-}
-
-/** `1 task`, `3 tasks`. */
-export function countText(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
-}
-
-/** `840`, `12.3k`, `1.2M`. */
-export function amountText(amount: number): string {
-  if (amount < 1_000) return String(amount);
-  const [value, unit] = amount < 999_950 ? [amount / 1_000, 'k'] : [amount / 1_000_000, 'M'];
-  return `${value < 100 ? Math.round(value * 10) / 10 : Math.round(value)}${unit}`;
-}
-
-/** `7 %`, `0.3 %`. */
-export function shareText(share: number): string {
-  const percent = share * 100;
-  return `${percent > 0 && percent < 1 ? Math.max(0.1, Math.round(percent * 10) / 10) : Math.round(percent)} %`;
 }
 
 const previewChars = 60;

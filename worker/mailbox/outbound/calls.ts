@@ -1,9 +1,10 @@
 // A row of the outbox as a call of the platform: its chat, its ids, and only the features that it has and did not refuse.
 
-import { offeredForms } from '../../../protocol/commands.ts';
 import { parseMessageId } from '../../../protocol/ids.ts';
 import type { OutboundCall } from '../../platform.ts';
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
+import { menuIn } from '../notices/phone-commands.ts';
 import { displacedHead } from '../notices/unbound.ts';
 import { readRow } from '../tables/log.ts';
 import {
@@ -17,15 +18,14 @@ import {
 import { openProject } from '../tables/projects.ts';
 import { targetChat } from './platform-state.ts';
 
-const menu = offeredForms.map(({ form, help }) => ({ name: form, help }));
-
 /** Null = the platform has nothing to do: no menu, no edit of progress, or a message for buttons that it has not taken. */
 export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   const stored = JSON.parse(row.call) as StoredCall;
   const { capabilities } = core.platform;
   if (stored.kind === 'acknowledge') return stored;
   const chatId = targetChat(core);
-  if (stored.kind === 'menu') return capabilities.menu ? { kind: 'menu', chatId, commands: menu } : null;
+  if (stored.kind === 'menu')
+    return capabilities.menu ? { kind: 'menu', chatId, commands: menuIn(textsOf(core)) } : null;
   if (stored.kind === 'buttons') {
     const ref = 'ref' in stored ? stored.ref : readOutboxRow(core.sql, row.project, stored.key, stored.part)?.ref;
     return ref && capabilities.edit ? { kind: 'buttons', chatId, ref, buttons: stored.buttons } : null;
@@ -34,7 +34,7 @@ export function resolveCall(core: Core, row: OutboxRow): OutboundCall | null {
   const project = openProject(core.sql, row.project);
   const isDisplaced = dropped.includes('topic') || project.topic_gone_at !== null;
   const text = {
-    ...headed(stored, isDisplaced ? displacedHead(project) : '', capabilities.maxText),
+    ...headed(stored, isDisplaced ? displacedHead(core, project) : '', capabilities.maxText),
     ...(dropped.includes('entities') ? { entities: [] } : {}),
     buttons: capabilities.buttons ? stored.buttons : [],
   };

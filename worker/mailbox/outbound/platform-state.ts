@@ -1,6 +1,7 @@
 // Facts from the platform that outlast a call: the present chat id, and a pause of all sending.
 
 import type { Core } from '../core.ts';
+import { textsOf } from '../language.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
 import { tellPhone } from './queue.ts';
 
@@ -38,8 +39,5 @@ export function endCredentialPause(core: Core): boolean {
 export function followMigration(core: Core, toChatId: string): void {
   if (targetChat(core) === toChatId) return;
   setMeta(core.sql, 'migrated_to', toChatId);
-  const text =
-    `This group is now a supergroup with the id ${toChatId}. Waiting answers come here. ` +
-    `To be heard here, put ${toChatId} into ${core.platform.chatSetting} of the relay and bind the project again.`;
-  tellPhone(core, 0, text);
+  tellPhone(core, 0, textsOf(core).relay.migrated(toChatId, core.platform.chatSetting));
 }

@@ -4,6 +4,7 @@ import { errorBody } from '../../../protocol/errors.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { PollAnswer, PollRequest } from '../../../protocol/relay-api.ts';
 import type { Core } from '../core.ts';
+import { languageOf } from '../language.ts';
 import { countExpired, tellEndings } from '../notices/endings.ts';
 import { endOutage } from '../notices/outages.ts';
 import { cacheOf } from '../tables/cache.ts';
@@ -130,5 +131,6 @@ function phoneOf(core: Core): Phone {
   const { name, capabilities } = platform;
   const messageEveryMs = Math.max(...Object.values(platform.ratesOf(chatId)).map(({ refillMs }) => refillMs));
   const topics = readTopics(core) ?? false;
-  return { ...capabilities, topics, platform: name, owner: platform.ownerOf(chatId), messageEveryMs };
+  const language = languageOf(core);
+  return { ...capabilities, topics, platform: name, language, owner: platform.ownerOf(chatId), messageEveryMs };
 }

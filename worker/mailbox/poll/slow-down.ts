@@ -1,12 +1,12 @@
 // Slower idle polls while the day's share of the free plan runs out, and one word to the phone about that. A person's message costs
 // what it always does.
 
-import { durationText } from '../../../protocol/duration.ts';
 import { type DayName, freePlan, restOfDayMs, runsOutAt, shareOf } from '../../../protocol/free-plan.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
 import type { SlowDown } from '../../../protocol/relay-api.ts';
 import type { Core } from '../core.ts';
-import { clockText, shareText } from '../notices/words.ts';
+import { textsOf } from '../language.ts';
+import { clockText } from '../notices/words.ts';
 import { tellPhone } from '../outbound/queue.ts';
 import { openProject, readProjects, readToday, zoneOf } from '../tables/projects.ts';
 import { getMeta, setMeta } from '../tables/schema.ts';
@@ -46,10 +46,10 @@ export function tellSlowDown(core: Core): boolean {
   setMeta(core.sql, 'cost_told', use.day);
   const zone = zoneOf(core.sql, openProject(core.sql, 0));
   const restMs = restOfDayMs(nowMs);
-  const text =
-    `The relay has used ${shareText(share.share)} of today's free plan of Cloudflare (${share.of}); at this pace it is used up at ` +
-    `${clockText(outAt, nowMs, zone)}. Until ${clockText(nowMs + restMs, nowMs, zone)} (in ${durationText(restMs)}) idle polls are ` +
-    'slower: a message may take up to a minute longer. /usage shows the share.';
+  const { relay, status, words } = textsOf(core);
+  const [out, midnight] = [outAt, nowMs + restMs].map((at) => clockText(at, nowMs, zone)) as [string, string];
+  const limit = status.limits[share.limit];
+  const text = relay.runsOut(words.share(share.share), limit, out, midnight, words.duration(restMs));
   tellPhone(core, 0, text, {}, 'cost:');
   return true;
 }

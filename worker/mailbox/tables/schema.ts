@@ -4,7 +4,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { cacheOf } from './cache.ts';
 import type { Sql } from './sql.ts';
 
-const storageVersion = 4;
+const storageVersion = 5;
 
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -84,6 +84,8 @@ type MetaKey =
   | 'dedupe_turn'
   /** `{name, at}`: how groups address this bot. */
   | 'username'
+  /** The language of the chat. */
+  | 'language'
   /** The list of commands that the phone offers. */
   | 'menu'
   /** `{on, at}`: whether the chat has topics. */

@@ -59,7 +59,7 @@ describe('/status', () => {
       away: true,
       present: false,
       follow: 'auto',
-      sprint: '1 of 3 tasks done',
+      sprint: { done: 1, tasks: 3 },
       dialog: 'Delete it?',
     });
     expect(await asked(bench, '/status')).toBe(

@@ -1,0 +1,45 @@
+// German: the help of each command, and what answers one that is written wrongly.
+
+import type { commands as english } from '../en/commands.ts';
+
+export const commands: typeof english = {
+  help: {
+    status: 'wie es um Agent, Turn und Nachrichten steht',
+    sessions: 'alle Projekte dieses Chats, und welches dich braucht',
+    usage: 'Turns und Tokens von heute, und was das Relay kostet',
+    letters: 'nicht zugestellte Nachrichten, zum Nochmal-Senden oder Verwerfen',
+    ping: 'prüfen, ob das Relay antwortet',
+    language: 'die Sprache dieses Chats',
+    language_en: 'English',
+    language_de: 'Deutsch',
+    stop: 'den laufenden Schritt beenden, dann anhalten',
+    abort: 'beim nächsten Tool anhalten',
+    sprint: 'bis zu n Aufgaben selbständig abarbeiten',
+    away: 'am Ende jedes Turns auf deine Nachricht warten',
+    away_off: 'nicht mehr warten: die Tastatur ist frei',
+    follow: 'ob hier ankommt, was du am Terminal beginnst',
+    follow_auto: 'nur, solange du nicht dort bist',
+    follow_always: 'alles',
+    follow_never: 'nichts',
+    approvals: 'welche Tools dich hier fragen, bevor sie laufen',
+    approvals_risky: 'Tools, die Schaden anrichten können, fragen dich',
+    approvals_all: 'jedes Tool fragt dich',
+    approvals_off: 'kein Tool fragt dich hier',
+    later: 'eine Nachricht für das Ende des laufenden Turns aufheben',
+    continue: 'freigeben, was ein STOP zurückgehalten hat',
+    mute: 'nicht zeigen, was der Agent gerade tut',
+    mute_off: 'wieder zeigen, was der Agent gerade tut',
+    help: 'diese Liste',
+  },
+  intro: 'Was du hier schreibst, bekommt der Coding-Agent in deinem Terminal.',
+  reactions: '👀 im Postfach oder auf dem Rechner, ✍ beim Agent, 👍 beantwortet, 👎 nicht beantwortet.',
+  workflows:
+    'Jedes andere /name startet den Workflow dieses Namens im Projekt. //name gibt /name unverändert an den Agent.',
+  chat: (id) => `Chat-Id: ${id}.`,
+  chatAndTopic: (id, topic) => `Chat-Id: ${id}, Topic: ${topic}.`,
+  pong: 'pong',
+  language: (name, others) => `Dieser Chat spricht ${name}. ${others} ändert das.`,
+  languageSet: 'Dieser Chat spricht jetzt Deutsch.',
+  languageUnknown: (forms) => `Möglich ist ${forms}.`,
+  or: 'oder',
+};

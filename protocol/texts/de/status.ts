@@ -1,0 +1,95 @@
+// German: /status, /sessions, /usage and /letters.
+
+import type { status as english, letters as englishLetters } from '../en/status.ts';
+import { words } from './words.ts';
+
+const { messages, questions } = words;
+
+export const status: typeof english = {
+  states: {
+    stored: 'gespeichert',
+    delivered: 'zugestellt',
+    taken: 'abgeholt',
+    injected: 'beim Agent',
+    answered: 'beantwortet',
+    failed: 'fehlgeschlagen',
+    expired: 'abgelaufen',
+    lost: 'verloren',
+    refused: 'zurückgegeben',
+    dead: 'nicht gesendet',
+  },
+  messages: (ladder) => `Nachrichten: ${ladder || 'keine'}.`,
+  oldest: (time) => `Die älteste wartet seit ${time}.`,
+  onWorkstation: (count) => `${messages(count)} auf dem Rechner, für den nächsten Turn oder das nächste Tool.`,
+  answers: (waiting, dead) => `Antworten: ${waiting} unterwegs, ${dead} nicht gesendet.`,
+  letters: (count) => `Nicht zugestellt: ${count}, siehe /letters.`,
+  pause: (until, code) => `Senden pausiert bis ${until}: ${code}.`,
+  noSession: 'noch keine Session',
+  session: (id) => `Session ${id}`,
+  now: (doing) => `Jetzt: ${doing}.`,
+  whenSeen: (doing) => `Zuletzt gesehen: ${doing}.`,
+  modes: (modes) => `Modi: ${modes}.`,
+  away: { on: 'away an', off: 'away aus' },
+  present: 'jemand am Terminal',
+  absent: 'niemand am Terminal',
+  follow: (mode) => `follow ${mode}`,
+  approvals: (mode) => `approvals ${mode}`,
+  sprint: (done, tasks) => `Sprint: ${done} von ${tasks} Aufgaben erledigt`,
+  idle: (since) => `untätig seit ${since}`,
+  turn: (since) => `ein Turn läuft seit ${since}`,
+  waiting: (since) => `wartet auf dich seit ${since}`,
+  firstTurn: 'wartet auf den ersten Turn',
+  dialog: (title) => `am Rechner ist ein Dialog offen: „${title}“`,
+  asked: (count) => `weiter oben ${count === 1 ? 'wartet' : 'warten'} ${questions(count)} auf dich`,
+  connected: 'Rechner: verbunden.',
+  neverSeen: 'Rechner: noch nie gesehen.',
+  lastSeen: (clock, ago) => `Rechner: zuletzt gesehen ${clock}, vor ${ago}.`,
+  here: 'hier',
+  needsYou: '❗ braucht dich: ',
+  noProject: (place) => `${place}: kein Projekt.`,
+  kept: (count) => `${messages(count)} ${count === 1 ? 'liegt' : 'liegen'} bereit.`,
+  topicGone: 'dessen Topic es nicht mehr gibt: die Antworten kommen in den Hauptchat',
+  online: 'online',
+  offline: (seen) => `offline. ${seen}`,
+  more: (count) => `und ${count} weitere.`,
+  today: (place) => `Heute in ${place}:`,
+  noTurn: 'Heute noch kein Turn.',
+  relay: (share, limit, { worker, mailbox, rows, time }) =>
+    `Relay: ${share} des heutigen Gratiskontingents (${limit}; ` +
+    `${worker} Anfragen an den Worker, ${mailbox} ans Postfach, ${rows} Zeilen geschrieben, ${time} GB-s).`,
+  runsOut: (at) => `In diesem Tempo ist es um ${at} aufgebraucht: solange nichts los ist, wird seltener abgefragt.`,
+  limits: {
+    workerRequests: 'Anfragen an den Worker',
+    objectRequests: 'Anfragen an Durable Objects',
+    rowsRead: 'gelesene Zeilen',
+    rowsWritten: 'geschriebene Zeilen',
+    activeMs: 'Laufzeit der Durable Objects',
+  },
+  tokens: (amount) => `${amount} Tokens`,
+  context: (share) => `Kontext zu ${share} voll`,
+};
+
+export const letters: typeof englishLetters = {
+  none: 'Hier ist nichts: jede Nachricht ist angekommen oder unterwegs.',
+  title: 'Nicht zugestellte Nachrichten:',
+  byHand: 'Schreib /letters retry ID oder /letters drop ID.',
+  needsId: (verb) => `Schreib /letters ${verb} ID; die Ids stehen unter /letters.`,
+  toAgent: 'an den Agent',
+  toYou: 'an dich',
+  retry: (position) => `${position} nochmal`,
+  drop: (position) => `${position} verwerfen`,
+  reasons: {
+    expired: 'sie hat zu lange gewartet',
+    failed: 'ihr Turn endete ohne Antwort',
+    lost: 'sie kam nicht beim Agent an',
+    refused: 'du wurdest gefragt, was damit geschehen soll',
+    delivered: 'ihr Rechner ist weg',
+  },
+  results: {
+    retried: 'Wird nochmal gesendet.',
+    dropped: 'Verworfen.',
+    done: 'Das ist schon erledigt.',
+    unknown: 'Diese Nachricht liegt nicht mehr im Postfach.',
+    full: 'Das Postfach ist voll. Versuch es wieder, wenn der Rechner etwas abgeholt hat.',
+  },
+};
