@@ -17,6 +17,11 @@ export interface Binding {
   readonly project: number;
 }
 
+export interface AgentCommand {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export interface RedactConfig {
   readonly secrets: boolean;
   readonly cards: boolean;
@@ -49,6 +54,8 @@ export interface Config {
   readonly sprintText: string | undefined;
   /** Coding agents by their name: absolute path of the program, for a service, whose PATH is short. */
   readonly agents: Readonly<Record<string, string>>;
+  /** Commands that speak ACP, by the name of the coding agent: in place of the one that wa-sync knows, or of one that it does not know. */
+  readonly agentCommands: Readonly<Record<string, AgentCommand>>;
   /** `WA_MAILBOX_DIR`: the folder with one mailbox folder per project, in place of `mailboxFolder` in each project. Only the daemon reads it. */
   readonly mailboxDir: string | undefined;
 }
@@ -79,7 +86,7 @@ export function loadConfig(input: ConfigInput): Config {
     presence: presence(check.object(raw.presence, 'presence') ?? {}, check),
     follow: check.oneOf(raw.follow, 'follow', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
     sprintText: check.string(raw.sprintText, 'sprintText'),
-    agents: agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
+    ...agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
   });
 }
@@ -213,14 +220,36 @@ function binding(value: unknown, key: string, check: Checker): Binding {
   return { dir: resolve(dir), mailbox, project: check.integer(entry.project, `${key}.project`, 0, 2 ** 53 - 1) ?? 0 };
 }
 
-function agentPrograms(raw: Json, check: Checker): Config['agents'] {
-  const expected = 'the absolute path of a program';
-  return Object.fromEntries(
-    Object.entries(raw).map(([name, value]) => {
-      const path = check.needText(value, `agents.${name}`, expected);
-      return [name, isAbsolute(path) ? path : check.wrong(`agents.${name}`, expected, value)];
-    }),
-  );
+const agentName = /^[a-z][a-z0-9-]{0,31}$/;
+
+function agentPrograms(raw: Json, check: Checker): Pick<Config, 'agents' | 'agentCommands'> {
+  const expected = 'the absolute path of a program, or {"command": [...], "env": {...}}';
+  const agents: Record<string, string> = {};
+  const agentCommands: Record<string, AgentCommand> = {};
+  for (const [name, value] of Object.entries(raw)) {
+    const key = `agents.${name}`;
+    if (!agentName.test(name)) check.wrong(key, 'named by a word of lower case letters, digits and hyphens', value);
+    if (isObject(value)) agentCommands[name] = agentCommand(value, key, check);
+    else {
+      const path = check.needText(value, key, expected);
+      agents[name] = isAbsolute(path) ? path : check.wrong(key, expected, value);
+    }
+  }
+  return { agents, agentCommands };
+}
+
+function agentCommand(raw: Json, key: string, check: Checker): AgentCommand {
+  const { command, env, ...others } = raw;
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined)
+    check.wrong(`${key}.${unknown}`, 'absent: only "command" and "env" are known', others[unknown]);
+  const words = check.list(command, `${key}.command`);
+  if (words.length === 0) check.wrong(`${key}.command`, 'a list of texts, the program first', command);
+  const variables = Object.entries(check.object(env, `${key}.env`) ?? {});
+  return {
+    command: words.map((word, index) => check.needText(word, `${key}.command[${index}]`)),
+    env: Object.fromEntries(variables.map(([name, value]) => [name, check.needText(value, `${key}.env.${name}`)])),
+  };
 }
 
 const maxAwayAfter = 24 * 3600;

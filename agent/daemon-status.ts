@@ -34,6 +34,15 @@ export interface LastEvents {
   hook: number | null;
 }
 
+export interface OwnedStatus {
+  agent: string;
+  /** Null = the agent has not named it yet. */
+  session: string | null;
+  state: 'starting' | 'open';
+  mode: string | null;
+  model: string | null;
+}
+
 export interface ProjectStatus {
   dir: string;
   files: string;
@@ -55,6 +64,8 @@ export interface ProjectStatus {
   transcript: string | null;
   turnRuns: boolean;
   held: boolean;
+  /** The session that the daemon runs itself; null = none. */
+  owned?: OwnedStatus | null;
   sprint: { done: number; tasks: number } | null;
   away: boolean;
   /** Turns at the terminal that the phone was not told of. */

@@ -44,9 +44,16 @@ export const phoneCommands = [
   command('mute', '', 'hide the progress of a turn', 'daemon', {
     choices: { on: '', off: 'show the progress of a turn again' },
   }),
+  command('new', '[agent] [text]', 'a new session, run on the workstation for you', 'daemon'),
+  command('resume', '[latest, number, id, words]', 'open an earlier session', 'daemon'),
+  command('cancel', '', 'end the running prompt of such a session', 'daemon'),
+  command('end', '', 'end such a session: a terminal gets your messages again', 'daemon'),
+  command('agents', '', 'the coding agents of this machine, and what a session from here costs', 'daemon'),
+  command('model', '[name|number]', 'the model of a session that you began here', 'daemon'),
+  command('mode', '[name|number]', 'what such a session may do without asking', 'daemon'),
+  command('skills', '[enable|disable NAME]', 'the skills of the coding agent', 'daemon'),
+  command('thoughts', '', 'what the agent thought in such a session', 'daemon'),
   command('help', '', 'this list', 'relay', { aliases: ['start'] }),
-  command('new', '', 'a new session', 'planned'),
-  command('resume', '', 'an earlier session', 'planned'),
   command('full', '', 'the whole last answer', 'planned'),
 ] as const;
 

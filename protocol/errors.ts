@@ -64,6 +64,8 @@ const codes = {
   account_needed: { retryable: false },
   other_bot: { retryable: false },
   child_failed: { retryable: false },
+  agent_login: { retryable: false },
+  conflict: { retryable: true },
   needs_input: { retryable: false },
   cancelled: { retryable: false },
   pairing_expired: { retryable: false },

@@ -34,6 +34,7 @@ const standingSchema: v.GenericSchema<Standing> = v.object({
   zone: text(standingLimits.zone),
   agent: v.exactOptional(name),
   session: v.exactOptional(session),
+  owned: v.exactOptional(name),
   doing: v.picklist(doings),
   sinceAt: count,
   dialog: v.exactOptional(text(standingLimits.dialog)),

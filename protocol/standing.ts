@@ -39,6 +39,8 @@ export interface Standing {
   agent?: string;
   /** The start of the session's id. */
   session?: string;
+  /** The daemon runs the session itself: in this mode and with this model, as far as the agent says. Absent = the session of a terminal. */
+  owned?: string;
   doing: Doing;
   /** When that began, by the workstation's clock; epoch milliseconds. */
   sinceAt: number;

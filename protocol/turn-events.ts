@@ -15,6 +15,8 @@ export interface HookCall {
   transcript: string | undefined;
   cwd: string;
   event: TurnEvent;
+  /** The daemon runs the session itself, and says this in place of a hook. */
+  owned?: true;
 }
 
 export type TurnEvent =
@@ -26,7 +28,14 @@ export type TurnEvent =
   | { type: 'modelRequest'; texts: readonly string[] }
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what
    * it asks the person at the desk. */
-  | { type: 'gate'; tool: string; input: Record<string, unknown>; server: string | undefined; asks?: string }
+  | {
+      type: 'gate';
+      tool: string;
+      input: Record<string, unknown>;
+      server: string | undefined;
+      asks?: string;
+      mustAsk?: true;
+    }
   /**
    * The host shows its own dialog for a tool in this moment, and takes the first answer, from there or from here. None decides nothing.
    * `hidesDialog` = the dialog appears only when there was no answer. `why` = the agent's reason.
@@ -60,10 +69,14 @@ export type TurnEvent =
   | { type: 'dialog'; dialog: HostDialog }
   /** Something that the person in the terminal sees, too. */
   | { type: 'notice'; text: string }
+  /** An owned session waits for its next prompt: a turn that is open has ended without an answer, and `why` says why. */
+  | { type: 'ready'; why?: string }
+  /** A text can join the running turn of an owned session now. */
+  | { type: 'steerable' }
   /** Known, and of no use to the rules. */
   | { type: 'other' };
 
-/** How a turn ended otherwise than with an answer. */
+/** What the host says of an end beside the answer. */
 export interface TurnFailure {
   /** The host's error: the turn failed, whatever text came with it. */
   error?: string;
@@ -71,6 +84,8 @@ export interface TurnFailure {
   cancelled?: true;
   /** The host takes no next prompt from this end, so nothing is held there. */
   last?: true;
+  /** The answer is of this turn alone; absent = it may be joined to those of the turns before it in a chain of continuations. */
+  alone?: true;
 }
 
 export interface HostDialog {

@@ -61,7 +61,8 @@ export function createBudgeting(options: BudgetingOptions) {
     const hash = createHash('sha256').update(`${project.key} ${id}`).digest('hex').slice(0, 32);
     const text = budget.usedUp(limit(texts));
     const buttons = [[{ label: budget.more, action: `${budgetPrefix}${id}`, once: true as const }]];
-    await options.send({ ...textItem(`budget_${hash}`, 'approval', text), buttons });
+    const key = `budget_${hash}`;
+    if (!project.outbox.has(key)) await options.send({ ...textItem(key, 'approval', text), buttons });
     return {
       deny: `Today's budget of wa-sync is used up (${limit(textsIn('en'))}); the owner was asked on the phone.`,
     };

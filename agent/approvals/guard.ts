@@ -31,6 +31,7 @@ import { toolsOf } from './danger/call.ts';
 import { knownPlaces } from './danger/surroundings.ts';
 import { createDialogs, dialogPrefix } from './dialogs.ts';
 import type { Gates } from './gate-files.ts';
+import { createOwnedAsks } from './owned/owned-asks.ts';
 import { createPermissions } from './permissions.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
@@ -43,7 +44,7 @@ import {
   userPolicyName,
 } from './policy/policy.ts';
 import { headAndTail, hideBy, type Shows, textItem } from './question/question.ts';
-import { type GateHost, hashOf } from './question/questions.ts';
+import { type Decision, type GateHost, hashOf } from './question/questions.ts';
 import { createUngated, type ToolOfCall } from './ungated.ts';
 
 export interface GuardDeps {
@@ -66,6 +67,8 @@ export interface GuardIo {
   mailboxDir: string;
   prepare(): Promise<void>;
   send(item: OutboxItem): Promise<void>;
+  /** A text, already without secrets, as a file. */
+  sendFile(name: string, text: string, caption: string): Promise<void>;
   /** See `Turns.cancelled`. */
   onCancelled(why: string): void;
   /** A person sits at the terminal. */
@@ -134,19 +137,41 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
   };
   const audit = createAudit({ dir: mailboxDir, prepare, redact: (text) => hide(text).text, clock, log });
   const budgets = createBudgeting({ project, record, send, meterTokens, policies: policiesFor, clock });
+  function auditDecision({ text, before, ...decision }: Decision & { option?: string }): void {
+    const line = async () => ({
+      kind: 'decision' as const,
+      ...decision,
+      ...(text === undefined ? {} : { text: await auditText(text) }),
+      ...(before === undefined ? {} : { before: await auditText(before) }),
+    });
+    audit.write(line());
+  }
+  const auditDialog = ({
+    text,
+    ...line
+  }: {
+    answer: string;
+    by: string;
+    session: string;
+    title: string;
+    text: string;
+  }) => audit.write(auditText(text).then((shown) => ({ kind: 'dialog' as const, ...line, text: shown })));
+  const asking = { project, record, send, show, policies, judge: deps.judge, shows, clock, log };
+  const fixed = knownPlaces(config.dirs, homedir());
   const approvals = await createApprovals({
-    ...{ project, record, send, show, policies, judge: deps.judge, shows, isInteractive, clock, log },
-    fixed: knownPlaces(config.dirs, homedir()),
-    audit({ text, before, ...decision }) {
-      const line = async () => ({
-        kind: 'decision' as const,
-        ...decision,
-        ...(text === undefined ? {} : { text: await auditText(text) }),
-        ...(before === undefined ? {} : { before: await auditText(before) }),
-      });
-      audit.write(line());
-    },
+    ...asking,
+    fixed,
+    isInteractive,
+    audit: auditDecision,
     onMode: (next) => gates.set(key, next),
+  });
+  const owned = createOwnedAsks({
+    ...asking,
+    fixed,
+    refusalOf: approvals.refusalOf,
+    auditDecision,
+    auditAnswer: auditDialog,
+    sendFile: io.sendFile,
   });
   const dialogs = createDialogs({
     project,
@@ -154,8 +179,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     send,
     shows,
     refusalOf: approvals.refusalOf,
-    audit: ({ text, ...line }) =>
-      audit.write(auditText(text).then((shown) => ({ kind: 'dialog' as const, ...line, text: shown }))),
+    audit: auditDialog,
     keysFor: (agent) => workstationOf(agent)?.dialogs,
     // A key that is pressed for the owner is no sign of a person.
     terminal: { screen: terminalScreen, press: (pid, key) => keys.typing(pid, () => pressInTerminal(pid, key)) },
@@ -211,10 +235,11 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
 
   const stops = new Set<string>();
   let stopInFile: string | undefined;
-  function onStop(line: { what: string; id: string; by?: string }, by: 'owner' | 'file'): Promise<void> {
+  async function onStop(line: { what: string; id: string; by?: string }, by: 'owner' | 'file'): Promise<void> {
     audit.write({ kind: 'stop', ...line });
     after.hurry();
-    return approvals.stopAll(by);
+    await approvals.stopAll(by);
+    await owned.cancel();
   }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {
@@ -237,9 +262,19 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
   }
 
   return {
-    /** See `createApprovals`. */
-    editing: approvals.editing,
-    runInstead: approvals.runInstead,
+    /** What a text of the owner may be meant for: the question whose Edit… was tapped, or a form that waits for a text. */
+    expects(): { id: string; as: 'command' | 'answer' } | undefined {
+      const command = approvals.editing();
+      if (command !== undefined) return { id: command, as: 'command' };
+      const answer = owned.writing();
+      return answer === undefined ? undefined : { id: answer, as: 'answer' };
+    },
+    /** Uses a text so. Undefined = done; a text = why not. */
+    use: (id: string, userId: string, text: string): Promise<string | undefined> =>
+      owned.writing() === id ? owned.use(id, userId, text) : approvals.runInstead(id, userId, text),
+    /** What sessions that the daemon owns ask of the owner. */
+    owned,
+    refusalOf: approvals.refusalOf,
     /** The dialogs of the coding agent in its terminal. */
     dialogs,
     /** Every call, before anything is decided about it. */
@@ -301,6 +336,8 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
         const text = await dialogs.answer(said.action, said.userId);
         return text === undefined ? [] : [textItem(`reply_${id}`, 'reply', text)];
       }
+      const ofOwned = await owned.answer(control);
+      if (ofOwned) return ofOwned;
       const before = approvals.mode();
       const items = await approvals.answer(control);
       if (approvals.mode() !== before) audit.write({ kind: 'mode', mode: approvals.mode() });
@@ -326,7 +363,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     /** `policies`: whose policies say something; `problems`: what of them could not be read when they were last looked at. */
     status: () => ({
       mode: approvals.mode(),
-      asked: approvals.waiting(),
+      asked: approvals.waiting() + owned.waiting(),
       policies: active,
       problems: [...policyProblems, ...switches],
     }),

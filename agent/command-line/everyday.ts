@@ -75,6 +75,22 @@ export function addEverydayGroup(
     .action((value: string) => steer('away', value));
 
   program
+    .command('run')
+    .description('let the daemon run a session of a coding agent, which your phone steers')
+    .argument('[text]', 'a first text; the agent is told that it came from this machine')
+    .option('--agent <name>', 'which coding agent (default: the one used last)')
+    .option('--session <id>', 'open an earlier session: its id, latest, or words of its title')
+    .option('--new', 'a new session (the default)')
+    .option('--mode <id>', "the agent's mode; /mode on the phone lists them")
+    .option('--model <id>', 'the model; /model on the phone lists them')
+    .action(async (text, options) => (await import('../commands/owned.ts')).runCommand(text, options, context));
+  program
+    .command('attach')
+    .description('open the session that the daemon runs in this terminal; the daemon lets go of it')
+    .option('--print', 'only print the command')
+    .action(async (options) => (await import('../commands/owned.ts')).attachCommand(options, context));
+
+  program
     .command('send')
     .description('send a status update or a file to the phone')
     .argument('[text]', 'Markdown, or the caption of the file; - reads it from stdin')

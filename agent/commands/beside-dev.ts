@@ -11,7 +11,7 @@ import type { CommandContext } from './context.ts';
 
 /** The commands that ask a running daemon, or work on what it serves. */
 export const daemonCommands: ReadonlySet<string> = new Set(
-  'status doctor logs down stop sprint away send letters mcp approvals audit policy'.split(' '),
+  'status doctor logs down stop sprint away run attach send letters mcp approvals audit policy'.split(' '),
 );
 
 /**

@@ -5,7 +5,7 @@ import { nearShare } from '../../protocol/free-plan.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
-import type { DaemonStatus, ProjectStatus } from '../daemon-status.ts';
+import type { DaemonStatus, OwnedStatus, ProjectStatus } from '../daemon-status.ts';
 import type { SessionUsage } from '../drivers/session-file.ts';
 import type { Line } from '../screen.ts';
 import { span } from '../span.ts';
@@ -143,7 +143,7 @@ function projectPart(project: ProjectStatus, view: StatusView): Row[] {
 }
 
 function sessionText(
-  { session, turnRuns, held, present, withheld = 0, dialog }: ProjectStatus,
+  { session, turnRuns, held, owned, present, withheld = 0, dialog }: ProjectStatus,
   usage?: SessionUsage,
 ): string {
   if (session === null) return 'none yet, the next turn of the coding agent is the first';
@@ -151,6 +151,7 @@ function sessionText(
   const share = usage?.contextShare;
   return [
     session,
+    ...(owned ? [ownedText(owned)] : []),
     doing,
     ...(dialog ? [`a dialog at the desk asks: ${dialog}`] : []),
     ...(present === false ? ['nobody at the terminal'] : []),
@@ -159,6 +160,11 @@ function sessionText(
     ...(usage && usage.tokens > 0 ? [`${usage.tokens.toLocaleString('en-US')} tokens`] : []),
     ...(share === undefined ? [] : [`context ${Math.round(share * 100)} %`]),
   ].join(', ');
+}
+
+function ownedText({ agent, state, mode, model }: OwnedStatus): string {
+  const of = [mode === null ? [] : `mode ${mode}`, model === null ? [] : `model ${model}`].flat();
+  return `run by wa-sync (${[agent, ...of, ...(state === 'starting' ? ['starting'] : [])].join(', ')})`;
 }
 
 function modesText({ away, sprint, follow, approvals }: ProjectStatus): string {

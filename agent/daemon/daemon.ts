@@ -16,6 +16,7 @@ import { http } from '../http.ts';
 import { openJournal } from '../journal/journal.ts';
 import { createHookApp, type HookRun, type SteerAction } from '../local-server/app.ts';
 import { createMcpRoutes } from '../local-server/mcp-routes.ts';
+import { createOwnedRoutes } from '../local-server/owned-routes.ts';
 import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
@@ -32,6 +33,7 @@ import { isInteractive } from '../terminal.ts';
 import { accountReminder } from './account-reminder.ts';
 import { readSigningKey } from './daemon-id.ts';
 import { createHookCalls } from './hook-calls.ts';
+import { type OwnedAgents, ownedAgents } from './owned-agents.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { createRecentHooks } from './recent-hooks.ts';
 import { growingRedactor, moveRelay } from './relay-move.ts';
@@ -58,6 +60,8 @@ export interface DaemonOptions {
   inboxLockMs?: number;
   /** Whether a process is a person's terminal; a test without one says so itself. */
   isInteractive?(pid: number, agent: string): Promise<boolean>;
+  /** The coding agents of sessions that the daemon runs itself; a test has scripted ones. */
+  ownedAgents?: OwnedAgents;
   /** Keys of a person; a test without a terminal says so itself. */
   keys?: Keys;
 }
@@ -75,7 +79,7 @@ const jumpMs = 10_000;
 
 /** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_version`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, client, clock, log } = options;
+  const { config, client, version, platform, clock, log } = options;
   refuseDoubles(options.bindings, config.file);
   const files = stateFiles(config.dirs.state);
   const lock = await lockDaemon(files.lock);
@@ -118,6 +122,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       outages: createOutages({ log, clock }),
       isAlive,
       surroundings: surroundings(options.version),
+      ownedAgents: options.ownedAgents ?? ownedAgents({ config, env: process.env, platform, version, log }),
       keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??
@@ -185,7 +190,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         onHello: async ({ id, cwd }) => (await servedBy(cwd)).hello(id),
         onSteer,
       },
-      createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
+      {
+        ...createMcpRoutes(async (cwd) => (await servedBy(cwd)).mcp),
+        ...createOwnedRoutes(async (cwd) => (await servedBy(cwd)).owned.orders),
+      },
     );
     const server = http.createServer(listener(app));
     // Closed before anything is served: what a dead daemon has closed must not open in between.

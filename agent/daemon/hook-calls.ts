@@ -38,6 +38,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     if (call.event.type === 'sessionEnd' && pid !== undefined) {
       project.mcp.sessionEnded(pid).catch((cause) => log('error', 'leases not given back', { error: String(cause) }));
     }
+    if (pid !== undefined && project.owned.sessions.isOwn(pid)) return {};
     const { guard, turns } = project;
     guard.sees(call);
     const answerMs = hookLimits.answerMs * slowness;

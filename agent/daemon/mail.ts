@@ -3,6 +3,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { mailboxFolder } from '../../protocol/files.ts';
+import type { Shows } from '../approvals/question/question.ts';
 import type { Binding, Config } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
 import { maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
@@ -10,9 +11,11 @@ import type { Log } from '../log.ts';
 import { createInbox } from '../mailbox/inbox.ts';
 import type { OpenMailbox } from '../mailbox/open.ts';
 import type { Signer } from '../mailbox/signing.ts';
+import type { OwnedEvent } from '../owned/owned.ts';
 import { stateFiles } from '../paths.ts';
 import { createNotifier } from '../phone/notify.ts';
 import { createProgress, waitsFor } from '../phone/progress.ts';
+import { createTurnDetails } from '../phone/turn-details.ts';
 import { createWorkflowNames } from '../phone/workflow-names.ts';
 import { createAttachments } from '../relay/attachments.ts';
 import type { Address, RelayClient } from '../relay/client.ts';
@@ -32,6 +35,7 @@ export interface MailDeps {
   inboxLockMs: number | undefined;
   redact: Redact;
   typesetter: Typesetter;
+  shows: Shows;
   clock: () => number;
   random: () => number;
   log: Log;
@@ -129,14 +133,23 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     lookAgain: onFetched,
   });
 
+  const details = createTurnDetails({
+    typesetter,
+    changes: deps.shows.diff,
+    keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
+  });
   const progress = createProgress({
     send: async (item) => {
       await client.outbox({ ...address, items: [item] });
     },
+    keep: (item) => outbox.send(item),
+    keys: () => project.outbox.keys(),
+    offers: details.offers,
     typing: () => client.typing(address),
     muted: () => project.settings.get('muted') ?? false,
     waitsFor: () => waitsFor(project),
     redact,
+    typesetter,
     phone: () => project.phone,
     clock,
     log,
@@ -178,5 +191,13 @@ export function createMail(parts: MailParts, deps: MailDeps) {
     log,
   });
 
-  return { inbox, outbox, outcomes, notifier, progress, attachments, names };
+  /** What the agent of a session that the daemon owns says, for the message that is edited in place and for what is asked of it later. */
+  function streamed(event: OwnedEvent): void {
+    const slot = progress.slot();
+    if (slot === undefined) return;
+    progress.event(event);
+    details.see(slot, event);
+  }
+
+  return { inbox, outbox, outcomes, notifier, progress, details, streamed, attachments, names };
 }

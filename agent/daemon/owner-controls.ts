@@ -14,18 +14,23 @@ import type { Log } from '../log.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import { answerControl, replyKey } from '../phone/controls.ts';
 import type { HeldTexts } from '../phone/held-texts.ts';
+import type { OwnedCommands } from '../phone/owned-commands.ts';
 import { keepText } from '../relay/documents.ts';
 import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import type { Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
+import type { OwnedPart } from './owned.ts';
 
 export interface OwnerControlsOptions {
+  /** What concerns sessions that the daemon runs itself. */
+  sessions: Pick<OwnedPart, 'answer'>;
   project: ProjectState;
   journal: Journal;
   guard: Pick<Guard, 'answer' | 'dialogs'>;
   held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
+  owned: OwnedCommands;
   inbox: Pick<InboxSync, 'refresh'>;
   outbox: Pick<OutboxSync, 'send' | 'sendDocument'>;
   /** Folders of the state directory. */
@@ -39,7 +44,8 @@ export interface OwnerControlsOptions {
 const english = textsIn('en');
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, steering, inbox, outbox, files, typesetter, clock, log } = options;
+  const { project, journal, guard, held, steering, sessions, owned, inbox, outbox, files, typesetter, clock, log } =
+    options;
   const p = project.key;
 
   async function spend(control: ControlRow): Promise<void> {
@@ -49,11 +55,19 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
       return;
     }
+    const ofOwned = await sessions.answer(control);
+    if (ofOwned !== undefined) {
+      const parts = [{ text: ofOwned, entities: [] }];
+      await outbox.send({ key: replyKey(control.id), class: 'reply', parts });
+      await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
+      return;
+    }
     // Answered before; it is spent when it has had its effect.
     const isStop = control.control.type === 'stop' || control.control.type === 'abort';
     if (isStop && project.outbox.has(replyKey(control.id))) return;
     const reply = await answerControl(control, {
       steering,
+      owned,
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,

@@ -22,18 +22,24 @@ import { watchFiles } from '../mailbox/watch.ts';
 import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
+import { createOwnedCommands } from '../phone/owned-commands.ts';
 import type { Keys } from '../presence.ts';
-import { isOver, pidSpace } from '../process.ts';
+import { keepText } from '../relay/documents.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
-import { createLeases } from '../session/leases.ts';
-import { createMcp, type Mcp } from '../session/mcp.ts';
+import type { Typesetter } from '../relay/render.ts';
+import type { Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
 import { isServerProcess } from '../terminal.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
+import { createOwned, type OwnedPart } from './owned.ts';
+import type { OwnedAgents } from './owned-agents.ts';
+import { createOwnedDesk } from './owned-desk.ts';
 import { createOwnerControls } from './owner-controls.ts';
+import { createPolling } from './polling.ts';
+import { statusOf } from './project-status.ts';
 import { createPromptQueue } from './prompt-queue.ts';
 import { createStanding, type Surroundings } from './standing.ts';
 
@@ -46,6 +52,7 @@ export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
   isAlive(pid: number): boolean;
   surroundings: Surroundings;
   keys: Keys;
+  ownedAgents: OwnedAgents;
 }
 
 export interface RunningProject {
@@ -63,6 +70,8 @@ export interface RunningProject {
   /** See `hello` of agent/phone. */
   hello(id: string): Promise<HelloState>;
   readonly mcp: Mcp;
+  /** The session that the daemon runs itself. */
+  readonly owned: OwnedPart;
   status(): ProjectStatus;
   /** Tells the relay soon where the project stands, when that has changed. Called by the daemon's clock. */
   stands(): void;
@@ -106,7 +115,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const { place, prepare } = mailbox;
   await given.hold(place.dir, binding.dir);
 
-  const { inbox, outbox, outcomes, notifier, progress, attachments, names } = createMail(
+  const { inbox, outbox, outcomes, notifier, progress, details, streamed, attachments, names } = createMail(
     {
       project,
       address,
@@ -159,7 +168,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,
-    routes: () => [mcp.route],
+    cancelOwned: () => owned.sessions.cancel(),
+    routes: () => [owned.sessions.route, mcp.route],
     holdPolicy: config.hold,
     sprintText: config.sprintText,
     clock,
@@ -184,45 +194,36 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     void attachments.fetch();
   });
 
-  const leases = createLeases({
-    project,
-    journal,
-    inbox,
-    exclusive: turns.exclusive,
-    // Processes of a container cannot be asked; what they hold comes back with their connection, or in time.
-    isGone: (holder) => holder.space === pidSpace() && isOver(holder),
-    // The name that the client gave itself stands in it.
-    tell: (item) =>
-      outbox.send({ ...item, parts: item.parts.map(({ text, entities }) => ({ text: deps.redact(text), entities })) }),
-    onReceipts: () => pull?.nudge(),
-    clock,
-    log,
-  });
-  const mcp = createMcp({
-    mailbox: address.mailbox,
-    leases,
-    queue: (items) => outbox.send(...items),
-    outcome: async (id, timeoutMs, signal) => project.outbox.get(id)?.end ?? outcomes.wait(id, timeoutMs, signal),
-    typing: () => client.typing(address),
+  const { leases, mcp } = createPolling({
+    ...{ project, journal, client, inbox, outbox, outcomes, turns, address, clock, log },
+    redact: deps.redact,
     typesetter: deps.typesetter,
-    clock,
+    onReceipts: () => pull?.nudge(),
   });
 
   const guard = await guardProject(binding, deps, {
     mailboxDir: place.dir,
     prepare,
     send: (item) => outbox.send(item),
+    sendFile: async (name, text, caption) => outbox.sendDocument(await keepText(files.documents, name, text, caption)),
     onCancelled: (why) => turns.cancelled(why),
     isPresent: () => turns.status().present === true,
     seenAt: () => turns.seenAt(),
+  });
+
+  const owned = createOwned({
+    ...{ project, journal, binding, guard, turns, streamed, clock, log },
+    agents: deps.ownedAgents,
+    tell: notifier.tell,
+    isAlive: deps.isAlive,
   });
 
   const held = createHeldTexts({
     project,
     journal,
     send: (item) => outbox.send(item),
-    editing: guard.editing,
-    runInstead: guard.runInstead,
+    expects: guard.expects,
+    use: guard.use,
     async onReleased(ids) {
       await turns.steering.arrived(ids);
       void catchUp();
@@ -241,6 +242,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     guard,
     held,
     steering: turns.steering,
+    sessions: owned,
+    owned: createOwnedCommands({
+      desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession }),
+      details,
+      refusalOf: guard.refusalOf,
+      redact: deps.redact,
+    }),
     inbox,
     outbox,
     files,
@@ -249,36 +257,16 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
-  function status(): ProjectStatus {
-    const relay = pull?.current() ?? { state: 'connecting' as const };
-    return {
-      dir: binding.dir,
-      files: place.dir,
-      filesNote: mailbox.note ?? null,
-      mailbox: binding.mailbox,
-      project: binding.project,
-      relay: relay.state,
-      ...(relay.state === 'failing' ? { error: relay.error.code, hint: relay.error.hint } : {}),
-      waiting: project.waiting.size + project.fetching.size,
-      leased: leases.list(),
-      unsent: project.openKeys.size,
-      cursor: project.cursor,
-      ...turns.status(),
-      agent: session.agent ?? null,
-      transcript: session.path ?? null,
-      last: { ...last },
-      usage: usage.sessions(),
-      approvals: guard.status(),
-      inboxTrouble: inbox.trouble() ?? null,
-      outboxTrouble: outbox.trouble() ?? null,
-    };
-  }
+  const status = () =>
+    statusOf({ binding, mailbox, project, pull, leases, turns, owned, session, last, usage, guard, inbox, outbox });
 
+  await progress.closeInterrupted();
   // The file shows what the journal has before the relay is asked for more.
   await inbox.refresh();
   await outbox.scan();
   // What hooks did while no daemon ran.
   await turns.checkProcess().catch((cause) => log('error', 'turn not taken up', { error: (cause as Error).message }));
+  await owned.sessions.start();
   const running = startPull({
     project,
     address,
@@ -322,17 +310,25 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     else void outbox.scan();
   });
 
+  /** The process of an owned session ends first: what it leaves is told while the turns still hear. */
+  async function stop(): Promise<void> {
+    await owned.sessions.stop();
+    await turns.stop();
+  }
+
   return {
     binding,
     pull: running,
     turns: {
       ...turns,
-      handle(call, host) {
+      async handle(call, host) {
         last.hook = clock();
         if (call.transcript) session = { agent: call.agent, path: call.transcript };
         usage.note(call);
+        await owned.sees(call, host.pid);
         return turns.handle(call, host);
       },
+      stop,
     },
     guard,
     held,
@@ -342,10 +338,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     tell: (about, textOf) => notifier.tell(about, textOf(phoneTexts(project))),
     hello: (id) => hello(id, { project, outbox, dir: binding.dir }),
     mcp,
+    owned,
     status,
     stands: () => running.stands(),
     async stop() {
-      await turns.stop();
+      await stop();
       watcher.stop();
       attachments.stop();
       progress.ended(false);

@@ -7,8 +7,8 @@ import { WaError } from '../../protocol/errors.ts';
 import type { Config } from '../config.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import { withoutSecrets } from '../process.ts';
+import { programOnPath } from '../programs.ts';
 import type { PromptQueue } from '../session/types.ts';
-import { programOnPath } from '../setup/programs.ts';
 
 /** Measured below 0.3 s; a machine may be busy. */
 const limitMs = 20_000;

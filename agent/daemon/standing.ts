@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import { oneLine } from '../../protocol/lines.ts';
 import { type Doing, type SessionUsage, type Standing, standingLimits } from '../../protocol/standing.ts';
-import type { ProjectStatus } from '../daemon-status.ts';
+import type { OwnedStatus, ProjectStatus } from '../daemon-status.ts';
 import { driverOf } from '../drivers/registry.ts';
 
 /** The machine, and what no status says. */
@@ -39,6 +39,7 @@ export function createStanding(
       zone: named(zone),
       ...(agent === null || session === null ? {} : { agent: named(titleOf(agent)) }),
       ...(session === null ? {} : { session: shortId(session) }),
+      ...(status.owned ? { owned: named(choicesOf(status.owned)) } : {}),
       doing,
       sinceAt,
       ...(dialog ? { dialog: oneLine(redact(dialog), standingLimits.dialog - 1) } : {}),
@@ -52,6 +53,10 @@ export function createStanding(
       usage: usage.slice(0, standingLimits.sessions).map(shown),
     };
   };
+}
+
+function choicesOf({ mode, model }: OwnedStatus): string {
+  return [mode === null ? [] : `mode ${mode}`, model === null ? [] : `model ${model}`].flat().join(', ');
 }
 
 function shown({ session, agent, ...counts }: SessionUsage): SessionUsage {

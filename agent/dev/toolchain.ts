@@ -1,12 +1,11 @@
 // Finds a Node of at least `minimumNodeMajor` and Miniflare for the embedded relay: the installed ones (in the repository), else
 // installs them once into the cache directory. Never touches the project or a global installation.
 
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
+import { installFolder, type NpmError, runNpm } from '../fs/npm-folder.ts';
 
 /** The only place with these versions for an installed package; a test compares them with package.json. */
 export const toolchainVersions = { miniflare: '5.20261023.3-beta', node: '22.23.2' } as const;
@@ -65,7 +64,12 @@ export async function findToolchain(options: ToolchainOptions): Promise<Toolchai
   const missing = [...(cached.miniflare ? [] : [miniflare]), ...(cached.node ? [] : [node])];
   say(`The embedded relay needs ${missing.join(' and ')}: installing into ${dir}, once.`);
   // All packages, so that the new directory is complete.
-  await installInto(dir, isNewEnough ? [miniflare] : [miniflare, node], install);
+  const all = isNewEnough ? [miniflare] : [miniflare, node];
+  await installFolder(
+    dir,
+    (fresh) => install(fresh, all),
+    () => isComplete(inCache()),
+  );
   const installed = inCache();
   if (isComplete(installed)) return installed;
   throw needsNode(`${installed.node ? 'miniflare' : nodePackage()} is not usable after its installation into ${dir}`);
@@ -90,40 +94,10 @@ function nodeBinary(place: string): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** Installs next to the target and renames, so that an interrupted or concurrent installation leaves no incomplete directory. */
-async function installInto(
-  dir: string,
-  packages: string[],
-  install: (dir: string, packages: string[]) => Promise<void>,
-): Promise<void> {
-  await mkdir(dirname(dir), { recursive: true });
-  const fresh = await mkdtemp(`${dir}.new-`);
-  try {
-    await install(fresh, packages);
-    await rm(dir, { recursive: true, force: true });
-    await rename(fresh, dir);
-  } finally {
-    await rm(fresh, { recursive: true, force: true });
-  }
-}
-
-function npmInstall(dir: string, packages: string[]): Promise<void> {
+async function npmInstall(dir: string, packages: string[]): Promise<void> {
   const options = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
-  const args = ['install', '--prefix', dir, ...options, ...packages];
-  return new Promise((resolve, reject) => {
-    const windows = process.platform === 'win32';
-    // On Windows npm is a script that only a shell runs. No argument comes from outside, but the directory needs quotes.
-    const quoted = windows ? args.map((arg) => (arg.includes(' ') ? `"${arg}"` : arg)) : args;
-    const child = spawn('npm', quoted, { cwd: dir, shell: windows, stdio: ['ignore', 'ignore', 'pipe'] });
-    let complaint = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-500);
-    });
-    child.on('error', (cause) => reject(needsNode(`npm does not start: ${cause.message}`)));
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(needsNode(`npm install of ${packages.join(' ')} ended with code ${code}: ${complaint.trim()}`));
-    });
+  await runNpm(['install', '--prefix', dir, ...options, ...packages], dir).catch((cause: NpmError) => {
+    throw needsNode(cause.isMissing ? cause.message : `installing ${packages.join(' ')}: ${cause.message}`);
   });
 }
 

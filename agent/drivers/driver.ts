@@ -212,6 +212,8 @@ export interface Workstation {
   queue?(session: { id: string; transcript: string | undefined }, prompt: string): QueueRun;
   /** The host's dialogs, where a key in the terminal answers them. */
   readonly dialogs?: Dialogs;
+  /** Arguments of the host's own command that switches a skill. */
+  skillArgs?(skill: string, on: boolean): readonly string[];
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
 }

@@ -2,8 +2,8 @@
 
 import { oneLine } from '../../protocol/lines.ts';
 import type { Texts } from '../../protocol/texts.ts';
+import { toolsByAgent } from './any-agent.ts';
 import type { Act, Input } from './driver.ts';
-import { driverOf } from './registry.ts';
 
 export interface NamedCall {
   agent: string;
@@ -20,7 +20,7 @@ const targetChars = 4_000;
 export function askWords(call: NamedCall, { tools }: Texts): string {
   const act = actOf(call);
   if (act === undefined) return tools.asksOther(toolName(call, tools));
-  const file = driverOf(call.agent)?.tools.file(call.input);
+  const file = toolsByAgent(call.agent)?.file(call.input);
   // A name with a line break could pass for another line of the question.
   return tools.asks[act](file === undefined || /[\n\r]/.test(file) ? undefined : tail(file));
 }
@@ -47,7 +47,7 @@ export function shortWords(call: NamedCall, { tools }: Texts): string {
 
 /** A tool of another server may have the name of one of the agent's own. */
 function actOf({ agent, tool, server }: Omit<NamedCall, 'input'>): Act | undefined {
-  const acts = driverOf(agent)?.tools.acts ?? {};
+  const acts = toolsByAgent(agent)?.acts ?? {};
   return server === undefined && Object.hasOwn(acts, tool) ? acts[tool] : undefined;
 }
 
@@ -59,7 +59,7 @@ function toolName({ tool, server }: Omit<NamedCall, 'input'>, tools: Texts['tool
 }
 
 function targetOf(act: Act, { agent, input }: NamedCall): string | undefined {
-  const tools = driverOf(agent)?.tools;
+  const tools = toolsByAgent(agent);
   if (act === 'run')
     return tools
       ?.command(input)

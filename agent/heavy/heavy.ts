@@ -7,6 +7,7 @@ import { type Judged, type JudgeTask, unjudged } from '../approvals/policy/judge
 import type { Shows } from '../approvals/question/question.ts';
 import type { RedactionOptions, Redactor } from '../format/redact.ts';
 import type { Log } from '../log.ts';
+import type { ToolDiff } from '../owned/owned.ts';
 import type { Typesetter } from '../relay/render.ts';
 import { type Jobs, jobsWith, type TextJob } from './jobs.ts';
 import { createThread, type Job, type Result, type Thread } from './thread.ts';
@@ -66,12 +67,19 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
     shows: {
       question(question) {
         const { call, why, fileNow = '' } = question;
-        const chars = charsIn(call.input) + why.join().length + fileNow.length;
+        const chars = charsIn(call.input) + why.join().length + fileNow.length + charsOf(question.diffs ?? []);
         return run(judging, { kind: 'shown', input: question }, chars);
       },
       async hide(text, { answers } = textsIn('en')) {
         const unchecked = { text: answers.unhidden(text.length), places: 1 };
         return (await run(judging, { kind: 'hidden', input: text }, text.length)) ?? unchecked;
+      },
+      async diff(diffs) {
+        const chars = charsOf(diffs);
+        return (
+          (await run(typesetting, { kind: 'diff', input: diffs }, chars)) ??
+          notChecked({ length: chars }, { language: 'en' })
+        );
       },
     } satisfies Shows,
     /** What runs or waits is done as it is; later jobs see `redaction` as it is then. */
@@ -86,8 +94,12 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
 }
 
 /** A text that could not be looked through for secrets does not leave the workstation. */
-function notChecked({ length }: string, { language }: Pick<TextJob, 'language'>): string {
+function notChecked({ length }: { readonly length: number }, { language }: Pick<TextJob, 'language'>): string {
   return textsIn(language).answers.unchecked(length);
+}
+
+function charsOf(diffs: readonly ToolDiff[]): number {
+  return diffs.reduce((sum, { path, before, after }) => sum + path.length + (before?.length ?? 0) + after.length, 0);
 }
 
 /** Arguments that nest too deep to be written down count as larger than any. */

@@ -4,8 +4,9 @@
 import type { Language } from '../../protocol/languages.ts';
 import type { TextMode } from '../../protocol/polling.ts';
 import { type JudgeTask, judgeHere } from '../approvals/policy/judge-now.ts';
-import { hideBy, type QuestionOptions, questionPart } from '../approvals/question/question.ts';
+import { hideBy, type QuestionOptions, questionPart, wholeDiff } from '../approvals/question/question.ts';
 import type { Redactor } from '../format/redact.ts';
+import type { ToolDiff } from '../owned/owned.ts';
 import { typesetHere } from '../relay/render.ts';
 
 export interface TextJob {
@@ -26,6 +27,7 @@ export function jobsWith(redactor: Redactor) {
     judged: (task: JudgeTask) => judgeHere(task, secretsIn),
     shown: async (question: QuestionOptions) => questionPart(question, hide),
     hidden: async (text: string) => hide(text),
+    diff: async (diffs: readonly ToolDiff[]) => wholeDiff(diffs, hide),
   };
 }
 

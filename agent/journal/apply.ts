@@ -4,7 +4,7 @@ import type { KeyEnd } from '../../protocol/log.ts';
 import { supersedes } from '../../protocol/receipts.ts';
 import { applyApproval } from './approvals.ts';
 import { restore } from './compact.ts';
-import { addRow, addStopWord, correctStale, held, keepForLater, move, report } from './messages.ts';
+import { addRow, addStopWord, becomeMessage, correctStale, held, keepForLater, move, report } from './messages.ts';
 import type { JournalRecord, ProjectRecord } from './records.ts';
 import { type JournalState, type OutboxKey, type ProjectState, projectOf } from './state.ts';
 
@@ -101,6 +101,12 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       return;
     case 'later':
       keepForLater(project, record.id);
+      return;
+    case 'prompted':
+      becomeMessage(project, record.id, record.text);
+      return;
+    case 'owned':
+      project.owned = record.owned;
       return;
     case 'stopWord':
       addStopWord(project, record.id, record.at);

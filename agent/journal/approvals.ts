@@ -28,14 +28,26 @@ export type Verdict =
   | 'interrupted'
   /** A STOP by the owner, or one that another program wrote into the inbox file. */
   | 'stopped'
-  | 'stoppedInFile';
+  | 'stoppedInFile'
+  /** Of a session that the daemon owns: the option that the owner chose, once or as a lasting rule of the agent. */
+  | 'allowed'
+  | 'allowedLasting'
+  | 'refused'
+  | 'refusedLasting'
+  /** The questions of such a session. */
+  | 'answered'
+  | 'declined'
+  /** The turn of such a session was cancelled, or the agent itself no longer asks: nothing was decided. */
+  | 'cancelled'
+  | 'gone';
 
 export interface AskedApproval {
   id: string;
   tool: string;
   /** Hash of tool, server and the original arguments. */
   hash: string;
-  expiresAt: number;
+  /** Absent = the agent waits for as long as a person takes. */
+  expiresAt?: number;
   /** The host's own dialog asks as well, and no answer leaves the call to it. */
   besideDialog?: true;
 }

@@ -33,7 +33,7 @@ function forget(project: ProjectState, now: number, endedKeptMs: number): void {
 }
 
 function recordsOf(project: ProjectState, at: number): ProjectRecord[] {
-  const { key: p, epoch, cursor, turn, phone, sprint, follow, withheld, approvals, dialog } = project;
+  const { key: p, epoch, cursor, turn, phone, sprint, follow, withheld, approvals, dialog, owned } = project;
   const records: ProjectRecord[] = [];
   if (epoch !== null) records.push({ t: 'epoch', p, at, epoch, cursor });
   if (turn) records.push({ t: 'turn', p, at, turn });
@@ -41,6 +41,7 @@ function recordsOf(project: ProjectState, at: number): ProjectRecord[] {
   if (sprint) records.push({ t: 'sprint', p, at, sprint });
   if (follow) records.push({ t: 'follow', p, at, follow });
   if (withheld) records.push({ t: 'withheld', p, at, withheld });
+  if (owned) records.push({ t: 'owned', p, at, owned });
   if (dialog) records.push({ t: 'dialog', p, at, dialog });
   records.push({ t: 'approvals', p, at, mode: approvals.mode });
   if (approvals.usage) records.push({ t: 'usage', p, at, usage: approvals.usage });

@@ -90,12 +90,17 @@ export function correctStale(
 /** Turns the text of a control into a message with the id of the control. A message only gets the mark. */
 export function keepForLater(project: ProjectState, id: string): void {
   const row = project.controls.get(id);
-  if (row?.control.type === 'command') {
-    project.controls.delete(id);
-    const { seq, at, control } = row;
-    hold(project, { seq, id, at, kind: 'message', text: control.args, expiresAt: at + relayLimits.messageTtlMs });
-  }
+  if (row?.control.type === 'command') becomeMessage(project, id, row.control.args);
   for (const message of held(project, [id])) message.later = true;
+}
+
+/** A control becomes a message with its id. */
+export function becomeMessage(project: ProjectState, id: string, text: string): void {
+  const row = project.controls.get(id);
+  if (!row) return;
+  project.controls.delete(id);
+  const { seq, at } = row;
+  hold(project, { seq, id, at, kind: 'message', text, expiresAt: at + relayLimits.messageTtlMs });
 }
 
 /** A message that contains the word stop also creates a STOP control, once. */

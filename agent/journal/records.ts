@@ -10,7 +10,7 @@ import type { HostDialog } from '../../protocol/turn-events.ts';
 import type { ApprovalRecord } from './approvals.ts';
 
 /** A journal of another version is refused: this daemon would drop records that it does not know. */
-export const journalVersion = 5;
+export const journalVersion = 6;
 
 /** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
@@ -73,7 +73,7 @@ export interface Withheld {
 
 /** The state of the bound session and its turn for a restarted daemon; the messages of the turn have their own state. */
 export interface StoredTurn {
-  bound?: { id: string; pid?: number | undefined } | undefined;
+  bound?: { id: string; pid?: number | undefined; owned?: true | undefined } | undefined;
   /** The coding agent of that session. */
   agent?: string | undefined;
   runs: boolean;
@@ -89,6 +89,22 @@ export interface StoredTurn {
   told?: string | undefined;
   /** The session file of the bound session, and the end of its last reported turn in bytes. */
   toldTo?: { transcript: string; at: number } | undefined;
+}
+
+/** The session of a project that the daemon runs itself, or ran last. */
+export interface OwnedRecord {
+  agent: string;
+  /** False = ended, or opened in a terminal: the daemon does not start it again by itself. */
+  open: boolean;
+  /** Undefined = the agent has not named it yet. */
+  session?: string | undefined;
+  /** It has had a prompt, so that the agent can open it again. */
+  used: boolean;
+  /** As last chosen; undefined = the agent's own. */
+  mode?: string | undefined;
+  model?: string | undefined;
+  /** Its process: `id` stands in the environment, the rest follows once it runs. */
+  child?: { id: string; pid?: number; started?: string } | undefined;
 }
 
 interface InProject {
@@ -135,6 +151,9 @@ export type ProjectRecord = InProject &
     | { t: 'receipted'; receipts: Receipt[] }
     /** The result for each file of a message: one line each, at the end of the text in the inbox file. */
     | { t: 'fetched'; id: string; lines: string[] }
+    /** The text behind this control became a message. */
+    | { t: 'prompted'; id: string; text: string }
+    | { t: 'owned'; owned: OwnedRecord }
     /** This `/later` control became a message for after the running turn. */
     | { t: 'later'; id: string }
     /** In a sprint this message with the word stop in it counts as a STOP as well. */

@@ -14,6 +14,7 @@ import type {
   Follow,
   LeaseHolder,
   OpenDialog,
+  OwnedRecord,
   SettingName,
   StoredDocument,
   StoredTurn,
@@ -113,6 +114,7 @@ export function emptyProject(key: string) {
     sprint: undefined as Sprint | undefined,
     turn: undefined as StoredTurn | undefined,
     dialog: undefined as OpenDialog | undefined,
+    owned: undefined as OwnedRecord | undefined,
   };
 }
 

@@ -10,9 +10,11 @@ import type { NewDocument } from '../relay/documents.ts';
 import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
 import { heardKey, helloPrefix } from './hello.ts';
+import type { OwnedCommand, OwnedCommands, PhoneReply } from './owned-commands.ts';
 
 export interface ControlOptions {
   steering: Steering;
+  owned: OwnedCommands;
   fullAnswer(id: string): Promise<string | undefined>;
   typesetter: Typesetter;
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
@@ -22,10 +24,7 @@ export interface ControlOptions {
 }
 
 /** `open`: the control has its effect later, and is spent then. */
-export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & (
-  | { kind: 'item'; item: OutboxItem }
-  | { kind: 'document'; document: NewDocument }
-);
+export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & PhoneReply;
 
 /** A longer answer is read better as a file. */
 const maxAnswerParts = 5;
@@ -49,32 +48,50 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
-      if (command?.by !== 'daemon' || command.name === 'approvals')
-        return plain(key, notes.unsupported(`/${control.name}`));
-      if (command.name === 'mute') return mute(key, control.args, texts);
+      if (command?.name === 'mute') return mute(key, control.args, texts);
+      if (command?.by !== 'daemon') return plain(key, notes.unsupported(`/${control.name}`));
+      if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);
+      if (!isSteering(command.name)) return plain(key, notes.unsupported(`/${control.name}`));
       return plain(key, await steered[command.name](steering, control.args, id));
     }
-    case 'button':
+    case 'button': {
       if (control.action.startsWith(helloPrefix))
         return plain(heardKey(control.action.slice(helloPrefix.length)), notes.heard);
-      if (!control.action.startsWith(fullAnswerPrefix)) return plain(key, notes.unsupported(notes.thisButton));
-      return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+      if (control.action.startsWith(fullAnswerPrefix)) {
+        return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
+      }
+      const answered = await options.owned.tapped(control.action, control.userId, key);
+      return answered ?? plain(key, notes.unsupported(notes.thisButton));
+    }
     case 'reply':
       return plain(key, notes.unsupported(notes.thisButton));
   }
 }
 
-/** What steers turns; approvals are answered by the guard. */
-const steered: Record<
-  Exclude<DaemonCommand, 'mute' | 'approvals'>,
-  (steering: Steering, args: string, id: string) => Promise<string>
-> = {
+/** Approvals are answered by the guard, and what concerns owned sessions by these. */
+type SteeringCommand = Exclude<
+  DaemonCommand,
+  'mute' | 'approvals' | 'new' | 'resume' | 'cancel' | 'end' | OwnedCommand
+>;
+
+function isSteering(name: DaemonCommand): name is SteeringCommand {
+  return Object.hasOwn(steered, name);
+}
+
+/** What steers turns. */
+const steered: Record<SteeringCommand, (steering: Steering, args: string, id: string) => Promise<string>> = {
   sprint: (steering, args, id) => steering.sprint(id, args),
   away: (steering, args) => steering.away(args),
   follow: (steering, args) => steering.follow(args),
   later: (steering, args, id) => steering.later(id, args),
   continue: (steering) => steering.unpark(),
 };
+
+const ownedCommands: readonly string[] = ['agents', 'model', 'mode', 'skills', 'thoughts'] satisfies OwnedCommand[];
+
+function isOwned(name: DaemonCommand): name is OwnedCommand {
+  return ownedCommands.includes(name);
+}
 
 async function fullAnswer(key: string, text: string | undefined, options: ControlOptions): Promise<ControlReply> {
   const { answers } = options.texts;

@@ -12,10 +12,10 @@ export interface HeldTextsOptions {
   project: ProjectState;
   journal: Pick<Journal, 'append'>;
   send(item: OutboxItem): Promise<void>;
-  /** The approval that waits for the owner's own command; undefined = none. */
-  editing(): string | undefined;
-  /** Runs a text in place of the call in that question. Undefined = done; a text = why not. */
-  runInstead(question: string, userId: string, text: string): Promise<string | undefined>;
+  /** The question that waits for the owner's own command, or for an answer in words; undefined = none. */
+  expects(): { id: string; as: 'command' | 'answer' } | undefined;
+  /** Uses a text as that. Undefined = done; a text = why not. */
+  use(question: string, userId: string, text: string): Promise<string | undefined>;
   /** These messages may go to the agent now. */
   onReleased(ids: readonly string[]): Promise<void>;
   /** There are receipts to send, and the inbox file may be behind. */
@@ -29,7 +29,7 @@ export type HeldTexts = ReturnType<typeof createHeldTexts>;
 const heldPrefix = 'held:';
 
 /** Of the message that asks, rising: what the owner can do changes. */
-const revs = { dialog: 1, question: 1, edit: 2, over: 3, settled: 4 } as const;
+const revs = { dialog: 1, question: 1, command: 2, answer: 2, over: 3, settled: 4 } as const;
 
 type Situation = Exclude<keyof typeof revs, 'settled'>;
 
@@ -42,7 +42,8 @@ export function createHeldTexts(options: HeldTextsOptions) {
 
   function situation({ row }: HeldMessage): Situation {
     // A forwarded text or a file is nobody's command.
-    if (options.editing() !== undefined && isOwnText(row)) return 'edit';
+    const expected = options.expects();
+    if (expected && isOwnText(row)) return expected.as;
     if (project.approvals.open.size > 0) return 'question';
     return project.dialog ? 'dialog' : 'over';
   }
@@ -51,7 +52,10 @@ export function createHeldTexts(options: HeldTextsOptions) {
     const { id } = message.row;
     const now = situation(message);
     const { held } = texts();
-    const run = now === 'edit' ? [{ label: held.run, action: `${heldPrefix}run:${options.editing()}:${id}` }] : [];
+    const run =
+      now === 'command' || now === 'answer'
+        ? [{ label: held.use[now], action: `${heldPrefix}run:${options.expects()?.id}:${id}` }]
+        : [];
     const buttons = [
       ...run,
       { label: held.send, action: `${heldPrefix}send:${id}` },
@@ -74,9 +78,15 @@ export function createHeldTexts(options: HeldTextsOptions) {
     for (const id of asked) {
       const message = project.messages.get(id);
       if (message?.parked === 'asked' && isWaiting(message)) continue;
-      await sendOnce(itemOf(id, revs.settled, settledText(message, texts())));
+      await sendOnce(itemOf(id, revs.settled, settledText(message, wasAnswer(id), texts())));
       asked.delete(id);
     }
+  }
+
+  /** The owner was last asked whether it is an answer. */
+  function wasAnswer(id: string): boolean {
+    const source = project.outbox.get(`held_${id}_${revs.answer}`)?.source;
+    return source?.kind === 'item' && source.item.parts[0]?.text === texts().held.answer;
   }
 
   async function sendOnce(item: OutboxItem): Promise<void> {
@@ -93,7 +103,7 @@ export function createHeldTexts(options: HeldTextsOptions) {
       await options.onReleased([id]);
       return undefined;
     }
-    const refusal = what === 'run' ? await options.runInstead(question ?? '', userId, message.row.text) : undefined;
+    const refusal = what === 'run' ? await options.use(question ?? '', userId, message.row.text) : undefined;
     if (refusal !== undefined) return refusal;
     const state = what === 'run' ? 'answered' : 'refused';
     await journal.append([{ t: 'ended', p, at, ids: [id], state }]);
@@ -132,8 +142,8 @@ function isOwnText({ forwarded, files, text }: MessageRow): boolean {
   return forwarded === undefined && files === undefined && text.trim() !== '';
 }
 
-function settledText(message: HeldMessage | undefined, { held }: Texts): string {
-  if (message?.ended === 'answered' && message.hand === undefined) return held.ran;
+function settledText(message: HeldMessage | undefined, wasAnswer: boolean, { held }: Texts): string {
+  if (message?.ended === 'answered' && message.hand === undefined) return wasAnswer ? held.taken : held.ran;
   if (message?.ended === 'refused') return held.dropped;
   if (message?.ended === 'expired') return held.expired;
   return held.sent;

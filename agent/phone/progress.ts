@@ -1,25 +1,47 @@
-// What the phone shows while a turn runs: typing, then one message that is edited in place with the tools of the coding agent.
-// Nothing is stored: the next edit replaces a lost one.
+// What the phone shows while a turn runs: typing, then one message that is edited in place with the tools of the coding agent and,
+// where the daemon owns the session, with its answer as it grows. The edits are not stored: the next edit replaces a lost one. The first
+// message and the last edit are, so that no message says forever that the agent works.
 
 import { oneLine } from '../../protocol/lines.ts';
 import type { Phone } from '../../protocol/phone.ts';
-import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import type { OwnedEvent } from '../owned/owned.ts';
+import type { Typesetter } from '../relay/render.ts';
 import type { TurnActivity } from '../session/types.ts';
+import { createStreamView, type StreamView, settledPart, shownEnd } from './stream-view.ts';
 
 export interface ProgressOptions {
   /** Not journalled. */
   send(item: OutboxItem): Promise<void>;
+  /** Journalled. */
+  keep(item: OutboxItem): Promise<void>;
+  /** The outbox keys that the journal knows. */
+  keys(): Iterable<string>;
   typing(): Promise<void>;
   muted(): boolean;
   /** What the turn waits for at the owner; undefined = it works. */
   waitsFor(): WaitsFor | undefined;
   redact(text: string): string;
-  phone(): Pick<Phone, 'edit' | 'messageEveryMs' | 'language'> | undefined;
+  typesetter: Typesetter;
+  /** What the owner may ask for of the turn in this slot, when it has ended. */
+  offers(slot: string): Buttons;
+  phone(): Pick<Phone, 'edit' | 'messageEveryMs' | 'maxText' | 'language'> | undefined;
   clock: () => number;
   log: Log;
+}
+
+export interface Progress extends TurnActivity {
+  /** What the agent of an owned session says; of no use while no turn runs. Cheap: thousands in a second cost no edit more. */
+  event(event: OwnedEvent): void;
+  /** The slot of the running turn. */
+  slot(): string | undefined;
+  /** Shows what is due. Called each second while a turn runs. */
+  look(): void;
+  /** Ends the messages that a daemon left open when it died. Never rejects. */
+  closeInterrupted(): Promise<void>;
 }
 
 const tickMs = 1_000;
@@ -27,13 +49,20 @@ const tickMs = 1_000;
 const typingEveryMs = 4_000;
 /** A shorter turn needs no message. */
 const firstShownAfterMs = 8_000;
+const firstTextAfterMs = 3_000;
 /** Slower in a chat with a lower rate, which keeps room for answers. */
 const editEveryMs = 5_000;
+/** While a text grows, for so long: each edit costs the relay a request. */
+const textEditEveryMs = 2_000;
+const textEditsForMs = 60_000;
 const shareOfChat = 0.6;
 /** Without a new tool, only the time changes. */
 const idleEditEveryMs = 30_000;
 const shownTools = 4;
 const runningChars = 120;
+/** UTF-16 units for the lines below a text, and for what rendering adds to it. */
+const belowUnits = 600;
+const mostUnits = 3_000;
 
 interface Turn {
   slot: string;
@@ -47,12 +76,14 @@ interface Turn {
   running: string;
   /** What the message says apart from the time. */
   shown: string;
+  /** Of a session that the daemon owns, from its first event on: it says more of its tools than a hook. */
+  view: StreamView | undefined;
   /** An edit failed, and the log says so. */
   lost: boolean;
   timer: NodeJS.Timeout;
 }
 
-export function createProgress(options: ProgressOptions): TurnActivity {
+export function createProgress(options: ProgressOptions): Progress {
   const { clock, log } = options;
   const texts = () => textsIn(options.phone()?.language ?? 'en');
   let turn: Turn | undefined;
@@ -65,34 +96,48 @@ export function createProgress(options: ProgressOptions): TurnActivity {
     const waits = options.waitsFor();
     if (waits !== undefined) {
       // The question itself is on the phone; a message that says otherwise must not stay.
-      if (shown && turn.shown !== waits) show(turn, texts().progress.waits[waits], waits);
+      if (shown && turn.shown !== waits) show(turn, waits, () => waitingPart(waits));
       return;
     }
     if (!shown && now - turn.typedAt >= typingEveryMs) {
       turn.typedAt = now;
       options.typing().catch(() => {});
     }
-    const news = turn.shown !== stateOf(turn, texts());
-    const { edit = true, messageEveryMs = 0 } = options.phone() ?? {};
-    // Without edits, a second message would say nothing new.
-    if (shown && !edit) return;
-    const newsEveryMs = Math.max(editEveryMs, messageEveryMs / shareOfChat);
-    const due = shown
-      ? now - turn.shownAt >= (news ? newsEveryMs : Math.max(newsEveryMs, idleEditEveryMs))
-      : now - turn.startedAt >= firstShownAfterMs;
-    if (due) show(turn, describe(turn, now, texts()), stateOf(turn, texts()));
+    const state = stateOf(turn);
+    const { edit = true } = options.phone() ?? {};
+    // Without edits, a second message would say nothing new, and a text that has begun would stay begun.
+    if (!edit && (shown || turn.view)) return;
+    if (isDue(turn, now, turn.shown !== state)) {
+      const current = turn;
+      show(current, state, () => partOf(current, now));
+    }
+  }
+
+  function isDue({ view, startedAt, shownAt }: Turn, now: number, isNews: boolean): boolean {
+    const hasText = view?.hasText() ?? false;
+    if (shownAt === 0) return now - startedAt >= (hasText ? firstTextAfterMs : firstShownAfterMs);
+    const { messageEveryMs = 0 } = options.phone() ?? {};
+    const usualMs = hasText && now - startedAt < textEditsForMs ? textEditEveryMs : editEveryMs;
+    const newsEveryMs = Math.max(usualMs, messageEveryMs / shareOfChat);
+    return now - shownAt >= (isNews ? newsEveryMs : Math.max(newsEveryMs, idleEditEveryMs));
   }
 
   /** One edit at a time; the next edit shows what happens meanwhile. */
-  function show(current: Turn, text: string, state: string): void {
+  function show(current: Turn, state: string, part: () => Promise<TextPart> | TextPart): void {
     if (busy) return;
     busy = true;
     current.rev += 1;
+    const isFirst = current.shownAt === 0;
     current.shownAt = clock();
     current.shown = state;
     const { slot, rev } = current;
-    options
-      .send({ key: `${slot}_${rev}`, class: 'progress', slot, rev, parts: [{ text, entities: [] }] })
+    const made = async () => {
+      const item = itemOf(slot, rev, await part());
+      // The last edit of a turn that has ended meanwhile says more.
+      if (turn !== current && !isFirst) return;
+      await (isFirst ? options.keep(item) : options.send(item));
+    };
+    made()
       .catch((cause) => {
         // Once per turn: outages of the relay have their own lines in the log.
         if (!current.lost) log('info', 'progress not sent', { error: (cause as Error).message });
@@ -103,13 +148,50 @@ export function createProgress(options: ProgressOptions): TurnActivity {
       });
   }
 
+  function waitingPart(waits: WaitsFor): TextPart {
+    return { text: texts().progress.waits[waits], entities: [] };
+  }
+
+  async function partOf(current: Turn, now: number): Promise<TextPart> {
+    const { view } = current;
+    const { progress, words } = texts();
+    const status = progress.working(words.elapsed(now - current.startedAt)) + linesOf(current);
+    const above = view?.hasText() ? await answerPart(view) : undefined;
+    return above ? { ...above, text: `${above.text}\n\n${status}` } : { text: status, entities: [] };
+  }
+
+  /** The end of the answer as far as no secret can be in it; hidden in the whole before it is cut. */
+  async function answerPart(view: StreamView): Promise<TextPart | undefined> {
+    const isWhole = view.isWhole();
+    const { text: clean, isCode } = await view.answer();
+    const { maxText = mostUnits } = options.phone() ?? {};
+    const units = Math.min(mostUnits, maxText - belowUnits);
+    const text = shownEnd((isWhole ? clean : settledPart(clean)).trimEnd(), units, isCode);
+    if (text.trim() === '' || units <= 0) return undefined;
+    return (await options.typesetter.parts(text, 'Markdown')).at(-1);
+  }
+
+  /** What runs and what has run. */
+  function linesOf({ view, tools, running }: Turn): string {
+    if (!view)
+      return listed(running, tools.length, tools.slice(-shownTools).join(', '), tools.length > shownTools, texts());
+    const lines = view.lines();
+    const clean = (text: string) => oneLine(options.redact(text), runningChars);
+    const below = listed(clean(lines.running ?? ''), view.tools(), clean(lines.ran), false, texts());
+    return `${below}${lines.plan === undefined ? '' : `\n${clean(lines.plan)}`}`;
+  }
+
+  function stateOf(current: Turn): string {
+    return current.view ? `${current.view.revision()}` : linesOf(current);
+  }
+
   return {
     started() {
       if (turn) return;
       const now = clock();
       const timer = setInterval(tick, tickMs);
       timer.unref();
-      const slot = `turn_${now.toString(36)}`;
+      const slot = `${slotPrefix}${now.toString(36)}`;
       turn = {
         slot,
         rev: 0,
@@ -119,6 +201,7 @@ export function createProgress(options: ProgressOptions): TurnActivity {
         tools: [],
         running: '',
         shown: '',
+        view: undefined,
         lost: false,
         timer,
       };
@@ -126,37 +209,70 @@ export function createProgress(options: ProgressOptions): TurnActivity {
     },
     running(words) {
       // Hidden before it is cut: no pattern finds half a secret.
-      if (turn) turn.running = oneLine(options.redact(words), runningChars);
+      if (turn && !turn.view) turn.running = oneLine(options.redact(words), runningChars);
     },
     tool(name) {
-      turn?.tools.push(name);
-      if (turn) turn.running = '';
+      if (!turn || turn.view) return;
+      turn.tools.push(name);
+      turn.running = '';
     },
+    event(event) {
+      if (!turn) return;
+      turn.view ??= createStreamView(options.typesetter.clean);
+      turn.view.see(event);
+    },
+    slot: () => turn?.slot,
+    look: tick,
     ended(failed) {
       if (!turn) return;
       clearInterval(turn.timer);
       const ended = turn;
       turn = undefined;
-      if (ended.shownAt === 0 || options.muted()) return;
+      // A text that was begun must not stay begun, muted or not.
+      if (ended.shownAt === 0 || (options.muted() && !ended.view)) return;
       busy = false;
       const { progress, words } = texts();
       const took = words.elapsed(clock() - ended.startedAt);
-      show(ended, progress[failed ? 'failed' : 'done'](took, ended.tools.length), 'ended');
+      const text = progress[failed ? 'failed' : 'done'](took, ended.view?.tools() ?? ended.tools.length);
+      void keepLast(ended.slot, ended.rev + 1, text, options.offers(ended.slot));
+    },
+    async closeInterrupted() {
+      const keys = new Set(options.keys());
+      for (const key of keys) {
+        const slot = /^(turn_[0-9a-z]+)_1$/.exec(key)?.[1];
+        if (slot !== undefined && !keys.has(lastKey(slot)))
+          await keepLast(slot, lastRev, texts().progress.interrupted, []);
+      }
     },
   };
-}
 
-function describe(turn: Turn, now: number, texts: Texts): string {
-  return texts.progress.working(texts.words.elapsed(now - turn.startedAt)) + stateOf(turn, texts);
-}
-
-function stateOf({ tools, running }: Turn, { progress }: Texts): string {
-  const last = tools.slice(-shownTools);
-  const counted = tools.length > last.length ? `… ${last.join(', ')}` : last.join(', ');
-  return `${running === '' ? '' : `\n${running}`}${last.length > 0 ? `\n${progress.counted(tools.length, counted)}` : ''}`;
+  function keepLast(slot: string, rev: number, text: string, buttons: Buttons): Promise<void> {
+    const item = { ...itemOf(slot, rev, { text, entities: [] }), key: lastKey(slot) };
+    return options
+      .keep(buttons.length > 0 ? { ...item, buttons } : item)
+      .catch((cause) => log('info', 'progress not ended', { error: (cause as Error).message }));
+  }
 }
 
 type WaitsFor = keyof Texts['progress']['waits'];
+type Buttons = NonNullable<OutboxItem['buttons']>;
+
+const slotPrefix = 'turn_';
+/** Above the rev of every edit of a daemon that died. */
+const lastRev = 1_000_000;
+
+function lastKey(slot: string): string {
+  return `${slot}_end`;
+}
+
+function itemOf(slot: string, rev: number, part: TextPart): OutboxItem {
+  return { key: `${slot}_${rev}`, class: 'progress', slot, rev, parts: [part] };
+}
+
+function listed(running: string, count: number, names: string, isCut: boolean, { progress }: Texts): string {
+  const counted = progress.counted(count, `${isCut ? '… ' : ''}${names}`);
+  return `${running === '' ? '' : `\n${running}`}${count > 0 ? `\n${counted}` : ''}`;
+}
 
 /** What a turn of the project waits for at the owner. */
 export function waitsFor({ approvals, dialog }: Pick<ProjectState, 'approvals' | 'dialog'>): WaitsFor | undefined {

@@ -2,7 +2,7 @@
 // place, and removes them again. Which manager is chosen by the platform; how it works is in the file of that manager.
 
 import { chmod, mkdir, readFile, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { fileUnusable, writeAtomic } from '../fs/atomic.ts';
@@ -207,7 +207,8 @@ function environmentOf(
   } catch (cause) {
     if (!lenient) throw cause;
   }
-  const programs = Object.values(config?.agents ?? {});
+  const commands = Object.values(config?.agentCommands ?? {}).flatMap(({ command }) => command.slice(0, 1));
+  const programs = [...Object.values(config?.agents ?? {}), ...commands.filter((path) => isAbsolute(path))];
   return { ...serviceEnvironment(world, programs, world.variables), config };
 }
 

@@ -61,6 +61,10 @@ const idleLookMs = 30_000;
 export async function findTerminal(runtime: Runtime, agent: string, pid: number | undefined): Promise<void> {
   const { options, dispatch } = runtime;
   if (runtime.state.interactive !== undefined) return;
+  if (runtime.state.bound?.owned) {
+    dispatch({ type: 'terminalFound', agent, interactive: false, wakeable: false, queues: false });
+    return;
+  }
   const interactive = pid !== undefined && (await options.isInteractive(pid, agent));
   const queues = interactive && ((await options.queue?.reaches(agent)) ?? false);
   const wakeable = interactive && (queues || (await options.canWake(pid, agent)));

@@ -20,7 +20,7 @@ import type { HookHost, TurnsOptions } from './types.ts';
 export type Ending = ReturnType<typeof createEnding>;
 
 interface OpenEnd {
-  why?: string;
+  why?: string | undefined;
   /** Why, where a key in the terminal was pressed for the owner. */
   cancelled?: string;
   lagMs?: number;
@@ -132,12 +132,13 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     const isCancelled = outcome.cancelled || cancelled !== undefined;
     if (outcome.lost || (isCancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
-      if (outcome.lost && !unsettled && returned.length > 0) await options.tell(`lost_${clock()}`, said.lost);
+      if (outcome.lost && !unsettled && returned.length > 0)
+        await options.tell(`lost_${clock()}`, lostTextOf(runtime.state, said));
       return unsettled;
     }
     const { failed } = outcome;
     const text = failed
-      ? (error ?? cancelled ?? (outcome.cancelled ? said.cancelled : (why ?? said.noAnswer)))
+      ? (error ?? cancelled ?? (outcome.cancelled ? cancelledTextOf(runtime.state, said) : (why ?? said.noAnswer)))
       : (outcome.answer ?? '');
     const lead = before && !failed ? sprintLead(before, after, texts()) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
@@ -189,6 +190,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
 /** A person began it at the terminal. */
 function isOfDesk({ chain, turn }: TurnState): boolean {
   return !chain.fromPhone && !(turn.phase === 'running' && turn.continued);
+}
+
+function cancelledTextOf({ bound }: TurnState, said: Texts['turns']): string {
+  return bound?.owned ? said.cancelledHere : said.cancelled;
+}
+
+function lostTextOf({ bound }: TurnState, said: Texts['turns']): string {
+  return bound?.owned ? said.lostOwned : said.lost;
 }
 
 function toldOf({ turn }: TurnState): string | undefined {

@@ -10,7 +10,7 @@ import { isBusy } from './state.ts';
 import type { HookHost, PromptQueue, Route } from './types.ts';
 
 /** By preference. What a hook event carries needs no place here: its hook asks by itself. */
-export const routeOrder: readonly Route['name'][] = ['held', 'queue', 'nudge', 'lease'];
+export const routeOrder: readonly Route['name'][] = ['held', 'owned', 'queue', 'nudge', 'lease'];
 
 export interface Routes {
   /** Something may wait: tries the routes once the rest of a burst had time to come. */

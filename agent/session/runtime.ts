@@ -41,7 +41,8 @@ export function createRuntime(options: TurnsOptions): Runtime {
   let state = restoreState(project, clock());
   let keeping = 0;
 
-  const driver = () => (state.agent === undefined ? undefined : driverOf(state.agent));
+  /** What the hooks of the host can do; an owned session has none. */
+  const driver = () => (state.agent === undefined || state.bound?.owned ? undefined : driverOf(state.agent));
 
   function viewOf({ messages, further }: Waiting): TurnView {
     const { bound, turn, chain } = state;
@@ -49,7 +50,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
     return {
       now: clock(),
       bound,
-      boundAlive: bound?.pid !== undefined && options.isAlive(bound.pid),
+      boundAlive: bound?.owned === true || (bound?.pid !== undefined && options.isAlive(bound.pid)),
       waiting: messages,
       further,
       turnRuns: turn.phase === 'running',

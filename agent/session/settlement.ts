@@ -107,12 +107,12 @@ export function createSettlement(runtime: Runtime) {
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
       const isJoined = driverOf(at.tool)?.announcesNext ?? true;
       const fresh =
-        isJoined && continued && hostAnswer?.startsWith(chain.answer)
+        isJoined && continued && !host.alone && hostAnswer?.startsWith(chain.answer)
           ? hostAnswer.slice(chain.answer.length)
           : hostAnswer;
       const said = fresh?.trim() === '' ? undefined : fresh;
       const isOver = host.error !== undefined || host.cancelled === true;
-      const named = isJoined ? undefined : (host.error ?? said);
+      const named = isJoined || host.alone ? undefined : (host.error ?? said);
       const record = await settledRecord(at, said !== undefined || isOver, lagMs, named);
       const hasAnswer = said !== undefined || record?.answer !== undefined;
       if (hasAnswer || host.error !== undefined || record?.error !== undefined) dispatch({ type: 'modelSeen' });

@@ -208,9 +208,9 @@ export function restoreState(project: ProjectState, now: number): TurnState {
   let turn: Turn = { phase: 'idle' };
   if (place && text !== undefined)
     turn = { phase: 'offered', text, place, at: now, queued: stored?.queued, carried, modelSeen: false };
-  else if (place && runs) turn = running(place, carried);
+  else if (place && runs) turn = { ...running(place, carried), ...begunBy(project, carried) };
   return {
-    bound: stored?.bound && { id: stored.bound.id, pid: stored.bound.pid },
+    bound: stored?.bound && { ...stored.bound, pid: stored.bound.pid },
     agent: stored?.agent,
     ...unknownTerminal,
     turn: turn.phase === 'idle' ? turn : { ...turn, told: stored?.told },
@@ -222,6 +222,13 @@ export function restoreState(project: ProjectState, now: number): TurnState {
     answeredAt: 0,
     lastEventAt: now,
   };
+}
+
+/** Every turn of an owned session began with a prompt of wa-sync; the model has that prompt where one of its messages is proved. */
+function begunBy({ turn, messages }: ProjectState, carried: readonly string[]) {
+  if (!turn?.bound?.owned) return {};
+  const isProved = carried.length === 0 || carried.some((id) => messages.get(id)?.phase === 'injected');
+  return { continued: true, modelSeen: isProved };
 }
 
 export function toStoredTurn({ bound, agent, turn, toldTo, stale: all }: TurnState): StoredTurn {

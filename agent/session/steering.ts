@@ -82,6 +82,8 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
         return { text: [stop.dialogWaits[type] + rest, ...over].join(' '), spent: !isBusy(runtime.state) };
       }
       if (isBusy(runtime.state)) {
+        const owned = options.cancelOwned?.();
+        if (owned !== undefined) return { text: [owned + rest, ...over].join(' '), spent: false };
         return { text: [stop.requested[type] + rest, ...over].join(' '), spent: false };
       }
       if (over.length > 0) return { text: over.join(' ') + rest, spent: true };
@@ -118,11 +120,12 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
       const value = word !== 'off';
       await journal.append([{ t: 'setting', p, at: clock(), name: 'away', value }]);
       if (!value) {
-        const was = held.current() !== undefined && options.holdPolicy !== 'always';
+        const isHeldForAway = options.holdPolicy !== 'always' && !runtime.state.bound?.owned;
+        const was = held.current() !== undefined && isHeldForAway;
         if (was) held.release(backNotice);
         return was ? modes.awayOffFreed : modes.awayOff;
       }
-      if (options.holdPolicy === 'never') return modes.awayNever;
+      if (options.holdPolicy === 'never' && !runtime.state.bound?.owned) return modes.awayNever;
       if (held.current()) return modes.awayHeld;
       if (isBusy(runtime.state)) return modes.awayTurn;
       if (runtime.state.wakeable) return modes.awayWakes;

@@ -59,7 +59,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const isBound = () => runtime.state.bound?.id === call.session;
     if (isBound()) await noteEvent(call, host);
     for (;;) {
-      const takes = !answered && (starts || type === 'toolEnd');
+      const takes = !answered && (starts || type === 'toolEnd' || type === 'steerable');
       const decision = decide(call, viewOf(takes ? await inbox.waiting() : noneWaiting), nonce());
       const ends = decision.effects.findIndex((effect) => effect.type === 'turnEnded');
       if (call.event.type === 'turnEnd' && ends !== -1) {
@@ -71,6 +71,12 @@ export function createTurns(options: TurnsOptions): Turns {
       const effects = again ? decision.effects.slice(0, ends + 1) : decision.effects;
       for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
       if (again) continue;
+      if (effects.some((effect) => effect.type === 'waits')) {
+        const waits = await held.hold(call, host);
+        // A message wakes what is held; a sprint that was begun before does not.
+        if (project.sprint) void routes.reach();
+        return waits;
+      }
       if (isBound()) {
         const { event } = call;
         if (event.type === 'dialog') options.onDialog(call, host.pid, event.dialog);
@@ -102,9 +108,9 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   /** What stands in the session file before the binding is not told. */
-  async function bind({ session, transcript }: HookCall, { pid }: HookHost): Promise<void> {
+  async function bind({ session, transcript, owned }: HookCall, { pid }: HookHost): Promise<void> {
     const toldTo = transcript === undefined ? undefined : { transcript, at: await sizeOf(transcript) };
-    dispatch({ type: 'bound', session: { id: session, pid }, toldTo });
+    dispatch({ type: 'bound', session: { id: session, pid, ...(owned ? { owned } : {}) }, toldTo });
   }
 
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
@@ -131,6 +137,8 @@ export function createTurns(options: TurnsOptions): Turns {
         await bind(call, host);
         await noteEvent(call, host);
         log('info', 'session bound', { project: p, session: effect.session, pid: host.pid });
+        return true;
+      case 'waits':
         return true;
       case 'unbind':
         held.release();
@@ -161,7 +169,13 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   async function endOpen(answer: string | undefined, call: HookCall): Promise<void> {
-    if (call.event.type !== 'turnStart') return ending.endOpenTurn({ answer });
+    const { event } = call;
+    if (call.owned && (event.type === 'sessionEnd' || event.type === 'ready')) {
+      await ending.endOpenTurn({ why: event.type === 'ready' ? event.why : event.reason, lagMs: 0 });
+      await sprints.end('error');
+      return;
+    }
+    if (event.type !== 'turnStart') return ending.endOpenTurn({ answer });
     try {
       // A turn that the next one ends was over long ago, and the next one waits for its answer.
       await ending.endOpenTurn({ lagMs: 0, answer });
@@ -212,8 +226,11 @@ export function createTurns(options: TurnsOptions): Turns {
       // A person's prompt: Esc was pressed while the hook was held, and what it returns now is lost.
       if (type === 'turnStart' && held.current()?.call.session === call.session) held.release();
       const hasNews =
-        type === 'toolEnd' && inbox.hasNews({ midTurn: true }) && !currentStop(project, inbox.foreignStop());
-      const waits = type === 'turnStart' || type === 'turnEnd' || type === 'sessionStart' || hasNews;
+        type === 'toolEnd' &&
+        !call.owned &&
+        inbox.hasNews({ midTurn: true }) &&
+        !currentStop(project, inbox.foreignStop());
+      const waits = alwaysInOrder.has(type) || (type === 'sessionEnd' && call.owned) || hasNews;
       if (!waits) return answerNow(call, host);
       const answer = await enqueue(() => run(call, host));
       return 'untilAt' in answer ? answer.answer : answer;
@@ -235,6 +252,8 @@ export function createTurns(options: TurnsOptions): Turns {
     status: () => ({
       session: runtime.state.bound?.id ?? null,
       turnRuns: runtime.state.turn.phase === 'running',
+      busy: isBusy(runtime.state),
+      owned: runtime.state.bound?.owned === true,
       held: held.current() !== undefined,
       sprint: project.sprint ? { done: project.sprint.done, tasks: project.sprint.tasks } : null,
       away: desk.isAway(),
@@ -247,11 +266,15 @@ export function createTurns(options: TurnsOptions): Turns {
     async stop() {
       routes.stop();
       if (held.current()) {
+        const isOwned = runtime.state.bound?.owned === true;
         held.release();
-        await options.tell(`released_${clock()}`, phoneTexts(project).turns.daemonEnds).catch(() => {});
+        if (!isOwned) await options.tell(`released_${clock()}`, phoneTexts(project).turns.daemonEnds).catch(() => {});
       }
       // What was begun is finished.
       await enqueue(async () => {});
     },
   };
 }
+
+/** Answered when everything before them is done. */
+const alwaysInOrder: ReadonlySet<string> = new Set(['turnStart', 'turnEnd', 'sessionStart', 'ready', 'steerable']);

@@ -42,7 +42,7 @@ export interface TurnActivity {
 /** A way to the coding agent that needs no event of it. */
 export interface Route {
   /** See `routeOrder`. */
-  readonly name: 'held' | 'queue' | 'nudge' | 'lease';
+  readonly name: 'held' | 'owned' | 'queue' | 'nudge' | 'lease';
   /** True = it begins a turn where no program waits; false = a program waits there for messages. */
   readonly wakes: boolean;
   /** Delay before `deliver`, in which the rest of a burst may come. */
@@ -102,6 +102,8 @@ export interface TurnsOptions {
   canWake(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; false = not now. */
   nudge(pid: number, agent: string): Promise<boolean>;
+  /** Cancels the prompt of an owned session, and says what that does not stop; undefined = the turn is of another session. */
+  cancelOwned?(): string | undefined;
   /** 0 = a person is there until they say that they are away. */
   awayAfterMs: number;
   /** The setting of the file, until the phone has chosen. */
@@ -162,6 +164,10 @@ export interface Steering {
 export interface TurnsStatus {
   session: string | null;
   turnRuns: boolean;
+  /** A turn runs, or is about to. */
+  busy: boolean;
+  /** The daemon runs the session. */
+  owned: boolean;
   held: boolean;
   sprint: { done: number; tasks: number } | null;
   away: boolean;

@@ -127,7 +127,7 @@ export function createWatchdog(
     // After a restart no event has said what the terminal is.
     if (bound?.pid !== undefined && agent !== undefined) await findTerminal(runtime, agent, bound.pid);
     if (turn.phase === 'offered' && clock() - turn.at > offeredForMs) await ending.endOpenTurn({ lagMs: 0 });
-    if (bound?.pid !== undefined && !options.isAlive(bound.pid)) {
+    if (bound?.pid !== undefined && !bound.owned && !options.isAlive(bound.pid)) {
       log('info', 'coding agent gone', { project: p, pid: bound.pid, turn: turn.phase });
       held.release();
       await adopt(true);

@@ -46,12 +46,13 @@ export function afterTurn(outcome: TurnOutcome, view: TurnView, nonce: string): 
     outcome.lost && maxContinuations !== undefined && continuations > 0 && continuations % (maxContinuations + 1) === 0;
   // The message waits for a turn that begins otherwise, and a hold could give nothing.
   if (view.takesNext === false) return { ...base, next: undefined, holds: false };
+  const isOwned = view.bound?.owned === true;
   // A person pressed Esc: they want the keyboard, and an answer now would be lost as well.
   if (outcome.last || outcome.cancelled || (outcome.lost && !budgetSkip))
-    return { ...base, next: undefined, holds: false };
+    return { ...base, next: undefined, holds: isOwned && !outcome.last };
   const next = nextPrompt({ ...view, sprint }, nonce);
   if (next) return { ...base, sprint: next.sprint, next: next.continuation, holds: false };
-  return { ...base, next: undefined, holds: wantsHold(view.hold) };
+  return { ...base, next: undefined, holds: isOwned || wantsHold(view.hold) };
 }
 
 function stepOf(outcome: TurnOutcome, view: TurnView): SprintStep | undefined {

@@ -10,6 +10,8 @@ import type { TurnView, WaitingMessage } from './view.ts';
 export type TurnEffect =
   /** From now on this session belongs to the project. */
   | { type: 'bind'; session: string }
+  /** Waits for the next prompt without a turn's end. */
+  | { type: 'waits' }
   /** The session is gone; the next session with an event takes over. */
   | { type: 'unbind' }
   /** Mark these messages read, durably, before the answer leaves. */
@@ -42,9 +44,11 @@ export function decide(call: HookCall, view: TurnView, nonce: string): Decision 
 }
 
 /** A second terminal, or a headless child of the agent's own shell tool, must not take the messages. */
-function bindingOf({ event, session }: HookCall, view: TurnView): 'bound' | 'new' | 'foreign' {
+function bindingOf({ event, session, owned }: HookCall, view: TurnView): 'bound' | 'new' | 'foreign' {
+  // The owner has asked for this session.
+  if (owned && event.type === 'sessionStart') return 'new';
   if (view.bound?.id === session) return 'bound';
-  if (event.type === 'sessionEnd' || event.type === 'other') return 'foreign';
+  if (owned || event.type === 'sessionEnd' || event.type === 'other') return 'foreign';
   if (event.type === 'turnStart' && hereCommand.test(event.prompt)) return 'new';
   return view.bound && view.boundAlive ? 'foreign' : 'new';
 }
@@ -53,34 +57,43 @@ function bindingOf({ event, session }: HookCall, view: TurnView): 'bound' | 'new
 const hereCommand = /(^|\n)\/wa:here\b/;
 const awayCommand = /(^|\n)\/wa:away\b/;
 
-function decideForOwner({ event }: HookCall, view: TurnView, nonce: string): Decision {
+function decideForOwner({ event, owned }: HookCall, view: TurnView, nonce: string): Decision {
   switch (event.type) {
     case 'turnStart':
       return turnStart(event.prompt, view, nonce);
     case 'modelRequest':
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
-      return gate(view);
+      return owned ? nothing : gate(view);
     case 'permission':
       return view.stop?.type === 'abort' ? { answer: { deny: abortText(view.stop) }, effects: [] } : nothing;
-    case 'toolEnd': {
+    case 'toolEnd':
+      // No text can be added to a result there.
+      if (owned) return nothing;
       // Another agent reads what is added there.
       if (event.inside) return { answer: {}, effects: [{ type: 'prove', texts: undefined }] };
-      const inTurn = view.waiting.filter((message) => !message.later);
-      return given(inTurn, view, nonce, [{ type: 'prove', texts: undefined }], true);
-    }
+      return given(inTurn(view), view, nonce, [{ type: 'prove', texts: undefined }], true);
+    case 'steerable':
+      if (!view.turnRuns || view.stop) return nothing;
+      return given(inTurn(view), view, nonce, [], true);
+    case 'ready':
+      return { answer: {}, effects: [...openTurn(view), { type: 'waits' }] };
     case 'turnEnd':
       return { answer: {}, effects: [{ type: 'turnEnded', answer: event.answer }] };
-    case 'sessionEnd': {
-      const isOpen = view.turnRuns || view.offered !== undefined;
-      return {
-        answer: {},
-        effects: [...(isOpen ? [{ type: 'turnEnded', answer: undefined } as const] : []), { type: 'unbind' }],
-      };
-    }
+    case 'sessionEnd':
+      return { answer: {}, effects: [...openTurn(view), { type: 'unbind' }] };
     default:
       return nothing;
   }
+}
+
+/** What is open ends without an answer. */
+function openTurn({ turnRuns, offered }: TurnView): TurnEffect[] {
+  return turnRuns || offered !== undefined ? [{ type: 'turnEnded', answer: undefined }] : [];
+}
+
+function inTurn({ waiting }: TurnView): readonly WaitingMessage[] {
+  return waiting.filter((message) => !message.later);
 }
 
 function turnStart(prompt: string, view: TurnView, nonce: string): Decision {

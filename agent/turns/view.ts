@@ -52,6 +52,8 @@ export interface BoundSession {
   id: string;
   /** Pid of the coding agent, undefined when the launcher did not say. */
   pid: number | undefined;
+  /** The daemon runs it and says itself when it ends: there is no keyboard, and each end of a turn waits for a prompt. */
+  owned?: true | undefined;
 }
 
 export interface TurnView {

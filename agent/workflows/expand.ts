@@ -2,7 +2,7 @@
 // the home folder belong to the user. Runs nothing: the coding agent runs `!{…}` and reads `@{…}`, so approvals hold.
 
 import { realpath } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { readSlash } from '../../protocol/commands.ts';
 import { WaError } from '../../protocol/errors.ts';
@@ -73,6 +73,29 @@ export async function expandSlashText(text: string, dirs: WorkflowDirs): Promise
     if (body !== undefined) return { name: `/${call.name}`, text: body };
   }
   return undefined;
+}
+
+/** The skills in the folders of the project and of the user, by the name that a slash text calls. What cannot be read is left out. */
+export async function listSkills(dirs: WorkflowDirs): Promise<{ name: string; source: string }[]> {
+  const found = new Map<string, string>();
+  for (const source of sources(dirs).filter(({ kind }) => kind === 'skill')) {
+    for (const name of await skillNames(source).catch(() => [])) {
+      const place = relative(source.within ?? dirs.home, source.dir);
+      if (!found.has(name)) found.set(name, source.within === undefined ? `~/${place}` : place);
+    }
+  }
+  return [...found].map(([name, source]) => ({ name, source }));
+}
+
+async function skillNames(source: Source): Promise<string[]> {
+  const dir = await folderOf(source);
+  if (dir === undefined) return [];
+  const read = source.within === undefined ? readLinked : readBelow;
+  const names = await namesBelow(dir, (name) => readSlash(`/${name}`)?.name === name);
+  const texts = await Promise.all(
+    names.map((name) => readSmall(join(dir, name, 'SKILL.md'), read).catch(() => undefined)),
+  );
+  return names.filter((_, index) => texts[index] !== undefined).sort();
 }
 
 /** `a:b` names the file `a/b`. A name cannot leave its folder. */

@@ -14,11 +14,25 @@ import { idleRelay } from './parts/idle-relay.ts';
 import { inbound } from './parts/inbound.ts';
 import { outbound } from './parts/outbound.ts';
 import { rows } from './parts/rows.ts';
+import { stream } from './parts/stream.ts';
 import { turn } from './parts/turn.ts';
 import { table } from './report.ts';
 import type { BenchResult, Part } from './result.ts';
 
-const parts: readonly Part[] = [hook, gate, turn, inbound, outbound, accept, drain, backlog, idle, rows, idleRelay];
+const parts: readonly Part[] = [
+  hook,
+  gate,
+  turn,
+  stream,
+  inbound,
+  outbound,
+  accept,
+  drain,
+  backlog,
+  idle,
+  rows,
+  idleRelay,
+];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

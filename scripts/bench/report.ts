@@ -25,6 +25,8 @@ const limits = {
   contextMs: 5_000,
   summaryMs: 10_000,
   peakRssMb: 150,
+  streamChunkUs: 20,
+  streamEditMs: 20,
   inboundMs: 25,
   outboundMs: 50,
   acceptPerSecond: 300,
@@ -111,6 +113,19 @@ const rows: Row[] = [
     value: ({ turn }) => ms(turn?.summary),
     meaning: 'end of the turn to the Bot API call with its answer',
     target: ({ turn }) => turn && atMost(turn.summary.p95Ms, limits.summaryMs, 'ms'),
+  },
+  {
+    key: 'stream.chunkUs',
+    value: ({ stream }) => stream && `${stream.chunkUs} µs`,
+    meaning: 'a chunk of a streamed answer, noted',
+    target: ({ stream }) => stream && atMost(stream.chunkUs, limits.streamChunkUs, 'µs'),
+  },
+  {
+    key: 'stream.edit',
+    value: ({ stream }) => ms(stream?.edit),
+    meaning: ({ stream }) =>
+      `one edit of its message, at most one in 2 s, while the answer grows to 960 kB: CPU time; ${stream?.editBytes ?? 0} bytes`,
+    target: ({ stream }) => stream && atMost(stream.edit.p95Ms, limits.streamEditMs, 'ms'),
   },
   {
     key: 'turn.peakRssMb',

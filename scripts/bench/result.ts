@@ -10,6 +10,8 @@ export interface BenchResult {
   gate?: { verdictP95Ms: number };
   /** What the acceptance criteria promise. */
   turn?: { context: Spread; summary: Spread; mute: Spread; peakRssMb?: number };
+  /** Of the message that shows an owned turn: microseconds to note a chunk, CPU time of one edit, and its size. */
+  stream?: { chunkUs: number; edit: Spread; editBytes: number };
   inbound?: Spread;
   outbound?: Spread;
   accept?: { perSecond: number };

@@ -35,6 +35,7 @@ describe('the configuration', () => {
       follow: 'auto',
       isLocal: false,
       agents: {},
+      agentCommands: {},
       sprintText: undefined,
       mailboxDir: undefined,
     });
@@ -52,7 +53,7 @@ describe('the configuration', () => {
       nudge: 'off',
       presence: { awayAfter: 30 },
       follow: 'never',
-      agents: { gemini: '/opt/bin/gemini' },
+      agents: { gemini: '/opt/bin/gemini', mine: { command: ['mine', 'acp'], env: { MODE: 'quiet' } } },
       sprintText: 'Run make test.',
       redact: { cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
       future: true,
@@ -69,6 +70,7 @@ describe('the configuration', () => {
       presence: { awayAfterMs: 30_000 },
       follow: 'never',
       agents: { gemini: '/opt/bin/gemini' },
+      agentCommands: { mine: { command: ['mine', 'acp'], env: { MODE: 'quiet' } } },
       sprintText: 'Run make test.',
       redact: { secrets: true, cards: true, patterns: [{ name: 'ticket', source: 'T-\\d+', flags: 'i' }] },
     });
@@ -112,6 +114,21 @@ describe('the configuration', () => {
       'an agent without an absolute path',
       { agents: { gemini: 'gemini' } },
       /"agents\.gemini" must be the absolute path of a program/,
+    ],
+    [
+      'an agent without a command',
+      { agents: { mine: { command: [] } } },
+      /"agents\.mine\.command" must be a list of texts/,
+    ],
+    [
+      'an agent with an unknown key',
+      { agents: { mine: { command: ['a'], cwd: '/' } } },
+      /"agents\.mine\.cwd" must be absent/,
+    ],
+    [
+      'an agent with a name that is a path',
+      { agents: { '../x': '/bin/x' } },
+      /"agents\.\.\.\/x" must be named by a word/,
     ],
     ['a hold that is a switch', { hold: true }, /"hold" must be "auto", "always" or "never", found a boolean/],
     ['an unknown nudge', { nudge: 'screen' }, /"nudge" must be "auto" or "off", found a string/],

@@ -64,7 +64,7 @@ export interface Running {
 export async function createWorkstation(
   far: FarSide,
   chat: Chat = far.nextChat(),
-  { fresh = false } = {},
+  { fresh = false, agents = {} }: { fresh?: boolean; agents?: object } = {},
 ): Promise<Workstation> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-ws-')));
   const project = join(root, 'my project');
@@ -83,7 +83,7 @@ export async function createWorkstation(
   const binding = { dir: project, mailbox: chat.mailbox, project: 0 };
   const bindings = [binding];
   if (!fresh) await rememberBound(env.WA_CONFIG_DIR, binding, null, Date.now());
-  await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
+  await writeFile(join(env.WA_CONFIG_DIR, 'config.json'), JSON.stringify({ bindings, agents }), { mode: 0o600 });
   const inboxFile = join(project, '.gemini', 'wa_inbox.json');
   const outboxFile = join(project, '.gemini', 'wa_outbox.json');
   const log: Workstation['log'] = [];

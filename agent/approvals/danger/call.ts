@@ -1,7 +1,7 @@
 // A tool call as the rules see it: its texts, its command lines, and the files that it names. Pure; bounded whatever a call holds.
 
+import { toolsByAgent } from '../../drivers/any-agent.ts';
 import type { Tools } from '../../drivers/driver.ts';
-import { driverOf } from '../../drivers/registry.ts';
 import { fromHome, hasNames, maxPathChars, namesIn } from './names.ts';
 import { absolute, normal } from './paths.ts';
 import type { Surroundings } from './rules.ts';
@@ -20,9 +20,9 @@ export interface ToolCall {
 
 /** The words of the coding agent that makes the call. Throws for an unknown one: a gate then denies. */
 export function toolsOf(agent: string): Tools {
-  const driver = driverOf(agent);
-  if (!driver) throw new Error(`no driver for the coding agent ${agent}`);
-  return driver.tools;
+  const tools = toolsByAgent(agent);
+  if (!tools) throw new Error(`no driver for the coding agent ${agent}`);
+  return tools;
 }
 
 /** Undefined = nests deeper than can be written down. */

@@ -18,6 +18,8 @@ export interface Judgement {
   /** The arguments that run, when a rule rewrote them. */
   input: Readonly<Record<string, unknown>> | undefined;
   checkpoint: boolean;
+  /** A rule of the user says so: who asks by themselves need not. */
+  allowed?: true;
 }
 
 const ranks = { go: 0, ask: 1, deny: 2, stop: 3 } as const;
@@ -65,6 +67,7 @@ export function judge(
   if (mode === 'all' && decisive?.do !== 'allow' && !speaksToOwner(call)) said.push({ verdict: 'ask' });
   return {
     ...strictest([...said, ...userWords(decisive), ...saidByProject]),
+    ...(decisive?.do === 'allow' ? { allowed: true as const } : {}),
     rules: found.map(({ rule }) => rule),
     input: undefined,
     checkpoint: [...ofUser, ...ofProject].some((rule) => rule.checkpoint === true),

@@ -6,6 +6,7 @@ import { type Texts, textsIn } from '../../../protocol/texts.ts';
 import { askWords } from '../../drivers/tool-words.ts';
 import type { Redactor } from '../../format/redact.ts';
 import type { Verdict } from '../../journal/approvals.ts';
+import type { ToolDiff } from '../../owned/owned.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from '../danger/call.ts';
 
@@ -36,6 +37,8 @@ export interface Shows {
   question(question: QuestionOptions): Promise<Shown | undefined>;
   /** By default in the words of the audit. */
   hide(text: string, texts?: Texts): Promise<Hidden>;
+  /** All that changes, as `wholeDiff`. */
+  diff(diffs: readonly ToolDiff[]): Promise<string>;
 }
 
 /** Can be cloned. */
@@ -48,11 +51,15 @@ export interface QuestionOptions {
   hidesFile: boolean;
   /** UTF-16 units of one message on the phone. */
   maxText: number;
-  /** How long the question waits, in words: `60 min`. */
-  waits: string;
+  /** How long the question waits, in words: `60 min`; undefined = until it is answered. */
+  waits: string | undefined;
   onTimeout: 'deny' | 'desk';
   /** Of the phone. */
   language: Language;
+  /** What the call changes, where the agent says so itself. */
+  diffs?: readonly ToolDiff[];
+  /** The agent's own words for the call, shown where nothing else says what it does. */
+  title?: string;
   /** Of a git checkpoint made before the call. */
   checkpoint: string | undefined;
 }
@@ -84,7 +91,8 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
     texts,
   );
   const body = within(bodyOf(options, clean, texts), bodyUnits, maxText, texts) || question.noArguments;
-  const tail = [options.onTimeout === 'deny' ? question.waits(waits) : question.waitsForDesk(waits)];
+  const timed = (time: string) => (options.onTimeout === 'deny' ? question.waits(time) : question.waitsForDesk(time));
+  const tail = [waits === undefined ? question.waitsLong : timed(waits)];
   if (options.checkpoint) tail.unshift(question.checkpoint(options.checkpoint));
   if (places > 0) tail.unshift(question.hidden(places));
   const part = withCode(head, body, commandOf(call) === undefined ? {} : { language: 'bash' });
@@ -92,11 +100,8 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
 }
 
 /** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
-function bodyOf(
-  { call, fileNow, hidesFile }: QuestionOptions,
-  clean: (text: string) => string,
-  { question }: Texts,
-): string {
+function bodyOf(options: QuestionOptions, clean: (text: string) => string, { question }: Texts): string {
+  const { call, fileNow, hidesFile, diffs, title } = options;
   const command = commandOf(call);
   const { edit: editOf, write: writeOf, shown } = toolsOf(call.agent);
   const isOwnTool = call.server === undefined;
@@ -123,7 +128,27 @@ function bodyOf(
     const before = hidesFile ? '' : (fileNow ?? '');
     return `${clean(write.file)} ${what}\n${rest(shown.write)}${shortDiff(before, write.content, clean)}`;
   }
-  return clean(JSON.stringify(call.input, null, 1));
+  if (diffs && diffs.length > 0) return `${aboveOf(title, clean)}${diffText(diffs, clean)}`;
+  const hasInput = Object.keys(call.input).length > 0;
+  return `${aboveOf(title, clean)}${hasInput ? clean(JSON.stringify(call.input, null, 1)) : ''}`;
+}
+
+function aboveOf(title: string | undefined, clean: (text: string) => string): string {
+  return title === undefined ? '' : `${clean(title)}\n`;
+}
+
+/** Every change of a call, for a file. */
+export function wholeDiff(diffs: readonly ToolDiff[], hide: Hide): string {
+  return diffText(diffs, (text) => visible(hide(text).text));
+}
+
+function diffText(diffs: readonly ToolDiff[], clean: (text: string) => string): string {
+  return diffs
+    .map(({ path, before, after }) => {
+      const what = before === undefined || before === '' ? ' (new file)' : '';
+      return `${clean(path).replaceAll('\n', '⏎')}${what}\n${shortDiff(before ?? '', after, clean)}`;
+    })
+    .join('\n\n');
 }
 
 /** Each on a line of its own. */
@@ -238,6 +263,9 @@ export function verdictItem(id: string, asked: TextPart, verdict: Verdict, texts
     class: 'approval',
     parts: [{ ...part, entities: [...asked.entities, ...part.entities] }],
     slot: questionKey(id),
-    rev: 3,
+    rev: lastRev,
   };
 }
+
+/** Above the rev of every other version of the message. */
+const lastRev = 1_000_000;

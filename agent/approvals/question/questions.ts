@@ -26,7 +26,15 @@ interface Words {
 
 export interface Decision extends Words {
   tool: string;
-  verdict: Verdict | 'policy-deny' | 'policy-stop' | 'rewritten' | 'remembered' | 'too-many' | 'unshown';
+  verdict:
+    | Verdict
+    | 'policy-allow'
+    | 'policy-deny'
+    | 'policy-stop'
+    | 'rewritten'
+    | 'remembered'
+    | 'too-many'
+    | 'unshown';
   hash: string;
   session: string;
   why: readonly string[];

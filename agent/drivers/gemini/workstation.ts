@@ -24,5 +24,6 @@ export const geminiWorkstation: Workstation = {
   nudge: (pid, typing) => nudgeInTmux(pid, typing, (screen) => screen.includes('Type your message')),
   // Escape ends the turn whatever the dialog is.
   dialogs: { keysOn: dialogKeys, cancel: 'Escape' },
+  skillArgs: (skill, on) => ['skills', on ? 'enable' : 'disable', skill],
   filesFolder: receivedFilesFolder,
 };

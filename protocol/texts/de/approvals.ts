@@ -15,6 +15,7 @@ export const question: typeof englishQuestion = {
   noArguments: '(keine Argumente)',
   waits: (time) => `Wartet ${time}, dann gilt es als abgelehnt.`,
   waitsForDesk: (time) => `Wartet ${time}, dann wird am Rechner gefragt.`,
+  waitsLong: 'Wartet, bis du antwortest.',
   checkpoint: (ref) => `Checkpoint: ${ref}`,
   hidden: (places) =>
     `🔒 An ${places} ${places === 1 ? 'Stelle ist ein Geheimnis' : 'Stellen sind Geheimnisse'} verdeckt; alles andere steht da.`,
@@ -41,6 +42,14 @@ export const question: typeof englishQuestion = {
     interrupted: '⚠ Zu spät, abgelehnt: der Daemon wurde beendet, während die Frage offen war.',
     stopped: '⛔ Durch dein STOP abgelehnt.',
     stoppedInFile: '⛔ Abgelehnt: ein anderes Programm hat ein STOP in die Inbox-Datei geschrieben.',
+    allowed: '✅ Erlaubt. Du hast gewählt:',
+    allowedLasting: '♾ Erlaubt, als dauerhafte Regel des Agenten. Du hast gewählt:',
+    refused: '❌ Abgelehnt. Du hast gewählt:',
+    refusedLasting: '♾ Abgelehnt, als dauerhafte Regel des Agenten. Du hast gewählt:',
+    answered: '✅ Beantwortet:',
+    declined: '▫️ Nicht beantwortet: der Agent macht ohne Antwort weiter.',
+    cancelled: '⛔ Mit dem Turn abgebrochen. Nichts wurde entschieden.',
+    gone: '▫️ Vorbei: der Agent fragt nicht mehr. Nichts wurde entschieden.',
   },
 };
 

@@ -20,6 +20,7 @@ export const progress: typeof englishProgress = {
     question: 'Wartet auf deine Antwort auf die Frage hier.',
     dialog: 'Wartet auf den Dialog im Terminal.',
   },
+  interrupted: 'wa-sync wurde beendet, während dieser Turn lief.',
 };
 
 export const answers: typeof englishAnswers = {
@@ -39,14 +40,16 @@ export const answers: typeof englishAnswers = {
 export const held: typeof englishHeld = {
   question: 'Dieser Text beantwortet nichts: die Frage oben hat Buttons. Wofür ist dieser Text?',
   dialog: 'Dieser Text beantwortet nichts: im Terminal wartet ein Dialog. Wofür ist dieser Text?',
-  edit: 'Ist das der Befehl, der stattdessen läuft?',
+  command: 'Ist das der Befehl, der stattdessen läuft?',
+  answer: 'Ist das deine Antwort auf die Frage oben?',
   over: 'Die Frage ist vorbei, und der Agent hat diesen Text nicht bekommen. Wofür ist er?',
-  run: 'Stattdessen ausführen',
+  use: { command: 'Stattdessen ausführen', answer: 'Es ist die Antwort' },
   send: 'An den Agent schicken',
   drop: 'Verwerfen',
   gone: 'Dieser Text wartet nicht mehr auf dich.',
   unknownButton: 'Diesen Button kennt wa-sync nicht.',
   ran: '✏️ Lief anstelle des Befehls.',
+  taken: '✏️ Als deine Antwort übernommen.',
   dropped: '🗑 Verworfen.',
   expired: '⌛ Abgelaufen, bevor du gesagt hast, wofür er war.',
   sent: '📨 Geht an den Agent.',

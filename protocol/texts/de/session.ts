@@ -15,6 +15,8 @@ export const turns: typeof englishTurns = {
   failed: (text) => `Fehlgeschlagen: ${text}`,
   noAnswer: 'Der Turn endete ohne Antwort.',
   cancelled: 'An der Tastatur abgebrochen.',
+  cancelledHere: 'Vom Telefon aus abgebrochen.',
+  lostOwned: 'Der Coding-Agent endete, bevor deine Nachricht bei ihm war. Er bekommt sie noch einmal.',
   agentGone:
     'Der Coding-Agent wurde beendet (geschlossen, gekillt oder abgestürzt), bevor sein Turn eine Antwort hatte.',
   aborted: (clause) => `Abgebrochen, bevor ${clause}.`,

@@ -65,6 +65,7 @@ export const status: typeof english = {
     rowsWritten: 'geschriebene Zeilen',
     activeMs: 'Laufzeit der Durable Objects',
   },
+  owned: (choices) => (choices === '' ? 'von wa-sync geführt' : `von wa-sync geführt (${choices})`),
   tokens: (amount) => `${amount} Tokens`,
   context: (share) => `Kontext zu ${share} voll`,
 };

@@ -8,6 +8,7 @@ export const question = {
   noArguments: '(no arguments)',
   waits: (time: string) => `Waits ${time}, then it is denied.`,
   waitsForDesk: (time: string) => `Waits ${time}, then it is left to the desk.`,
+  waitsLong: 'Waits until you answer.',
   checkpoint: (ref: string) => `Checkpoint: ${ref}`,
   hidden: (places: number) =>
     `🔒 Secrets are hidden in ${places} ${places === 1 ? 'place' : 'places'}; all else is shown.`,
@@ -34,6 +35,14 @@ export const question = {
     interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
     stopped: '⛔ Denied by your STOP.',
     stoppedInFile: '⛔ Denied: another program wrote a STOP into the inbox file.',
+    allowed: '✅ Allowed. You chose:',
+    allowedLasting: '♾ Allowed, as a lasting rule of the agent. You chose:',
+    refused: '❌ Denied. You chose:',
+    refusedLasting: '♾ Denied, as a lasting rule of the agent. You chose:',
+    answered: '✅ Answered:',
+    declined: '▫️ Declined: the agent goes on without an answer.',
+    cancelled: '⛔ Cancelled with its turn. Nothing was decided.',
+    gone: '▫️ Over: the agent no longer asks. Nothing was decided.',
   },
 };
 

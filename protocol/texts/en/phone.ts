@@ -14,6 +14,7 @@ export const progress = {
     question: 'Waits for your answer to the question here.',
     dialog: 'Waits for the dialog in the terminal.',
   },
+  interrupted: 'wa-sync ended while this turn ran.',
 };
 
 export const answers = {
@@ -33,14 +34,16 @@ export const answers = {
 export const held = {
   question: 'This text answers nothing: the question above is answered by its buttons. What is this text for?',
   dialog: 'This text answers nothing: a dialog waits in the terminal. What is this text for?',
-  edit: 'Is this the command that runs instead?',
+  command: 'Is this the command that runs instead?',
+  answer: 'Is this your answer to the question above?',
   over: 'The question is over, and the agent has not got this text. What is it for?',
-  run: 'Run it instead',
+  use: { command: 'Run it instead', answer: 'It is the answer' },
   send: 'Send to the agent',
   drop: 'Drop',
   gone: 'That text no longer waits for you.',
   unknownButton: 'wa-sync does not know this button.',
   ran: '✏️ Ran in place of the command.',
+  taken: '✏️ Taken as your answer.',
   dropped: '🗑 Dropped.',
   expired: '⌛ Expired before you said what it was for.',
   sent: '📨 Goes to the agent.',

@@ -8,6 +8,8 @@ export const turns = {
   failed: (text: string) => `Failed: ${text}`,
   noAnswer: 'The turn ended without an answer.',
   cancelled: 'Cancelled at the keyboard.',
+  cancelledHere: 'Cancelled from the phone.',
+  lostOwned: 'The coding agent ended before your message reached it. It gets the message again.',
   agentGone: 'The coding agent ended (closed, killed or crashed) before its turn had an answer.',
   /** `clause` = what was kept from happening. */
   aborted: (clause: string) => `Aborted before ${clause}.`,

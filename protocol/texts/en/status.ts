@@ -69,6 +69,8 @@ export const status = {
     rowsWritten: 'rows written',
     activeMs: 'Durable Object duration',
   },
+  /** `choices` = its mode and model; '' = not known. */
+  owned: (choices: string) => (choices === '' ? 'run by wa-sync' : `run by wa-sync (${choices})`),
   tokens: (amount: string) => `${amount} tokens`,
   context: (share: string) => `context ${share} full`,
 };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../agent/approvals/approvals.ts';
 import { judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
-import { actionOf, questionPart, readAction } from '../../../agent/approvals/question/question.ts';
+import { actionOf, questionPart, readAction, wholeDiff } from '../../../agent/approvals/question/question.ts';
 import { maxOpenQuestions } from '../../../agent/approvals/question/questions.ts';
 import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
@@ -66,7 +66,11 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
     }),
     fixed: { home: '/home/dev', own: [] },
     judge: (task) => judgeHere(task, () => (world.findsSecrets ? 1 : 0)),
-    shows: { question: async (question) => questionPart(question, hide), hide: async (text) => hide(text) },
+    shows: {
+      question: async (question) => questionPart(question, hide),
+      hide: async (text) => hide(text),
+      diff: async (diffs) => wholeDiff(diffs, hide),
+    },
     isInteractive: async () => world.atDesk,
     audit: ({ verdict, text, before }) => {
       world.decided.push(verdict);

@@ -26,6 +26,7 @@ it('a result that a filter withheld stays withheld when the turn rules fail on a
         throw new Error('no space left');
       },
     },
+    owned: { sessions: { isOwn: () => false } },
   } as unknown as HookCallsOptions['projects'][number];
   const gates = { closed: () => false } as HookCallsOptions['gates'];
   const calls = createHookCalls({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgress } from '../../../agent/phone/progress.ts';
-import type { TurnActivity } from '../../../agent/session/types.ts';
+import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
+import { typesetHere } from '../../../agent/relay/render.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
@@ -10,7 +10,10 @@ let typed: number;
 let muted: boolean;
 let phone: Phone;
 let waits: 'question' | 'dialog' | undefined;
-let progress: TurnActivity;
+let progress: Progress;
+
+const redact = (text: string) => text.replaceAll('hunter2', '[redacted]');
+const send = async (item: OutboxItem) => void sent.push(item);
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_790_000_000_000 });
@@ -20,15 +23,17 @@ beforeEach(() => {
   phone = privatePhone;
   waits = undefined;
   progress = createProgress({
-    async send(item) {
-      sent.push(item);
-    },
+    send,
+    keep: send,
+    keys: () => sent.map(({ key }) => key),
+    offers: () => [],
+    typesetter: typesetHere(redact, 4096),
     async typing() {
       typed += 1;
     },
     muted: () => muted,
     waitsFor: () => waits,
-    redact: (text) => text.replaceAll('hunter2', '[redacted]'),
+    redact,
     phone: () => phone,
     clock: Date.now,
     log: () => {},

@@ -47,7 +47,11 @@ export function statusText(core: Core, number: number): string {
 function standingLines(core: Core, project: ProjectRow, standing: Standing): string[] {
   const { folder, machine, agent, session, away, present, follow, approvals, sprint } = standing;
   const { relay, status } = textsOf(core);
-  const named = [relay.place(folder, machine), ...(agent === undefined ? [] : [agent])].join(', ');
+  const named = [
+    relay.place(folder, machine),
+    ...(agent === undefined ? [] : [agent]),
+    ...ownedWords(core, standing),
+  ].join(', ');
   const modes = [
     away ? status.away.on : status.away.off,
     ...(present === undefined ? [] : [present ? status.present : status.absent]),
@@ -65,6 +69,11 @@ function standingLines(core: Core, project: ProjectRow, standing: Standing): str
 }
 
 /** What goes on, what somebody has to answer first. */
+/** Of a session that the daemon runs itself. */
+function ownedWords(core: Core, { owned }: Standing): string[] {
+  return owned === undefined ? [] : [textsOf(core).status.owned(owned)];
+}
+
 function doingText(core: Core, project: ProjectRow, { doing, sinceAt, dialog, asked, agent }: Standing): string {
   const since = clockText(sinceAt, core.clock(), zoneOf(core.sql, project));
   const { status } = textsOf(core);
@@ -116,7 +125,8 @@ function sessionText(core: Core, row: ProjectRow, standing: Standing | null, pla
   const seen = online ? status.online : status.offline(seenText(core, row));
   if (standing === null) return `${place}: ${seen}${gone}`;
   const { folder, machine, agent, session } = standing;
-  const who = agent === undefined ? '' : ` ${agent}${session === undefined ? '' : `, ${status.session(session)}`};`;
+  const inSession = session === undefined ? [] : [status.session(session)];
+  const who = agent === undefined ? '' : ` ${[agent, ...ownedWords(core, standing), ...inSession].join(', ')};`;
   const doing = online ? `${status.online};${who} ${doingText(core, row, standing)}` : seen;
   return `${relay.place(folder, machine)} (${place}${gone}): ${doing}`;
 }

@@ -1,0 +1,73 @@
+// How a permission request of an owned session looks on the phone: the call, and a button for each option of the agent. Pure.
+
+import type { TextPart } from '../../../protocol/relay-api.ts';
+import type { PermissionOption } from '../../owned/owned.ts';
+import type { Judged } from '../policy/judge-now.ts';
+import { headAndTail, withCode } from '../question/question.ts';
+import type { Ask, Buttons, Face } from './asks.ts';
+import type { OwnedCall } from './call.ts';
+
+export interface PermissionState extends OwnedCall, Judged {
+  cwd: string;
+  part: TextPart;
+  choices: readonly Choice[];
+  /** The lasting rule that waits for its second tap. */
+  sure: number | undefined;
+}
+
+export interface Choice {
+  option: PermissionOption;
+  /** The agent's words without secrets, on one line, nothing in them invisible. */
+  name: string;
+}
+
+export const permissionPrefix = 'permission:';
+/** UTF-16 units of an option's name, in the text of the question. */
+export const nameUnits = 400;
+const labelUnits = 60;
+
+const marks: Readonly<Record<PermissionOption['kind'], string>> = {
+  allowOnce: '✅',
+  allowAlways: '♾ ✅',
+  denyOnce: '❌',
+  denyAlways: '♾ ❌',
+};
+
+const lastingText = '♾ = a rule of the agent that lasts; wa-sync cannot take it back.';
+
+export function faceOf({ id, hash, state }: Ask<PermissionState, unknown>): Face {
+  const action = (word: string | number) => `${permissionPrefix}${id}:${hash}:${word}`;
+  const sure = state.sure === undefined ? undefined : state.choices[state.sure];
+  if (sure) {
+    const { text, entities } = withCode('', headAndTail(sure.name, nameUnits));
+    const head = `${state.part.text}\n\n♾ This rule lasts: from now on the agent does not ask for what it covers, and wa-sync cannot take it back. In the agent's words:`;
+    const shifted = entities.map((each) => ({ ...each, offset: each.offset + head.length }));
+    return {
+      part: { text: head + text, entities: [...state.part.entities, ...shifted] },
+      buttons: [
+        [
+          { label: 'Yes, as a lasting rule', action: action(`sure${state.sure}`), style: 'danger' },
+          { label: 'Back', action: action('back') },
+        ],
+      ],
+    };
+  }
+  const isLasting = state.choices.some(({ option }) => option.kind === 'allowAlways' || option.kind === 'denyAlways');
+  const rows: Buttons = state.choices.map(({ option, name }, index) => [
+    {
+      label: labelOf(`${marks[option.kind]} ${name}`),
+      action: action(index),
+      ...(option.kind === 'allowOnce' ? { style: 'success' as const } : {}),
+      ...(option.kind === 'denyOnce' ? { style: 'danger' as const } : {}),
+    },
+  ]);
+  const canRefuse = state.choices.some(({ option }) => option.kind === 'denyOnce' || option.kind === 'denyAlways');
+  if (!canRefuse) rows.push([{ label: '⛔ Cancel the request', action: action('cancel'), style: 'danger' }]);
+  if (state.diffs.length > 0) rows.push([{ label: 'Whole diff', action: action('diff'), toast: 'On its way.' }]);
+  const part = isLasting ? { ...state.part, text: `${state.part.text}\n${lastingText}` } : state.part;
+  return { part, buttons: rows };
+}
+
+function labelOf(text: string): string {
+  return text.length <= labelUnits ? text : `${text.slice(0, labelUnits - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}

@@ -1,0 +1,273 @@
+// Permission requests of owned sessions: judged by the policy, else asked on the phone with the agent's own options. A fault refuses;
+// no answer decides nothing. A lasting rule takes a second tap where it widens what the agent may do.
+
+import type { ControlRow } from '../../../protocol/log.ts';
+import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import { textsIn } from '../../../protocol/texts.ts';
+import { stricterMode, type Verdict } from '../../journal/approvals.ts';
+import { maxTextOf, phoneTexts } from '../../journal/state.ts';
+import type { PermissionOption, PermissionRequest } from '../../owned/owned.ts';
+import { visibleLine } from '../../visible.ts';
+import { commandOf, jsonOf } from '../danger/call.ts';
+import { whyText } from '../danger/rules.ts';
+import { fileNow } from '../danger/surroundings.ts';
+import { type Judged, type JudgeOptions, judgeNow, whatChanged, whysText } from '../policy/judge-now.ts';
+import { type Shows, textItem, withCode } from '../question/question.ts';
+import type { Decision } from '../question/questions.ts';
+import { makeCheckpoint } from '../run.ts';
+import { type Ask, type AsksOptions, createAsks } from './asks.ts';
+import { type OwnedCall, readRequest } from './call.ts';
+import { type Choice, faceOf, nameUnits, type PermissionState, permissionPrefix } from './permission-face.ts';
+
+export interface PermissionsOptions extends AsksOptions, JudgeOptions {
+  shows: Shows;
+  /** Why this user's answer does not count; undefined = it does. */
+  refusalOf(userId: string): Promise<string | undefined>;
+  audit(decision: Decision & { option?: string }): void;
+  /** A text for the phone as a file. */
+  sendFile(name: string, text: string, caption: string): Promise<void>;
+  clock: () => number;
+}
+
+type Permission = Ask<PermissionState, PermissionAnswer>;
+
+export interface Asking {
+  agent: string;
+  session: string;
+  cwd: string;
+  /** The agent has withdrawn it. */
+  signal: AbortSignal;
+}
+
+export interface PermissionAnswer {
+  /** Of the agent; undefined = the request is cancelled. */
+  option: string | undefined;
+  /** Why it was refused, for the model, where the agent has no way to say so. */
+  why?: string;
+  /** A policy ends the whole turn, for this reason. */
+  halt?: string;
+}
+
+const maxChoices = 6;
+const partShare = 0.8;
+
+/** Of the audit, and of what the model reads. */
+const english = textsIn('en');
+
+export function createPermissions(options: PermissionsOptions) {
+  const { project, shows, clock, log } = options;
+  const asks = createAsks<PermissionState, PermissionAnswer>(options, {
+    faceOf,
+    none: { option: undefined },
+    audit: ({ state, session }, { verdict, by, detail }) =>
+      note(state, session, verdict, {
+        ...(by === undefined ? {} : { by }),
+        ...(detail === undefined ? {} : { option: detail }),
+      }),
+  });
+
+  /** Also what the built-in rules find is shown, whatever the mode: the agent asks anyway. */
+  const judge = (call: OwnedCall['call'], cwd: string) =>
+    judgeNow(call, cwd, stricterMode(project.approvals.mode, 'risky'), options);
+
+  function note(
+    { call, hash, judgement }: OwnedCall & Judged,
+    session: string,
+    verdict: Decision['verdict'],
+    more: object = {},
+  ) {
+    const text = commandOf(call) ?? jsonOf(call.input) ?? '(arguments that nest too deep to be written down)';
+    options.audit({
+      tool: call.tool,
+      verdict,
+      hash,
+      session,
+      why: judgement.why.map((each) => whyText(each, english)),
+      text,
+      ...more,
+    });
+  }
+
+  async function decide(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
+    const { session, cwd, signal } = asking;
+    const read = readRequest(asking.agent, request);
+    const { policies: _, ...judged } = await judge(read.call, cwd);
+    const asked = { ...read, ...judged };
+    const { verdict, why, input, checkpoint, allowed } = judged.judgement;
+    const refused = optionOf(request, 'denyOnce')?.id;
+    const reason = `Denied by the policy of wa-sync: ${whysText(why, english)}.`;
+    if (verdict === 'stop') {
+      note(asked, session, 'policy-stop');
+      return { option: refused, why: reason, halt: reason };
+    }
+    if (verdict === 'deny') {
+      note(asked, session, 'policy-deny');
+      return { option: refused, why: reason };
+    }
+    if (input !== undefined) {
+      note(asked, session, 'policy-deny');
+      return {
+        option: refused,
+        why: 'Denied: the policy of wa-sync changes this call, and a session that it owns takes no changed call.',
+      };
+    }
+    const once = optionOf(request, 'allowOnce');
+    if (verdict === 'go' && allowed && once) {
+      note(asked, session, 'policy-allow');
+      return { option: once.id };
+    }
+    const ref = checkpoint ? await makeCheckpoint(cwd, clock()) : undefined;
+    const shown = await shows.question({
+      call: read.call,
+      why: why.map((each) => whyText(each, phoneTexts(project))),
+      language: project.phone?.language ?? 'en',
+      fileNow: await fileNow(read.call, cwd),
+      hidesFile: judged.judgement.rules.includes('secret-file'),
+      maxText: Math.floor(partShare * maxTextOf(project)),
+      waits: undefined,
+      onTimeout: 'deny',
+      checkpoint: ref,
+      diffs: read.diffs,
+      ...(read.title === undefined ? {} : { title: read.title }),
+    });
+    if (!shown) {
+      note(asked, session, 'unshown');
+      return {
+        option: refused,
+        why: 'Denied: this call is too large to be shown to the owner in time. Ask for less at once.',
+      };
+    }
+    const choices = await choicesOf(request, judged.judgement.rules.length === 0 && !shown.hides);
+    const state = { ...asked, cwd, part: shown.part, choices, sure: undefined };
+    return asks.ask({ tool: read.call.tool, hash: read.hash, session, state, signal });
+  }
+
+  /** `lasting` = the whole call was shown, and no built-in rule finds anything in it. */
+  async function choicesOf({ options: all }: PermissionRequest, lasting: boolean): Promise<Choice[]> {
+    const hasOnce = all.some(({ kind }) => kind === 'allowOnce');
+    const offered = all.filter(({ kind }) => lasting || !hasOnce || kind !== 'allowAlways');
+    const firsts = offered.slice(0, maxChoices);
+    const deny = offered.find(({ kind }) => kind === 'denyOnce');
+    const kept = deny && !firsts.includes(deny) ? [...firsts.slice(0, -1), deny] : firsts;
+    return Promise.all(
+      kept.map(async (option) => {
+        const { text } = await shows.hide(option.name.slice(0, 4 * nameUnits));
+        return {
+          option,
+          name:
+            visibleLine(text)
+              .slice(0, nameUnits)
+              .replace(/[\ud800-\udbff]$/, '') || '(no name)',
+        };
+      }),
+    );
+  }
+
+  /** Undefined = the question itself shows what became of it. */
+  async function tapped(action: string, userId: string): Promise<string | OutboxItem[] | undefined> {
+    const match = /^permission:([0-9a-f]+):([0-9a-f]+):(sure)?(\d|back|diff|cancel)$/.exec(action);
+    const refusal = await options.refusalOf(userId);
+    if (refusal !== undefined) return refusal;
+    const found = asks.find(match?.[1] ?? '', match?.[2] ?? '');
+    if (typeof found === 'string') return found;
+    const { state } = found;
+    const word = match?.[4];
+    switch (word) {
+      case 'diff':
+        return sendDiff(found);
+      case 'back':
+        state.sure = undefined;
+        await asks.redraw(found);
+        return undefined;
+      case 'cancel':
+        await asks.settle(found, { verdict: 'cancelled', value: { option: undefined }, by: userId });
+        return undefined;
+      default:
+        if (match?.[3] === undefined) return first(found, Number(word), userId);
+        return state.sure === Number(word) ? choose(found, state.sure, userId) : alreadyBack;
+    }
+  }
+
+  async function first(found: Permission, index: number, userId: string): Promise<string | undefined> {
+    const choice = found.state.choices[index];
+    if (!choice) return 'wa-sync does not know this button. Nothing was decided.';
+    if (choice.option.kind !== 'allowAlways') return choose(found, index, userId);
+    found.state.sure = index;
+    await asks.redraw(found);
+    return undefined;
+  }
+
+  async function choose(found: Permission, index: number, by: string): Promise<string | undefined> {
+    const { state } = found;
+    const choice = state.choices[index];
+    if (!choice) return 'wa-sync does not know this button. Nothing was decided.';
+    const { id, kind } = choice.option;
+    if (kind === 'allowOnce' || kind === 'allowAlways') {
+      // A link may lead elsewhere by now, a policy may be stricter.
+      const change = whatChanged(state, await judge(state.call, state.cwd));
+      if (change !== undefined) {
+        const refused = state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id;
+        const why = `Denied although the owner said yes, because this changed after the question: ${change(english)}.`;
+        await asks.settle(found, {
+          verdict: 'changed',
+          value: { option: refused, why },
+          by,
+          detail: change(phoneTexts(project)),
+        });
+        return undefined;
+      }
+    }
+    const isYes = kind === 'allowOnce' || kind === 'allowAlways';
+    const answer = isYes ? { option: id } : { option: id, why: 'The owner denied this on the phone.' };
+    await asks.settle(found, { verdict: verdictOf[kind], value: answer, by, detail: choice.name });
+    return undefined;
+  }
+
+  async function sendDiff({ state, id }: Permission): Promise<OutboxItem[] | undefined> {
+    const text = await shows.diff(state.diffs);
+    const head = 'The whole change:';
+    if (text.length + head.length < maxTextOf(project) - 100) {
+      return [
+        { key: `diff_${id}_${clock().toString(36)}`, class: 'reply', parts: [withCode(head, text || '(nothing)')] },
+      ];
+    }
+    await options.sendFile('change.diff', text, 'The whole change');
+    return undefined;
+  }
+
+  return {
+    /** Waits for the owner, for as long as it takes. Never rejects. */
+    async ask(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
+      try {
+        return await decide(request, asking);
+      } catch (cause) {
+        log('error', 'permission not asked', { project: project.key, error: (cause as Error).message });
+        const why = 'wa-sync could not ask the owner, so this was denied. The log of wa-sync says why.';
+        return { option: optionOf(request, 'denyOnce')?.id, why };
+      }
+    },
+    /** What the phone gets for a control about a permission; undefined = another control. */
+    async answer({ id, control }: ControlRow): Promise<OutboxItem[] | undefined> {
+      if (control.type !== 'button' || !control.action.startsWith(permissionPrefix)) return undefined;
+      const reply = await tapped(control.action, control.userId);
+      if (reply === undefined) return [];
+      return typeof reply === 'string' ? [textItem(`reply_${id}`, 'reply', reply)] : reply;
+    },
+    /** STOP and /cancel. Undefined = of every session. */
+    cancel: asks.cancel,
+    waiting: asks.size,
+  };
+}
+
+function optionOf({ options }: PermissionRequest, kind: PermissionOption['kind']): PermissionOption | undefined {
+  return options.find((option) => option.kind === kind);
+}
+
+const verdictOf: Readonly<Record<PermissionOption['kind'], Verdict>> = {
+  allowOnce: 'allowed',
+  allowAlways: 'allowedLasting',
+  denyOnce: 'refused',
+  denyAlways: 'refusedLasting',
+};
+
+const alreadyBack = 'That rule waits for no second tap. Nothing was decided.';

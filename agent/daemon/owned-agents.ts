@@ -1,0 +1,51 @@
+// The coding agents that the daemon of this machine can run itself, with what a person needs for their sessions.
+
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { acpRows } from '../owned/acp/agents.ts';
+import { acpAgents } from '../owned/acp/start.ts';
+import type { StartAgent } from '../owned/owned.ts';
+import { programOnPath } from '../programs.ts';
+
+export interface OwnedAgents {
+  start: StartAgent;
+  /** In the order of help. */
+  list(): Promise<readonly { name: string; title: string; isInstalled: boolean }[]>;
+  /** The name that people read. */
+  titleOf(agent: string): string;
+  /** The command line that opens a session in a terminal; undefined = not known. */
+  resumeCommand(agent: string, session: string): readonly string[] | undefined;
+}
+
+export interface OwnedAgentsOptions {
+  config: Config;
+  env: NodeJS.ProcessEnv;
+  platform: NodeJS.Platform;
+  version: string;
+  log: Log;
+}
+
+export function ownedAgents({ config, env, platform, version, log }: OwnedAgentsOptions): OwnedAgents {
+  const rows = acpRows(config.agentCommands);
+  const rowOf = (name: string) => rows.find((row) => row.name === name);
+  const isInstalled = async (name: string, program: string) =>
+    config.agentCommands[name] !== undefined ||
+    config.agents[name] !== undefined ||
+    (await programOnPath(program, { env, platform })) !== undefined;
+  return {
+    start: acpAgents({
+      ...{ config, platform, version, log },
+      cacheDir: config.dirs.cache,
+      say: (line) => log('info', 'owned agent', { line }),
+    }),
+    list: () =>
+      Promise.all(
+        rows.map(async ({ name, title, program }) => ({ name, title, isInstalled: await isInstalled(name, program) })),
+      ),
+    titleOf: (agent) => rowOf(agent)?.title ?? agent,
+    resumeCommand(agent, session) {
+      const row = rowOf(agent);
+      return row?.resumeArgs && [config.agents[agent] ?? row.program, ...row.resumeArgs, session];
+    },
+  };
+}

@@ -1,0 +1,342 @@
+// One open session of an agent, as a host of the turn rules: what a hook would say, it says; what a held hook is answered with is
+// its next prompt. One prompt runs at a time. Ends when the process ends, or when the messages go elsewhere.
+
+import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import type { Log } from '../log.ts';
+import type { HookHost, Turns } from '../session/types.ts';
+import { type Answer, createAnswer } from './answer.ts';
+import { type Gatekeeper, gateOf, nameOf, refusalIn } from './gate.ts';
+import type {
+  AgentQuestion,
+  OwnedEvent,
+  OwnedProcess,
+  OwnedSession,
+  OwnedTool,
+  PermissionRequest,
+  PromptEnd,
+  PromptPart,
+  QuestionAnswer,
+  SessionHandlers,
+} from './owned.ts';
+import { words } from './words.ts';
+
+/** What of a session the phone sees and answers. */
+export interface OwnedPhone {
+  /** In order, whether a prompt runs or not. */
+  event(event: OwnedEvent): void;
+  /** Never rejects. `why` = the reason of a refusal, `halt` = why the whole turn ends. */
+  permission(
+    request: PermissionRequest,
+    asking: Asking,
+  ): Promise<{ option: string | undefined; why?: string; halt?: string }>;
+  /** Never rejects. */
+  question(question: AgentQuestion, asking: Asking): Promise<QuestionAnswer>;
+  /** The running prompt is cancelled: nothing is asked any more. */
+  cancelled(session: string): void;
+  /** A text that came while no prompt ran: of a background task. */
+  stray(text: string): void;
+}
+
+interface Asking {
+  agent: string;
+  session: string;
+  cwd: string;
+  /** The agent has withdrawn it. */
+  signal: AbortSignal;
+}
+
+export interface RunOptions {
+  agent: string;
+  cwd: string;
+  /** Unpredictable: names the ends of its turns. */
+  id: string;
+  process: OwnedProcess;
+  turns: Pick<Turns, 'handle' | 'status'>;
+  guard: Gatekeeper;
+  phone: OwnedPhone;
+  /** The text of a prompt with the files that it names, as far as the agent takes them. */
+  partsOf(text: string, can: OwnedProcess['can']): Promise<readonly PromptPart[]>;
+  /** Before the first prompt counts as given. */
+  onUsed(): Promise<void>;
+  clock: () => number;
+  log: Log;
+}
+
+/** `released`: another session has the messages of the project now. */
+export type RunEnd = 'released' | 'died';
+
+export type OwnedRun = ReturnType<typeof createOwnedRun>;
+
+interface Prompt {
+  answer: Answer;
+  text: string;
+  tools: Map<string, OwnedTool>;
+  /** Journals that the model has the prompt. */
+  proof: Promise<unknown> | undefined;
+  steering: Promise<unknown>;
+  /** The reason of the last refusal, for an agent whose turn it ends. */
+  denied: string | undefined;
+  /** The agent has it. */
+  isSent: boolean;
+  cancelled: boolean;
+  /** Why it was cancelled, where no person did. */
+  error: string | undefined;
+  /** The process is ended with the prompt, because a cancel leaves its command running. */
+  endsProcess: boolean;
+}
+
+/** The turn rules hear at least this often that the agent lives. */
+const lifeEveryMs = 60_000;
+/** A full disk, or a budget: looked at again. */
+const againMs = 2_000;
+/** A cancel that the agent does not obey by then ends its process. */
+const cancelWithinMs = 10_000;
+
+export function createOwnedRun(options: RunOptions) {
+  const { agent, cwd, process, turns, guard, phone, clock, log } = options;
+  let session: OwnedSession | undefined;
+  let prompt: Prompt | undefined;
+  let prompts = 0;
+  let saidAt = 0;
+  let isOver = false;
+  let stray = '';
+  const died = process.ended.then((): 'died' => {
+    isOver = true;
+    return 'died';
+  });
+
+  const host: HookHost = { tool: agent, pid: process.pid, maxMs: Number.POSITIVE_INFINITY, isGone: () => isOver };
+  const callOf = (event: TurnEvent): HookCall => ({
+    ...{ agent, session: session?.id ?? '', transcript: undefined, cwd, event },
+    owned: true,
+  });
+  const guarded = { ...host, leave: () => {} };
+
+  /** Never rejects: what a full disk keeps out is said again, or settled at the next start. */
+  async function say(event: TurnEvent): Promise<TurnAnswer> {
+    saidAt = clock();
+    try {
+      return await turns.handle(callOf(event), host);
+    } catch (cause) {
+      log('error', 'owned session not heard', { agent, event: event.type, error: (cause as Error).message });
+      return {};
+    }
+  }
+
+  const isOurs = () => {
+    const { session: bound, owned } = turns.status();
+    return owned && bound === session?.id;
+  };
+
+  /** Waits for the next prompt; one of the events that may be held. */
+  async function next(event: TurnEvent): Promise<string | RunEnd> {
+    let waits = event;
+    for (;;) {
+      const answer = await Promise.race([say(waits), died]);
+      if (answer === 'died' || isOver) return 'died';
+      if (answer.next !== undefined) return answer.next;
+      if (!isOurs()) return 'released';
+      // A full disk: the end is settled later, or it is and only the wait is over.
+      await pause(againMs);
+      waits = turns.status().turnRuns ? waits : { type: 'ready' };
+    }
+  }
+
+  function pause(ms: number): Promise<unknown> {
+    return Promise.race([new Promise((resolve) => setTimeout(resolve, ms).unref()), died]);
+  }
+
+  /** A budget that is used up holds the prompt back until the owner grants more, or cancels. */
+  async function admitted(event: TurnEvent, running: Prompt): Promise<void> {
+    while (!isOver && !running.cancelled && (await guard.admit(callOf(event))) !== undefined) await pause(againMs);
+  }
+
+  async function give(open: OwnedSession, running: Prompt): Promise<PromptEnd> {
+    const parts = await options.partsOf(running.text, process.can);
+    if (running.cancelled) return { type: 'cancelled' };
+    running.isSent = true;
+    let end = await open.prompt(parts);
+    while (end.type === 'cancelled' && !running.cancelled && running.denied !== undefined) {
+      const reason = running.denied;
+      running.denied = undefined;
+      running.answer.breaks();
+      end = await open.prompt([{ text: reason }]);
+    }
+    return end;
+  }
+
+  async function onePrompt(open: OwnedSession, text: string, greeting: string | undefined): Promise<string | RunEnd> {
+    prompts += 1;
+    const running = newPrompt();
+    prompt = running;
+    const start: TurnEvent = { type: 'turnStart', prompt: text };
+    const started = await say(start);
+    await admitted(start, running);
+    const more = await guard.follow(callOf(start), guarded);
+    const about = [greeting, text, started.context, more.context].filter((each) => each !== undefined);
+    running.text = about.join('\n\n');
+    const end = await give(open, running);
+    await running.steering;
+    const isDead = isOver || (end.type === 'failed' && end.died);
+    if (isDead && !running.cancelled) {
+      await running.proof;
+      prompt = undefined;
+      await guard.follow(callOf({ type: 'turnEnd', answer: undefined }), guarded);
+      return 'died';
+    }
+    // Whatever became of it: an agent that lives has had the prompt, and is not given it again.
+    await prove(running);
+    prompt = undefined;
+    if (running.endsProcess && !isOver) await process.close();
+    const run = `${options.id}-${prompts}`;
+    const answer = end.type === 'answered' ? running.answer.said() : undefined;
+    const byItself = end.type === 'cancelled' && !running.cancelled ? words.endedByAgent : undefined;
+    const error = running.error ?? (end.type === 'failed' && !running.cancelled ? end.error : byItself);
+    const isCancelled = error === undefined && running.cancelled;
+    const ended: TurnEvent = {
+      ...{ type: 'turnEnd', answer, run, alone: true },
+      ...(error === undefined ? {} : { error }),
+      ...(isCancelled ? { cancelled: true } : {}),
+    };
+    await guard.follow(callOf(ended), guarded);
+    return next(ended);
+  }
+
+  function prove(running: Prompt): Promise<unknown> {
+    running.proof ??= options
+      .onUsed()
+      .then(() => say({ type: 'modelRequest', texts: [running.text] }))
+      .catch((cause) => log('error', 'owned session not kept', { error: (cause as Error).message }));
+    return running.proof;
+  }
+
+  const asking = () => ({ agent, session: session?.id ?? '', cwd });
+
+  function onTool(tool: OwnedTool): void {
+    const running = prompt;
+    if (!running) return;
+    const before = running.tools.get(tool.id);
+    const known = { ...before, ...tool };
+    running.tools.set(tool.id, known);
+    if (!before) running.answer.breaks();
+    if (known.state !== 'done' || before?.state === 'done') return;
+    const ended: TurnEvent = { type: 'toolEnd', tool: nameOf(known), input: { ...known.input } };
+    void say(ended);
+    void guard.follow(callOf(ended), guarded);
+    // Requests to the model are counted where hooks are: here the end of a tool comes before each further one.
+    void guard.admit(callOf({ type: 'modelRequest', texts: [] })).then((refused) => {
+      if (refused === undefined || prompt !== running || running.cancelled) return;
+      running.error = words.budget;
+      cancel();
+    });
+  }
+
+  function onEvent(event: OwnedEvent): void {
+    phone.event(event);
+    if (event.type === 'inserted' && prompt) void prove(prompt);
+    if (event.type === 'tool') onTool(event.tool);
+    if (event.type === 'text') {
+      if (prompt) prompt.answer.add(event.text);
+      else stray = (stray + event.text).slice(-strayChars);
+    }
+    if (event.type === 'idle') tellStray();
+    if (prompt && clock() - saidAt > lifeEveryMs) void say({ type: 'other' });
+  }
+
+  function tellStray(): void {
+    if (stray.trim() !== '') phone.stray(stray.trim());
+    stray = '';
+  }
+
+  const handlers: SessionHandlers = {
+    event: onEvent,
+    async permission(request, signal) {
+      const running = prompt;
+      if (running?.cancelled) return refusalIn(request);
+      await say(gateOf(request));
+      const { option, why, halt } = await phone.permission(request, { ...asking(), signal });
+      if (running && prompt === running) {
+        running.denied = why;
+        if (halt !== undefined) {
+          running.error = halt;
+          cancel();
+        }
+      }
+      return option;
+    },
+    question: (question, signal) => phone.question(question, { ...asking(), signal }),
+  };
+
+  /** Undefined = no prompt runs. Otherwise what the phone is told of it. */
+  function cancel(): string | undefined {
+    if (!prompt || !session) return undefined;
+    const running = prompt;
+    const isTold = running.cancelled;
+    running.cancelled = true;
+    const runsOn = [...running.tools.values()].some(({ state }) => state === 'running');
+    running.endsProcess ||= runsOn && !process.can.cancelStopsTool;
+    if (!isTold) phone.cancelled(session.id);
+    if (!isTold && running.isSent) void obey(running, session);
+    return running.endsProcess ? words.cancelledWithCommand : words.cancelled;
+  }
+
+  async function obey(running: Prompt, open: OwnedSession): Promise<void> {
+    const isObeyed = await Promise.race([
+      open.cancel().then(() => true),
+      pause(cancelWithinMs).then(() => false),
+    ]).catch(() => false);
+    if (!isObeyed && prompt === running && !isOver) await process.close();
+  }
+
+  return {
+    handlers,
+    /** Serves the project until its end. `why` = what became of a turn that is still open; `greeting` = it is new to the agent. */
+    async live(opened: OwnedSession, { why, isNew }: { why: string | undefined; isNew: boolean }): Promise<RunEnd> {
+      session = opened;
+      const { context } = await say({ type: 'sessionStart', source: 'owned' });
+      let greeting = isNew ? context : undefined;
+      let text = await next({ type: 'ready', ...(why === undefined ? {} : { why }) });
+      while (text !== 'released' && text !== 'died') {
+        text = await onePrompt(opened, text, greeting);
+        greeting = undefined;
+      }
+      return text;
+    },
+    /** Something waits: into the running prompt, where the agent takes it. */
+    async steer(): Promise<'given' | 'nobody'> {
+      const running = prompt;
+      if (!running?.isSent || !session || running.cancelled || !process.can.steer) return 'nobody';
+      const open = session;
+      const given = say({ type: 'steerable' }).then(async ({ context }) => {
+        if (context === undefined) return 'nobody';
+        const became = await open.steer(context).catch(() => 'idle');
+        // What went nowhere is unread again when the turn ends.
+        if (became === 'injected') await say({ type: 'modelRequest', texts: [context] });
+        return 'given';
+      });
+      running.steering = given;
+      return (await given) as 'given' | 'nobody';
+    },
+    canSteer: () => prompt?.isSent === true && !prompt.cancelled && process.can.steer,
+    cancel,
+    isBusy: () => prompt !== undefined,
+  };
+}
+
+/** Of what a background task says at its end. */
+const strayChars = 16_000;
+
+function newPrompt(): Prompt {
+  return {
+    answer: createAnswer(),
+    text: '',
+    tools: new Map(),
+    proof: undefined,
+    steering: Promise.resolve(),
+    denied: undefined,
+    isSent: false,
+    cancelled: false,
+    error: undefined,
+    endsProcess: false,
+  };
+}

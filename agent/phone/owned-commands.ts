@@ -1,0 +1,330 @@
+// What the phone asks about the sessions that the daemon owns: agents, models, modes, skills, thoughts. What a command cannot do for a
+// session of the terminal it says, with the way that can. Starts no session.
+
+import { createHash } from 'node:crypto';
+import type { DaemonCommand } from '../../protocol/commands.ts';
+import { WaError } from '../../protocol/errors.ts';
+import { oneLine } from '../../protocol/lines.ts';
+import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { AgentCommand, Choices, OwnedSession } from '../owned/owned.ts';
+import type { NewDocument } from '../relay/documents.ts';
+import { visibleLine } from '../visible.ts';
+
+export type OwnedCommand = Extract<DaemonCommand, 'agents' | 'model' | 'mode' | 'skills' | 'thoughts'>;
+
+export type PhoneReply = { kind: 'item'; item: OutboxItem } | { kind: 'document'; document: NewDocument };
+
+/** What there is on this machine. None of it rejects, unless it says so. */
+export interface OwnedDesk {
+  /** The session of this project that the daemon owns; undefined = the project has none now. */
+  session(): OpenSession | undefined;
+  agents(): Promise<readonly AgentFacts[]>;
+  /** Skills in the folders of the project and of the user, whichever agent reads them. */
+  skills(): Promise<readonly FoundSkill[]>;
+  /** The agent has a command of its own that switches a skill. */
+  canSwitchSkill(agent: string): boolean;
+  /** Runs that command, and returns what it said. Errors: `not_found`, `child_failed`. */
+  switchSkill(agent: string, skill: string, on: boolean): Promise<string>;
+}
+
+export interface OpenSession {
+  agent: string;
+  /** The name that people read. */
+  title: string;
+  session: Pick<OwnedSession, 'id' | 'modes' | 'models' | 'commands' | 'setMode' | 'setModel'>;
+  /** What was chosen, for the next start of its process. */
+  chosen(changes: { mode: string } | { model: string }): Promise<void>;
+}
+
+export interface AgentFacts {
+  name: string;
+  title: string;
+  /** Undefined = not installed. */
+  version: string | undefined;
+  /** wa-sync has hooks for it. */
+  hooks: boolean;
+  /** Undefined = no session of its can be owned. `needs`, `cost`: one sentence each. */
+  owned: { needs: string; cost: string } | undefined;
+}
+
+export interface FoundSkill {
+  name: string;
+  /** Where it stands: the project, the user. */
+  source: string;
+}
+
+export interface OwnedCommandsOptions {
+  desk: OwnedDesk;
+  /** Thoughts and the rest of a turn's details; undefined = another button. */
+  details: {
+    thoughts(key: string): Promise<PhoneReply>;
+    tapped(action: string, key: string): Promise<PhoneReply | undefined>;
+  };
+  /** Why this user's answer does not count; undefined = it does. */
+  refusalOf(userId: string): Promise<string | undefined>;
+  redact(text: string): string;
+}
+
+export type OwnedCommands = ReturnType<typeof createOwnedCommands>;
+
+const prefix = 'owned:';
+type Kind = 'mode' | 'model';
+
+/** One message of the phone; an agent that lists more is asked by name. */
+const maxListed = 24;
+const nameChars = 60;
+const aboutChars = 120;
+/** What the agent's own command says. */
+const saidChars = 1_500;
+const buttonsInRow = 2;
+
+export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedCommandsOptions) {
+  /** Words of an agent: without secrets, on one line, and nothing in them is invisible. */
+  const shown = (text: string, chars: number) => oneLine(visibleLine(redact(text)), chars);
+
+  function list(open: OpenSession, kind: Kind, lead = ''): Answer {
+    const choices = choicesOf(open, kind);
+    if (choices.all.length === 0)
+      return { text: `${shown(open.title, nameChars)} offers no choice of ${words[kind]}.` };
+    const listed = choices.all.slice(0, maxListed);
+    const lines = listed.map(({ id, name, description }, index) => {
+      const about = description ? `: ${shown(description, aboutChars)}` : '';
+      const less = kind === 'mode' && asksLess(id) ? '⚠ ' : '';
+      return `${index + 1}. ${less}${shown(name, nameChars)}${id === choices.current ? ' (now)' : ''}${about}`;
+    });
+    const more = choices.all.length > listed.length ? [`… and ${choices.all.length - listed.length} more.`] : [];
+    const legend = kind === 'mode' && listed.some(({ id }) => asksLess(id)) ? [lessLegend] : [];
+    const head = `${words[kind]} of this session of ${shown(open.title, nameChars)}:`;
+    const buttons = listed
+      .filter(({ id }) => id !== choices.current)
+      .map(({ id, name }) => ({
+        label: shown(name, nameChars),
+        action: actionOf(kind, open, id),
+        once: true as const,
+      }));
+    return {
+      text: [lead, head, ...lines, ...more, ...legend, `Tap one, or send /${kind} NUMBER.`].filter(Boolean).join('\n'),
+      buttons: rowsOf(buttons),
+    };
+  }
+
+  async function choose(open: OpenSession, kind: Kind, id: string, isSure: boolean): Promise<Answer> {
+    const choice = choicesOf(open, kind).all.find((each) => each.id === id);
+    if (!choice) return { text: `${shown(open.title, nameChars)} no longer offers this. /${kind} lists what it does.` };
+    const name = shown(choice.name, nameChars);
+    if (choicesOf(open, kind).current === id) return { text: `${words[kind]}: ${name} already.` };
+    if (kind === 'mode' && !isSure && asksLess(id)) {
+      const about = choice.description ? `\n${shown(choice.description, aboutChars)}` : '';
+      return {
+        text: `⚠ ${name} may let tools run without asking you.${about}\nTap to switch; nothing has changed yet.`,
+        buttons: [
+          [
+            {
+              label: `Yes: ${name}`.slice(0, 64),
+              action: actionOf('mode', open, id, true),
+              style: 'danger',
+              once: true,
+            },
+          ],
+        ],
+      };
+    }
+    try {
+      await (kind === 'mode' ? open.session.setMode(id) : open.session.setModel(id));
+      await open.chosen(kind === 'mode' ? { mode: id } : { model: id });
+    } catch (cause) {
+      return { text: `Not changed: ${shown(messageOf(cause), saidChars)}` };
+    }
+    return { text: `${words[kind]}: ${name}, from the next step of the agent on.` };
+  }
+
+  async function pick(kind: Kind, args: string): Promise<Answer> {
+    const open = desk.session();
+    if (!open) return { text: elsewhere[kind] };
+    const typed = args.trim();
+    if (typed === '') return list(open, kind);
+    const { all } = choicesOf(open, kind);
+    const found = findChoice(all, typed);
+    if (found.length === 1 && found[0]) return choose(open, kind, found[0].id, false);
+    const what = shown(typed, nameChars);
+    return list(open, kind, found.length === 0 ? `No "${what}" here.` : `"${what}" may be several of these.`);
+  }
+
+  async function agents(): Promise<Answer> {
+    const all = await desk.agents();
+    const open = desk.session();
+    const blocks = all.map(({ name, title, version, hooks, owned }) => {
+      const lines = [
+        `${shown(title, nameChars)} (${shown(name, nameChars)}): ${version === undefined ? 'not installed' : shown(version, nameChars)}`,
+      ];
+      lines.push(
+        `In your terminal: ${hooks ? 'by its hooks, which `wa-sync hooks list` shows.' : 'wa-sync has no hooks for it.'}`,
+      );
+      if (owned) lines.push(`From here, /new ${shown(name, nameChars)}: ${owned.needs} ${owned.cost}`);
+      else lines.push('From here: not possible.');
+      return lines.join('\n');
+    });
+    const now = open
+      ? [`This project now has a session of ${shown(open.title, nameChars)} that was begun from here.`]
+      : [];
+    return { text: [hooksFirst, ...now, ...blocks].join('\n\n') };
+  }
+
+  async function skills(args: string): Promise<Answer> {
+    const [verb = '', skill = '', ...rest] = args.trim().split(/\s+/);
+    const open = desk.session();
+    if (verb === '') return { text: await listSkills(open) };
+    if ((verb !== 'enable' && verb !== 'disable') || !/^\w[\w.:-]{0,63}$/.test(skill) || rest.length > 0) {
+      return { text: 'Write /skills, /skills enable NAME or /skills disable NAME.' };
+    }
+    const agent = await skillAgent(open);
+    if (agent === undefined) return { text: noSwitch };
+    try {
+      const said = shown(await desk.switchSkill(agent, skill, verb === 'enable'), saidChars);
+      return { text: `${said || 'Done.'}\nA session that runs reads it when it starts anew.` };
+    } catch (cause) {
+      return { text: `Not changed: ${shown(messageOf(cause), saidChars)}` };
+    }
+  }
+
+  /** Of the open session, else the first that is installed and can switch one. */
+  async function skillAgent(open: OpenSession | undefined): Promise<string | undefined> {
+    if (open) return desk.canSwitchSkill(open.agent) ? open.agent : undefined;
+    return (await desk.agents()).find(({ name, version }) => version !== undefined && desk.canSwitchSkill(name))?.name;
+  }
+
+  async function listSkills(open: OpenSession | undefined): Promise<string> {
+    const commands = open?.session.commands() ?? [];
+    const found = await desk.skills();
+    const named = new Set(commands.map(({ name }) => name));
+    const others = found.filter(({ name }) => !named.has(name));
+    const ofAgent = commands.slice(0, maxListed).map((each) => commandLine(each, found));
+    const ofFolders = others
+      .slice(0, maxListed)
+      .map(({ name, source }) => `/${shown(name, nameChars)} (${shown(source, nameChars)})`);
+    const count = commands.length + others.length;
+    if (count === 0)
+      return 'No skills here: neither the agent nor the folders of the project and of the user have one.';
+    const left = count - ofAgent.length - ofFolders.length;
+    const canSwitch = (await skillAgent(open)) !== undefined;
+    return [
+      ...(open ? [`${shown(open.title, nameChars)} offers in this session:`, ...ofAgent] : []),
+      ...(ofFolders.length > 0 ? ['In the folders of the project and of the user:', ...ofFolders] : []),
+      ...(left > 0 ? [`… and ${left} more.`] : []),
+      `Send /NAME and what it is for to use one.${canSwitch ? ' /skills enable NAME and /skills disable NAME switch one.' : ''}`,
+    ].join('\n');
+  }
+
+  function commandLine({ name, description }: AgentCommand, found: readonly FoundSkill[]): string {
+    const source = found.find((each) => each.name === name)?.source;
+    const about = description ? `: ${shown(description, aboutChars)}` : '';
+    return `/${shown(name, nameChars)}${source === undefined ? '' : ` (${shown(source, nameChars)})`}${about}`;
+  }
+
+  async function tapped(action: string, userId: string): Promise<Answer> {
+    const match = /^owned:(mode|model):([0-9a-f]{16})(:sure)?$/.exec(action);
+    const refusal = await refusalOf(userId);
+    if (refusal !== undefined) return { text: refusal };
+    const open = desk.session();
+    const kind = match?.[1] as Kind | undefined;
+    const choice = kind && open && choicesOf(open, kind).all.find(({ id }) => keyOf(open, id) === match?.[2]);
+    if (!kind || !open || !choice)
+      return { text: 'That session is over, or no longer offers this. Nothing has changed.' };
+    return choose(open, kind, choice.id, match?.[3] !== undefined);
+  }
+
+  return {
+    async command(name: OwnedCommand, args: string, key: string): Promise<PhoneReply> {
+      switch (name) {
+        case 'agents':
+          return itemOf(key, await agents());
+        case 'skills':
+          return itemOf(key, await skills(args));
+        case 'thoughts':
+          return details.thoughts(key);
+        case 'mode':
+        case 'model':
+          return itemOf(key, await pick(name, args));
+      }
+    },
+    /** Undefined = another button. */
+    async tapped(action: string, userId: string, key: string): Promise<PhoneReply | undefined> {
+      if (action.startsWith(prefix)) return itemOf(key, await tapped(action, userId));
+      return details.tapped(action, key);
+    },
+  };
+}
+
+type Buttons = NonNullable<OutboxItem['buttons']>;
+type Button = Buttons[number][number];
+
+interface Answer {
+  text: string;
+  buttons?: Buttons;
+}
+
+function itemOf(key: string, { text, buttons = [] }: Answer): PhoneReply {
+  return {
+    kind: 'item',
+    item: { key, class: 'reply', parts: [{ text, entities: [] }], ...(buttons.length > 0 ? { buttons } : {}) },
+  };
+}
+
+/** A message has room for eight rows. */
+function rowsOf(buttons: readonly Button[]): Buttons {
+  const rows: Button[][] = [];
+  for (let at = 0; at < buttons.length && rows.length < 8; at += buttonsInRow)
+    rows.push(buttons.slice(at, at + buttonsInRow));
+  return rows;
+}
+
+function choicesOf({ session }: OpenSession, kind: Kind): Choices {
+  return kind === 'mode' ? session.modes : session.models;
+}
+
+/** A number of the list, an id, a name; else what begins so. Letter case does not count. */
+function findChoice(all: Choices['all'], typed: string): readonly Choices['all'][number][] {
+  const numbered = /^\d{1,3}$/.test(typed) ? all[Number(typed) - 1] : undefined;
+  if (numbered) return [numbered];
+  const word = typed.toLowerCase();
+  const named = all.filter(({ id, name }) => id.toLowerCase() === word || name.toLowerCase() === word);
+  return named.length > 0 ? named : all.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(word));
+}
+
+/** The session is part of it: a button of an earlier session answers nothing. */
+function keyOf({ session }: OpenSession, id: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([session.id, id]))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function actionOf(kind: Kind, open: OpenSession, id: string, isSure = false): string {
+  return `${prefix}${kind}:${keyOf(open, id)}${isSure ? ':sure' : ''}`;
+}
+
+/** A mode of which nothing is known counts as one that asks less. */
+function asksLess(mode: string): boolean {
+  return !/^(default|ask|plan|read[-_ ]?only|workspace[-_ ]?write|manual)$/i.test(mode);
+}
+
+function messageOf(cause: unknown): string {
+  if (!(cause instanceof WaError)) return (cause as Error).message;
+  return cause.hint ? `${cause.message} ${cause.hint}` : cause.message;
+}
+
+const words: Readonly<Record<Kind, string>> = { mode: 'Mode', model: 'Model' };
+
+const lessLegend = '⚠ = may let tools run without asking you; such a mode takes a second tap.';
+
+const elsewhere: Readonly<Record<Kind, string>> = {
+  mode: 'This project has no session that was begun from here. The mode of the terminal session is changed in the terminal; /approvals says what asks you here. /new starts a session whose mode /mode changes; /agents says what that costs.',
+  model:
+    'This project has no session that was begun from here. The model of the terminal session is changed in the terminal. /new starts a session whose model /model changes; /agents says what that costs.',
+};
+
+const hooksFirst =
+  'The usual way is your own session in the terminal: your plan, no second login. wa-sync carries its messages by hooks.';
+
+const noSwitch =
+  'This coding agent has no command of its own that switches a skill. Move the folder of the skill away, or back.';

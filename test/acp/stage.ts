@@ -1,0 +1,177 @@
+// The three real agents behind the one driver: each with a home and an environment built from nothing, and its scripted model server.
+// In all three a prompt's `[[shell: CMD]]` runs a command, and `[[say: X]]` is the answer.
+
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { acpAgents } from '../../agent/owned/acp/start.ts';
+import type { OpenOptions, OwnedProcess, OwnedSession } from '../../agent/owned/owned.ts';
+import { hostCommand } from '../../scripts/hosts.ts';
+import { startMessagesServer } from '../claude/messages-server.ts';
+import { geminiCommand, geminiHome } from '../gemini/harness.ts';
+import { type Recorder, recorder } from '../helpers/acp/scripted.ts';
+import { startModelServer } from '../helpers/model-server.ts';
+import { startResponsesServer } from '../helpers/responses-server.ts';
+
+export type AgentName = 'gemini' | 'claude' | 'codex';
+
+export interface Stage {
+  name: AgentName;
+  project: string;
+  /** A command that needs a permission in the mode that asks. */
+  asks(command: string): string;
+  /** The bodies of all requests of turns, as JSON. */
+  bodies(): string[];
+  /** The model's API answers with this status until the returned function is called. */
+  refuse(status: number): () => void;
+  start(): Promise<OwnedProcess>;
+  /** `command` = in place of the one of the tests. */
+  open(
+    options?: Partial<OpenOptions>,
+    command?: readonly string[],
+  ): Promise<{ process: OwnedProcess; session: OwnedSession; record: Recorder }>;
+  close(): Promise<void>;
+}
+
+interface Place {
+  project: string;
+  env: Record<string, string>;
+  command: readonly string[];
+  bodies(): string[];
+  refuse(status: number): () => void;
+  close(): Promise<void>;
+}
+
+const places = { gemini: geminiPlace, claude: claudePlace, codex: codexPlace };
+
+export async function stageFor(name: AgentName): Promise<Stage> {
+  const place = await places[name]();
+  const { project, env, command } = place;
+  const startAgent = (given: readonly string[]) =>
+    acpAgents({
+      config: { file: 'config.json', agents: {}, agentCommands: { [name]: { command: given, env: {} } } },
+      cacheDir: join(project, 'no-cache'),
+      platform: process.platform,
+      version: '0.0.0',
+      say: () => {},
+      log: () => {},
+    });
+  const started: OwnedProcess[] = [];
+  const start = async (given = command) => {
+    const agent = await startAgent(given)(name, { cwd: project, env });
+    started.push(agent);
+    return agent;
+  };
+  return {
+    name,
+    project,
+    asks: (text) => `[[${name === 'codex' ? 'ask' : 'shell'}: ${text}]]`,
+    bodies: place.bodies,
+    refuse: place.refuse,
+    start: () => start(),
+    async open(options = {}, given = command) {
+      const agent = await start(given);
+      const record = recorder();
+      return { process: agent, record, session: await agent.open({ cwd: project, ...options }, record) };
+    },
+    async close() {
+      await Promise.all(started.map((agent) => agent.close()));
+      await place.close();
+    },
+  };
+}
+
+async function geminiPlace(): Promise<Place> {
+  const server = await startModelServer();
+  const home = await geminiHome({ modelUrl: server.url });
+  return {
+    project: home.project,
+    env: home.env,
+    command: await geminiCommand(['--acp']),
+    bodies: () => server.requests.map(({ model, body }) => JSON.stringify({ model, ...body })),
+    refuse: (error) => server.rule(() => ({ error })),
+    async close() {
+      await server.close();
+      await home.close();
+    },
+  };
+}
+
+async function claudePlace(): Promise<Place> {
+  const server = await startMessagesServer();
+  const { root, home, project, env } = await emptyHome();
+  const key = 'sk-ant-dummy-key-of-the-tests';
+  await writeFile(
+    join(home, '.claude.json'),
+    JSON.stringify({
+      hasCompletedOnboarding: true,
+      projects: { [project]: { hasTrustDialogAccepted: true } },
+      customApiKeyResponses: { approved: [key.slice(-20)] },
+    }),
+  );
+  return {
+    project,
+    env: {
+      ...env,
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: key,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_TELEMETRY: '1',
+      CLAUDE_CODE_EXECUTABLE: await programOf('claude'),
+    },
+    command: await hostCommand('claudeAcp'),
+    bodies: () => server.requests.filter(({ isTurn }) => isTurn).map(({ body }) => JSON.stringify(body)),
+    refuse: (error) => server.rule(() => ({ error })),
+    async close() {
+      await server.close();
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function codexPlace(): Promise<Place> {
+  const server = await startResponsesServer();
+  const { root, home, project, env } = await emptyHome();
+  await mkdir(join(home, '.codex'));
+  await writeFile(
+    join(home, '.codex', 'config.toml'),
+    `model = "scripted"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "${server.url}"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+[projects."${project}"]
+trust_level = "trusted"
+`,
+  );
+  return {
+    project,
+    env: { ...env, SCRIPTED_KEY: 'dummy', CODEX_PATH: await programOf('codex') },
+    command: await hostCommand('codexAcp'),
+    bodies: () => server.requests.map(({ body }) => JSON.stringify(body)),
+    refuse: (error) => server.rule(() => ({ error })),
+    async close() {
+      await server.close();
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function emptyHome() {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-acp-')));
+  const home = join(root, 'home');
+  const project = join(home, 'project');
+  const temporary = join(root, 'tmp');
+  for (const folder of [project, temporary]) await mkdir(folder, { recursive: true });
+  const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: temporary, LANG: 'C.UTF-8' };
+  return { root, home, project, env };
+}
+
+/** Claude's own binary; Codex as its npm package links it, which is what lies on a PATH. */
+async function programOf(host: 'claude' | 'codex'): Promise<string> {
+  const path = (await hostCommand(host)).at(-1) ?? '';
+  return host === 'claude' ? path : join(path.slice(0, path.indexOf('node_modules')), 'node_modules', '.bin', host);
+}

@@ -1,0 +1,166 @@
+// The turn rules with a session that the daemon runs itself as their host. Real journal, no agent.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Journal } from '../../../agent/journal/journal.ts';
+import { toEntry } from '../../../agent/mailbox/inbox-view.ts';
+import { createTurns } from '../../../agent/session/turns.ts';
+import type { Turns } from '../../../agent/session/types.ts';
+import type { TurnEvent } from '../../../protocol/turn-events.ts';
+import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
+
+const p = '1000001.0';
+const clock = testClock();
+let journal: Journal;
+let turns: Turns;
+let reports: { text: string; failed: boolean }[];
+let told: string[];
+
+beforeEach(async () => {
+  journal = await journalIn(await temporaryFolder(), clock);
+  reports = [];
+  told = [];
+  turns = newTurns();
+});
+
+/** As a daemon that starts with this journal. */
+function newTurns(): Turns {
+  const project = journal.project(p);
+  return createTurns({
+    project,
+    journal,
+    inbox: {
+      waiting: async () => ({
+        messages: [...project.waiting.values()].map((message) => ({
+          entry: toEntry(message),
+          at: message.row.at,
+          fromOwner: true,
+        })),
+        further: 0,
+      }),
+      take: async (_messages, _note, record) => record().then(() => true),
+      claim: async () => [],
+      catchUp: async () => {},
+      refresh: async () => {},
+      hasNews: () => project.waiting.size > 0,
+      foreignStop: () => undefined,
+      settleForeignStops: async () => {},
+    },
+    report: async ({ text, failed, receipts, turn }) => {
+      reports.push({ text, failed });
+      await journal.append([...receipts, { t: 'turn', p, at: clock.now(), turn }]);
+    },
+    onReceipts: () => {},
+    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    tell: async (_, text) => void told.push(text),
+    compressions: async () => [],
+    told: async () => [],
+    onDialog: () => {},
+    isAlive: () => false,
+    isInteractive: async () => true,
+    lastKeyAt: async () => undefined,
+    canWake: async () => true,
+    nudge: async () => true,
+    awayAfterMs: 0,
+    follow: 'auto',
+    tellWithheld: async () => {},
+    routes: () => [],
+    holdPolicy: 'never',
+    sprintText: undefined,
+    clock: clock.now,
+    log: () => {},
+  });
+}
+
+const says = (event: TurnEvent, session = 's') =>
+  turns.handle(
+    { agent: 'scripted', event, session, cwd: '/', transcript: undefined, owned: true },
+    { tool: 'scripted', pid: 42, maxMs: Number.POSITIVE_INFINITY, isGone: () => false },
+  );
+const arrives = (id: string) =>
+  journal.append([
+    {
+      ...{ t: 'row', p, at: clock.now() },
+      row: { seq: 1, id, at: clock.now(), kind: 'message', text: 'go', expiresAt: clock.now() + 1e9 },
+    },
+  ]);
+const phase = (id: string) => journal.project(p).messages.get(id)?.phase;
+
+/** The prompt that the session gets for this message. */
+async function prompted(id: string): Promise<string> {
+  await says({ type: 'sessionStart', source: 'owned' });
+  await arrives(id);
+  const { next = '' } = await says({ type: 'ready' });
+  await says({ type: 'turnStart', prompt: next });
+  return next;
+}
+
+describe('an owned session', () => {
+  it('holds each end whatever the policy is, also after a cancel, and is woken by the next message', async () => {
+    const prompt = await prompted('msg_1');
+    await says({ type: 'modelRequest', texts: [prompt] });
+    const end = says({ type: 'turnEnd', answer: undefined, run: '1', cancelled: true, alone: true });
+    await expect.poll(() => turns.status().held).toBe(true);
+    expect(reports).toEqual([{ text: 'Cancelled from the phone.', failed: true }]);
+    await arrives('msg_2');
+    turns.wake();
+    expect((await end).next).toContain('msg_2');
+  });
+
+  it('tells two equal answers in a row, of which the second is no continuation of the first', async () => {
+    const prompt = await prompted('msg_1');
+    await says({ type: 'modelRequest', texts: [prompt] });
+    await arrives('msg_2');
+    const { next = '' } = await says({ type: 'turnEnd', answer: 'Done.', run: '1', alone: true });
+    await says({ type: 'turnStart', prompt: next });
+    await says({ type: 'modelRequest', texts: [next] });
+    void says({ type: 'turnEnd', answer: 'Done.', run: '2', alone: true });
+    await expect.poll(() => reports.length).toBe(2);
+    expect(reports.map(({ failed }) => failed)).toEqual([false, false]);
+  });
+
+  it('is not given twice what its model had when the daemon died, and that turn is told as failed', async () => {
+    const prompt = await prompted('msg_1');
+    await says({ type: 'modelRequest', texts: [prompt] });
+    await expect.poll(() => phase('msg_1')).toBe('injected');
+    turns = newTurns();
+    await turns.checkProcess();
+    await says({ type: 'sessionStart', source: 'owned' });
+    void says({ type: 'ready', why: 'The daemon had ended.' });
+    await expect.poll(() => turns.status().held).toBe(true);
+    expect(reports).toEqual([{ text: 'The daemon had ended.', failed: true }]);
+    expect(journal.project(p).messages.get('msg_1')?.ended).toBe('failed');
+  });
+
+  it('is given again what its model had not when the daemon died, and nothing is told as failed', async () => {
+    await prompted('msg_1');
+    turns = newTurns();
+    await says({ type: 'sessionStart', source: 'owned' });
+    const { next = '' } = await says({ type: 'ready', why: 'The daemon had ended.' });
+    expect(next).toContain('given again, because it did not reach you before');
+    expect(reports).toEqual([]);
+    expect(told).toEqual(['The coding agent ended before your message reached it. It gets the message again.']);
+  });
+
+  it('takes the messages over from a terminal, and keeps them although its process is unknown', async () => {
+    await turns.handle(
+      {
+        agent: 'gemini',
+        event: { type: 'sessionStart', source: 'startup' },
+        session: 't',
+        cwd: '/',
+        transcript: undefined,
+      },
+      { tool: 'gemini', pid: 7, maxMs: 60_000, isGone: () => false },
+    );
+    expect(turns.status()).toMatchObject({ session: 't', owned: false });
+    await says({ type: 'sessionStart', source: 'owned' });
+    await arrives('msg_1');
+    const typed = await turns.handle(
+      { agent: 'gemini', event: { type: 'turnStart', prompt: 'x' }, session: 't', cwd: '/', transcript: undefined },
+      { tool: 'gemini', pid: 7, maxMs: 60_000, isGone: () => false },
+    );
+    expect(typed).toEqual({});
+    expect(turns.status()).toMatchObject({ session: 's', owned: true, present: null });
+    expect((await says({ type: 'ready' })).next).toContain('msg_1');
+  });
+});

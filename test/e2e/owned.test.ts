@@ -1,0 +1,260 @@
+// A session that the daemon runs itself, from the phone through daemon and a scripted ACP agent, and back.
+
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isOver } from '../../agent/process.ts';
+import { scriptedCommand } from '../helpers/acp/scripted.ts';
+import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { startAgent } from '../helpers/launcher.ts';
+import { phoneOf } from '../helpers/phone.ts';
+import { eachTest } from '../helpers/scene.ts';
+import { dist, type FarSide } from '../helpers/stack.ts';
+import { temporaryFolder } from '../helpers/surroundings.ts';
+
+let far: FarSide;
+let ws: Workstation;
+let gates: string;
+eachTest((scene) => {
+  far = scene.far;
+});
+
+const { phone, told, ladder } = phoneOf(() => ws.chat);
+const say = (text: string) => ws.chat.say(text);
+const log = (event: string) => ws.log.filter((each) => each.event === event);
+const childPid = () => Number(log('owned session open').at(-1)?.fields.pid);
+const release = (gate: string) => writeFile(join(gates, gate), '');
+const count = (text: string) => phone().filter((each) => each === text).length;
+
+beforeEach(async () => {
+  const chat = far.nextChat();
+  gates = await temporaryFolder();
+  ws = await createWorkstation(far, chat, {
+    agents: {
+      gemini: scriptedCommand(gates, { style: 'gemini', faults: ['none'] }),
+      claude: scriptedCommand(gates, { style: 'claude', faults: ['none'] }),
+      codex: scriptedCommand(gates, { style: 'codex', faults: ['none'] }),
+    },
+  });
+});
+afterEach(async (context) => {
+  if (context.task.result?.state === 'fail') console.log(phone(), JSON.stringify(ws.log.slice(-30), null, 1));
+  await ws.close();
+});
+
+const exists = (name: string) => until(`${name} is there`, () => access(join(ws.project, name)).then(() => true));
+
+/** A session of this agent waits for a prompt. */
+async function opened(agent: string): Promise<void> {
+  await ws.start();
+  await say(`/new ${agent}`);
+  await told(/ is ready \(session /);
+}
+
+async function tap(question: RegExp, label: string): Promise<void> {
+  const asked = await until(`the phone is asked ${question}`, () =>
+    ws.chat
+      .fromBot()
+      .find(({ text, buttons }) => question.test(text) && buttons.flat().some((each) => each.label.includes(label))),
+  );
+  await far.sim.press(
+    asked.messageId,
+    asked.buttons.flat().find((each) => each.label.includes(label))?.label ?? label,
+    ws.chat.id,
+  );
+}
+
+describe('a new session', () => {
+  it('gets the text behind /new as its first prompt, and each message one answer', async () => {
+    await ws.start();
+    const first = await say('/new claude [[say: Hello there.]]');
+    await told(/^A new session of Claude Code starts/);
+    await told(/^Hello there\.$/);
+    expect(ws.chat.fromBot().find(({ text }) => text === 'Hello there.')?.replyTo).toBe(first);
+    await say('[[say: Second answer.]]');
+    await told(/^Second answer\.$/);
+    await ladder('answered');
+    expect([count('Hello there.'), count('Second answer.')]).toEqual([1, 1]);
+  });
+
+  it('queues a message that comes while a prompt runs, where the agent takes none in between', async () => {
+    await opened('gemini');
+    await say('[[think: hm]][[wait: go]][[say: First done.]]');
+    await ladder('injected');
+    await say('[[say: Then the second.]]');
+    await until('both are here', async () => (await ws.inbox()).length === 2);
+    await release('go');
+    await told(/^First done\.$/);
+    await told(/^Then the second\.$/);
+    await ladder('answered', 2);
+  });
+
+  it('puts a message that comes while a prompt runs into that prompt, where the agent takes it', async () => {
+    await opened('claude');
+    await say('[[think: hm]][[steered]]');
+    await ladder('injected');
+    await say('and this');
+    expect(await told(/^Steered: /)).toContain('and this');
+    await ladder('answered', 2);
+  });
+});
+
+describe('a tool that the agent asks about', () => {
+  it('runs after Approve and does not run after Deny, and the turn goes on', async () => {
+    await opened('claude');
+    await say('[[run: touch yes.txt]][[say: Ran it.]]');
+    await tap(/touch yes\.txt/, 'Yes, once');
+    await told(/^Ran it\.$/);
+    await access(join(ws.project, 'yes.txt'));
+    await say('[[run: touch no.txt]][[say: Went on.]]');
+    await tap(/touch no\.txt/, 'No');
+    await told(/That was refused\. Went on\.|Went on\./);
+    await expect(access(join(ws.project, 'no.txt'))).rejects.toThrow();
+  });
+
+  it('is told why it may not, where a refusal ends the turn', async () => {
+    await opened('codex');
+    await say('[[run: touch no.txt]]');
+    await tap(/touch no\.txt/, 'No');
+    await told(/^ok$/);
+    await ladder('answered');
+    await expect(access(join(ws.project, 'no.txt'))).rejects.toThrow();
+  });
+});
+
+describe('/cancel and STOP', () => {
+  it('end the running prompt, and the next message is answered', async () => {
+    await opened('gemini');
+    await say('[[think: hm]][[hang]]');
+    await ladder('injected');
+    await say('/cancel');
+    await told(/^The running prompt is cancelled\.$/);
+    await told(/^Failed: Cancelled from the phone\.$/);
+    await say('[[think: hm]][[hang]] again');
+    await ladder('injected');
+    await say('/stop');
+    await told(/^Stopped after the running turn/);
+    await say('[[say: Still here.]]');
+    await told(/^Still here\.$/);
+    await ladder('failed', 2);
+    await ladder('answered');
+  });
+
+  it('end a command that the agent would let run on with its process, and the session goes on', async () => {
+    await opened('codex');
+    await say('[[run: touch begun.txt; sleep 5; touch late.txt]]');
+    await tap(/touch late\.txt/, 'Yes, once');
+    await exists('begun.txt');
+    await say('/cancel');
+    await told(/its process is ended and the session opened again/);
+    await until('it is open again', () => log('owned session open').length === 2);
+    await say('[[say: Same session.]]');
+    await told(/^Same session\.$/);
+    expect(new Set(log('owned session open').map(({ fields }) => fields.session)).size).toBe(1);
+    await expect(access(join(ws.project, 'late.txt'))).rejects.toThrow();
+  });
+});
+
+describe('when its process is killed', () => {
+  it('a prompt that the agent had is told as failed, and the session goes on', async () => {
+    await opened('gemini');
+    await say('[[think: hm]][[hang]]');
+    await ladder('injected');
+    process.kill(childPid(), 'SIGKILL');
+    await told(/^Failed: The coding agent ended before its turn had an answer/);
+    await say('[[say: Back again.]]');
+    await told(/^Back again\.$/);
+    await ladder('failed');
+    await ladder('answered');
+  });
+});
+
+describe('when the daemon is killed', () => {
+  it('the next one ends what it left, tells the turn as failed and answers each message once', async () => {
+    const daemon = await ws.runDaemon();
+    await say('/new claude');
+    await told(/^Claude Code is ready/);
+    await say(`[[think: hm]][[child: ${join(ws.root, 'child.pid')}]][[hang]]`);
+    await ladder('injected');
+    const left = await until('the tool runs', async () => Number(await readFile(join(ws.root, 'child.pid'), 'utf8')));
+    await daemon.kill9();
+    await ws.runDaemon();
+    await told(/^Failed: wa-sync ended while the coding agent worked on this/);
+    expect(isOver({ pid: left, started: '' })).toBe(true);
+    await say('[[say: After the restart.]]');
+    await told(/^After the restart\.$/);
+    expect(count('After the restart.')).toBe(1);
+    await ladder('failed');
+    await ladder('answered');
+  });
+});
+
+describe('a sprint', () => {
+  it('runs its tasks one after the other in the session', async () => {
+    await opened('gemini');
+    await say('/sprint 2 [[say: step]]');
+    await told(/^Task 1 of 2 done:/);
+    await told(/^Task 2 of 2 done:/);
+    await told(/sprint/i);
+  });
+});
+
+describe('the handover', () => {
+  it('attach lets go and names the command, and /resume opens the session again', async () => {
+    await ws.runDaemon();
+    await say('/new claude [[say: Remember me.]]');
+    await told(/^Remember me\.$/);
+    const { stdout, code } = await ws.run('attach').exited;
+    expect(code).toBe(0);
+    const [, session = ''] = /^claude --resume (\S+)$/m.exec(stdout) ?? [];
+    await say('/resume latest');
+    await told(new RegExp(`^Claude Code is ready \\(session ${session.slice(0, 8)}\\)`));
+    const status = await ws.run('status').exited;
+    expect(status.stdout).toMatch(new RegExp(`${session}, run by wa-sync \\(claude, mode default, model small\\)`));
+    await say('/status');
+    await told(
+      /Claude Code, run by wa-sync \(mode default, model small\)|claude, run by wa-sync \(mode default, model small\)/,
+    );
+    await say('[[say: I do.]]');
+    await told(/^I do\.$/);
+  });
+
+  it('goes to a terminal that opens the session, and a session of a living terminal is not taken', async () => {
+    await opened('claude');
+    await say('[[say: Mine.]]');
+    await told(/^Mine\.$/);
+    const { session } = log('owned session open')[0]?.fields ?? {};
+    const terminal = await startAgent({ project: ws.project, env: ws.env, dir: join(ws.root, 'terminal') });
+    terminal.session = String(session);
+    await terminal.hook('SessionStart', { source: 'resume' });
+    await told(/was opened in a terminal, so wa-sync has let go of it/);
+    expect(isOver({ pid: childPid(), started: '' })).toBe(true);
+    await say('/resume latest');
+    await told(new RegExp(`is open in a terminal \\(process ${terminal.pid}\\)`));
+    await terminal.hook('BeforeAgent', { prompt: 'typed there' });
+    await say('/new claude');
+    await told(/^A turn runs in the terminal/);
+    await terminal.kill();
+    await told(/^Failed: The coding agent ended/);
+    await say('/resume latest');
+    await until('it is open again', () => log('owned session open').length === 2);
+  });
+});
+
+it('the installed hooks of its agent say nothing and take nothing: one message is one prompt and one answer', async () => {
+  await ws.runDaemon();
+  await say('/new gemini');
+  await told(/^Gemini CLI is ready/);
+  const payload = JSON.stringify({ session_id: 'inner', transcript_path: '', cwd: ws.project, prompt: 'x' });
+  await writeFile(join(ws.project, 'payload.json'), payload);
+  const hook = `'${join(dist, 'wa-hook')}' gemini BeforeAgent 60x10 now <payload.json >hook.json`;
+  await say(`[[think: hm]][[wait: go]][[run: ${hook}]][[say: Once.]]`);
+  await ladder('injected');
+  await say('[[say: And then this.]]');
+  await until('both are here', async () => (await ws.inbox()).length === 2);
+  await release('go');
+  await tap(/wa-hook/, 'Yes, once');
+  await told(/^And then this\.$/);
+  expect(JSON.parse(await readFile(join(ws.project, 'hook.json'), 'utf8'))).toEqual({});
+  expect([count('Once.'), count('And then this.')]).toEqual([1, 1]);
+});
