@@ -27,7 +27,6 @@ import type { Keys } from '../presence.ts';
 import { keepText } from '../relay/documents.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import { type Pull, startPull } from '../relay/pull.ts';
-import type { Typesetter } from '../relay/render.ts';
 import type { Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';

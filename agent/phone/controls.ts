@@ -3,7 +3,6 @@
 
 import { type DaemonCommand, findCommand } from '../../protocol/commands.ts';
 import type { ControlRow } from '../../protocol/log.ts';
-import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import type { SettingName } from '../journal/records.ts';
 import type { NewDocument } from '../relay/documents.ts';

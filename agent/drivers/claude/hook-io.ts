@@ -94,7 +94,9 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
   if (event === 'Stop') return { ...shown, ...(next === undefined ? {} : { decision: 'block', reason: next }) };
   const added = context !== undefined && takesContext.has(event) ? { additionalContext: context } : {};
   if (deny !== undefined && event === 'PostToolUse') {
-    return { ...shown, ...specific({ ...added, updatedToolOutput: deny }) };
+    // The form of Bash's own result: the host ignores every other one.
+    const updatedToolOutput = { stdout: deny, stderr: '', interrupted: false, isImage: false };
+    return { ...shown, ...specific({ ...added, updatedToolOutput }) };
   }
   if (deny !== undefined && event === 'UserPromptSubmit') return { ...shown, decision: 'block', reason: deny };
   return Object.keys(added).length === 0 ? shown : { ...shown, ...specific(added) };

@@ -8,10 +8,10 @@ import type { HookGroup, HookTable } from '../install/settings.ts';
 import { modeOf } from '../registry.ts';
 import { claude } from './driver.ts';
 
-export const hookEvents = Object.keys(claude.events).filter((event) => claude.maxSeconds(event) !== undefined);
+const hookEvents = Object.keys(claude.events).filter((event) => claude.maxSeconds(event) !== undefined);
 
 /** Below the data directory; of its own, so that no other agent's installation removes a version that is in use here. */
-export const hooksFolder = 'hooks-claude';
+const hooksFolder = 'hooks-claude';
 
 export const hooksDir = ({ dataDir }: Pick<InstallDirs, 'dataDir'>) => join(dataDir, hooksFolder);
 

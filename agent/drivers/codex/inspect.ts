@@ -14,7 +14,7 @@ import { hooksFile, projectSettings } from './install-table.ts';
 const maxBytes = 1024 * 1024;
 const canaryEvent = 'PreCompact';
 /** What only a person can do. */
-export const trustStep = 'Start `codex` there, type /hooks and trust the hooks of wa-sync.';
+const trustStep = 'Start `codex` there, type /hooks and trust the hooks of wa-sync.';
 
 interface Place {
   path: string;
