@@ -1,7 +1,7 @@
 // Claude Code with our hooks and our product: what the owner writes reaches the model, what the model says reaches the phone, and nothing
 // runs against a no.
 
-import { stat } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
@@ -161,6 +161,18 @@ describe('approvals', () => {
     expect(await made(home)).toBe(false);
     await model.waitForRequest('The owner denied this on the phone.');
   });
+});
+
+test('a filter that fails withholds the result of a command from the model', async ({ model, home, product: _ }) => {
+  const dir = join(home.home, '.config', 'wa-sync');
+  await mkdir(dir, { recursive: true });
+  const rules = [{ tool: 'Bash', after: { run: 'exit 7', result: 'replace' } }];
+  await writeFile(join(dir, 'policy.json'), JSON.stringify({ rules }));
+  const ran = await runPrint(home, 'Go [[shell: printf hu; echo sh]] [[say: Finished.]]', { args: shell });
+  expect(ran.stdout).toBe('Finished.\n');
+  const request = await model.waitForRequest((each) => each.toolResults > 0);
+  const read = JSON.stringify(request.body);
+  expect([read.includes('The result of Bash is withheld by wa-sync'), read.includes('hush')]).toEqual([true, false]);
 });
 
 testWith({ presence: { awayAfter: 1 } })(

@@ -272,7 +272,8 @@ describe('a call that a policy rewrites', () => {
     const first = await ask('npm install --force');
     await tap(first.action, 'always');
     const again = await ask('npm install --force');
-    expect([await first.answer, await again.answer]).toEqual(Array(2).fill({ input: { command: 'npm install' } }));
+    const yes = { allow: true, input: { command: 'npm install' } };
+    expect([await first.answer, await again.answer]).toEqual([yes, yes]);
     world.user = {};
     const { answer, action } = await ask('npm install --force');
     expect(action).not.toBe('');
