@@ -92,6 +92,8 @@ export function stateFiles(state: string) {
     /** The user has said that no daemon shall run. */
     down: join(state, 'down'),
     answers: join(state, 'answers'),
+    /** What was read of the coding agents' session files. */
+    sessions: join(state, 'sessions.json'),
     /** Turns and tokens of today. `key` is `projectKey()`. */
     usage: (key: string) => join(state, 'usage', `${key}.json`),
     /** Copies of files on their way to the phone. */

@@ -17,12 +17,24 @@ export interface PhoneCommand {
   readonly aliases: readonly string[];
   /** The words that it takes, with the help of each: `/name_word` is `/name word`, so that a phone links it whole. '' = not listed. */
   readonly choices: Readonly<Record<string, string>>;
+  /** With arguments the daemon answers what the relay answers without. */
+  readonly argsToDaemon: boolean;
+  /** `/name_word` is `/name word` for any word of letters and digits. */
+  readonly takesAnyWord: boolean;
 }
 
 /** In the order of the help. */
 export const phoneCommands = [
   command('status', '', 'where agent, turn and messages stand', 'relay'),
-  command('sessions', '', 'all projects of this chat, and which needs you', 'relay'),
+  command(
+    'sessions',
+    '[words]',
+    'all projects of this chat; with words: the sessions of this project that have them',
+    'relay',
+    {
+      argsToDaemon: true,
+    },
+  ),
   command('usage', '', 'turns and tokens of today, and what the relay costs', 'relay'),
   command('letters', '', 'messages that were not delivered, with Retry and Drop', 'relay'),
   command('ping', '', 'check that the relay answers', 'relay'),
@@ -45,7 +57,7 @@ export const phoneCommands = [
     choices: { on: '', off: 'show the progress of a turn again' },
   }),
   command('new', '[agent] [text]', 'a new session, run on the workstation for you', 'daemon'),
-  command('resume', '[latest, number, id, words]', 'open an earlier session', 'daemon'),
+  command('resume', '[latest, number, id, words]', 'open an earlier session', 'daemon', { takesAnyWord: true }),
   command('cancel', '', 'end the running prompt of such a session', 'daemon'),
   command('end', '', 'end such a session: a terminal gets your messages again', 'daemon'),
   command('agents', '', 'the coding agents of this machine, and what a session from here costs', 'daemon'),
@@ -91,6 +103,8 @@ export function findCommand(word: string): { command: (typeof phoneCommands)[num
     if (command.name === word || aliases.includes(word)) return { command, choice: '' };
     const choice = Object.keys(command.choices).find((each) => word === `${command.name}_${each}`);
     if (choice !== undefined) return { command, choice };
+    const any = command.takesAnyWord ? /^([a-z]+)_([a-z0-9]+)$/.exec(word) : null;
+    if (any?.[1] === command.name) return { command, choice: any[2] ?? '' };
   }
   return undefined;
 }
@@ -115,12 +129,20 @@ export function readSlash(text: string): { name: string; args: string } | undefi
 interface More<Choices> {
   aliases?: readonly string[];
   choices?: Choices;
+  argsToDaemon?: boolean;
+  takesAnyWord?: boolean;
 }
 
 function command<
   const Name extends string,
   const By extends PhoneCommand['by'],
   const Choices extends PhoneCommand['choices'] = Record<never, string>,
->(name: Name, args: string, help: string, by: By, { aliases = [], choices }: More<Choices> = {}) {
-  return { name, args, help, by, aliases, choices: choices ?? ({} as Choices) };
+>(
+  name: Name,
+  args: string,
+  help: string,
+  by: By,
+  { aliases = [], choices, argsToDaemon = false, takesAnyWord = false }: More<Choices> = {},
+) {
+  return { name, args, help, by, aliases, choices: choices ?? ({} as Choices), argsToDaemon, takesAnyWord };
 }

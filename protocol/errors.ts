@@ -39,6 +39,7 @@ const codes = {
   daemon_not_running: { retryable: false },
   daemon_busy: { retryable: true },
   sprint_running: { retryable: false },
+  session_in_use: { retryable: true },
   lock_timeout: { retryable: true },
   journal_version: { retryable: false },
   file_unusable: { retryable: true },

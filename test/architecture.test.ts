@@ -90,7 +90,7 @@ const rooms: readonly Room[] = [
       'protocol/*',
       'node',
       'agent/*',
-      'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,owned,phone,relay,session,workflows}/**',
+      'agent/{approvals,drivers,format,fs,heavy,journal,local-server,mailbox,owned,phone,relay,session,sessions,workflows}/**',
       'agent/setup/state.ts',
     ],
     why: 'puts the parts below it together; neither commands nor dev',
@@ -217,7 +217,7 @@ const rooms: readonly Room[] = [
       'node',
       'agent/*',
       'agent/format/summary.ts',
-      'agent/{journal,relay}/*',
+      'agent/{journal,relay,sessions}/*',
       'agent/owned/owned.ts',
       'agent/session/types.ts',
       'leven',
@@ -269,9 +269,19 @@ const rooms: readonly Room[] = [
   },
   {
     files:
-      'agent/drivers/{any-agent,driver,fields,footprints,registry,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+      'agent/drivers/{any-agent,driver,fields,footprints,registry,sessions,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
+  },
+  {
+    files: 'agent/drivers/session-files.ts',
+    may: ['agent/drivers/*', 'agent/drivers/*/sessions.ts'],
+    why: 'the list of readers of session files',
+  },
+  {
+    files: 'agent/sessions/*',
+    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/{session-files,sessions}.ts'],
+    why: 'the sessions of all agents on this machine; knows the readers and no agent',
   },
   { files: 'agent/turns/*', may: ['protocol/*'], why: 'pure: no Node, no clock, no files' },
   {

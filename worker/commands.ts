@@ -33,14 +33,10 @@ export function readText(text: string, botUsername: string | null): Reading {
   if (found === undefined) return workflow(trimmed.replace(/^(\/\w+)@\w*bot\b/i, '$1'));
   const { command, choice } = found;
   const args = [choice, match[3] ?? ''].filter((each) => each !== '').join(' ');
-  switch (command.by) {
-    case 'halt':
-      return { kind: 'control', control: { type: command.name, text: trimmed } };
-    case 'relay':
-      return { kind: 'relay', command: command.name, args };
-    default:
-      return { kind: 'control', control: { type: 'command', name: command.name, args } };
-  }
+  if (command.by === 'halt') return { kind: 'control', control: { type: command.name, text: trimmed } };
+  const isOfRelay = command.by === 'relay' && !(command.argsToDaemon && args !== '');
+  if (isOfRelay) return { kind: 'relay', command: command.name, args };
+  return { kind: 'control', control: { type: 'command', name: command.name, args } };
 }
 
 /** The text for the agent, as Markdown; `read` = the plain text without a doubled slash or the bot's name. */

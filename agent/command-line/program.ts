@@ -5,6 +5,7 @@ import type { CommandContext } from '../commands/context.ts';
 import { version } from '../version.ts';
 import { addApprovalsGroup } from './approvals.ts';
 import { addEverydayGroup } from './everyday.ts';
+import { addSessionsGroup } from './sessions.ts';
 import { addSetupGroup } from './set-up.ts';
 import { addTryOutGroup } from './try-out.ts';
 import { helpEnd } from './usage.ts';
@@ -22,6 +23,7 @@ export function createProgram(context: CommandContext, { hasDefault }: { hasDefa
     .exitOverride();
 
   addEverydayGroup(program, context, { hasDefault });
+  addSessionsGroup(program, context);
   addApprovalsGroup(program, context);
   addSetupGroup(program, context);
   addTryOutGroup(program, context);

@@ -35,7 +35,7 @@ export async function resolveBindings(
 }
 
 /** The root of the git working tree above `cwd`, else `cwd` itself. */
-async function projectRoot(cwd: string): Promise<string> {
+export async function projectRoot(cwd: string): Promise<string> {
   for (let dir = cwd; ; dir = dirname(dir)) {
     if ((await gitFolderAt(dir)) !== undefined) return dir;
     if (dirname(dir) === dir) return cwd;

@@ -13,12 +13,15 @@ import type { OwnedPhone } from '../owned/run.ts';
 import { createOwnedSessions } from '../owned/sessions.ts';
 import { createTerminals } from '../owned/terminals.ts';
 import type { Turns } from '../session/types.ts';
+import { listSessions, type SessionsPlace } from '../sessions/list.ts';
 import type { OwnedAgents } from './owned-agents.ts';
 
 export interface OwnedParts {
   project: ProjectState;
   journal: Journal;
   binding: Binding;
+  /** Where session files lie. */
+  place: SessionsPlace;
   agents: OwnedAgents;
   guard: Pick<Guard, 'admit' | 'follow' | 'owned'>;
   /** What the agent says, for the message on the phone that is edited in place. */
@@ -30,10 +33,12 @@ export interface OwnedParts {
   log: Log;
 }
 
+const maxListed = 100;
+
 export type OwnedPart = ReturnType<typeof createOwned>;
 
 export function createOwned(parts: OwnedParts) {
-  const { project, journal, binding, agents, guard, turns, tell, isAlive, streamed, clock, log } = parts;
+  const { project, journal, binding, place, agents, guard, turns, tell, isAlive, streamed, clock, log } = parts;
   const terminals = createTerminals(isAlive);
 
   const untold = (cause: unknown) => log('warn', 'phone not told', { error: (cause as Error).message });
@@ -54,11 +59,13 @@ export function createOwned(parts: OwnedParts) {
     partsOf: (text, can) => promptParts(text, { project, dir: binding.dir, takesImages: can.images }),
   });
 
-  /** What the journal knows; the newest first. */
+  /** What the session files of the project and the journal know; the newest first. */
   async function list(): Promise<KnownSession[]> {
     const { owned } = project;
-    const last = owned?.used && owned.session !== undefined ? [{ agent: owned.agent, id: owned.session }] : [];
-    return last.map((each) => ({ ...each, title: undefined, updatedAt: undefined }));
+    const filed: KnownSession[] = await listSessions(place, { within: binding.dir, max: maxListed, how: 'ends' });
+    const isFiled = filed.some(({ id }) => id === owned?.session);
+    if (!owned?.used || owned.session === undefined || isFiled) return filed;
+    return [{ agent: owned.agent, id: owned.session, title: undefined, updatedAt: undefined }, ...filed];
   }
 
   const orders = createOrders({

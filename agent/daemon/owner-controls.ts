@@ -24,7 +24,7 @@ import type { OwnedPart } from './owned.ts';
 
 export interface OwnerControlsOptions {
   /** What concerns sessions that the daemon runs itself. */
-  sessions: Pick<OwnedPart, 'answer'>;
+  orders: Pick<OwnedPart, 'answer'>;
   project: ProjectState;
   journal: Journal;
   guard: Pick<Guard, 'answer' | 'dialogs'>;
@@ -36,6 +36,8 @@ export interface OwnerControlsOptions {
   /** Folders of the state directory. */
   files: { answers: string; documents: string };
   typesetter: Typesetter;
+  /** The sessions of the project that have these words. */
+  sessions(words: string): Promise<string>;
   clock: () => number;
   log: Log;
 }
@@ -44,7 +46,7 @@ export interface OwnerControlsOptions {
 const english = textsIn('en');
 
 export function createOwnerControls(options: OwnerControlsOptions) {
-  const { project, journal, guard, held, steering, sessions, owned, inbox, outbox, files, typesetter, clock, log } =
+  const { project, journal, guard, held, steering, orders, owned, inbox, outbox, files, typesetter, clock, log } =
     options;
   const p = project.key;
 
@@ -55,7 +57,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
       return;
     }
-    const ofOwned = await sessions.answer(control);
+    const ofOwned = await orders.answer(control);
     if (ofOwned !== undefined) {
       const parts = [{ text: ofOwned, entities: [] }];
       await outbox.send({ key: replyKey(control.id), class: 'reply', parts });
@@ -71,6 +73,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       stopDialog: guard.dialogs.stop,
       fullAnswer: (id) => readAnswer(files.answers, id),
       typesetter,
+      sessions: options.sessions,
       texts: phoneTexts(project),
       keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
     });

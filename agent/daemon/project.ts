@@ -23,6 +23,7 @@ import { stateFiles } from '../paths.ts';
 import { createHeldTexts, type HeldTexts } from '../phone/held-texts.ts';
 import { type HelloState, hello } from '../phone/hello.ts';
 import { createOwnedCommands } from '../phone/owned-commands.ts';
+import { findForPhone } from '../phone/sessions.ts';
 import type { Keys } from '../presence.ts';
 import { keepText } from '../relay/documents.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -210,9 +211,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     seenAt: () => turns.seenAt(),
   });
 
+  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const owned = createOwned({
     ...{ project, journal, binding, guard, turns, streamed, clock, log },
     agents: deps.ownedAgents,
+    place: sessionsPlace,
     tell: notifier.tell,
     isAlive: deps.isAlive,
   });
@@ -241,7 +244,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     guard,
     held,
     steering: turns.steering,
-    sessions: owned,
+    orders: owned,
     owned: createOwnedCommands({
       desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession }),
       details,
@@ -252,6 +255,13 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     outbox,
     files,
     typesetter: deps.typesetter,
+    sessions: (words) =>
+      findForPhone(words, {
+        place: sessionsPlace,
+        dir: binding.dir,
+        redact: deps.redact,
+        clock,
+      }),
     clock,
     log,
   });

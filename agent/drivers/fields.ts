@@ -13,3 +13,18 @@ export function list(value: unknown): unknown[] {
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
+
+/** A line of JSON; an empty object for garbage and every other value. */
+export function parsed(line: string): Record<string, unknown> {
+  try {
+    return object(JSON.parse(line));
+  } catch {
+    return {};
+  }
+}
+
+/** Epoch milliseconds of an ISO time. */
+export function timeOf(value: unknown): number | undefined {
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}

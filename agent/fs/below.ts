@@ -4,7 +4,7 @@
 
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { fileUnusable } from './atomic.ts';
 import { notOrdinary, type RawFile, readRaw, withOrdinary } from './raw-file.ts';
@@ -25,6 +25,11 @@ async function realName(path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   const parent = dirname(path);
   return real ?? (parent === path ? path : join(await realName(parent), basename(path)));
+}
+
+/** Compares names alone: a path is inside itself. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** `dir` comes from `pathBelow`. False = no such folder. Errors: `outside_project` for a link, `file_unusable`. */
@@ -123,6 +128,7 @@ export async function closeToOthers(path: string): Promise<void> {
 
 export interface FoundFile {
   name: string;
+  sizeBytes: number;
   modifiedAtMs: number;
 }
 
@@ -131,7 +137,7 @@ export async function filesBelow(dir: string, isOurs: (name: string) => boolean)
   const found: FoundFile[] = [];
   for (const name of await namesBelow(dir, isOurs)) {
     const info = await lstat(join(dir, name)).catch(() => undefined);
-    if (info?.isFile()) found.push({ name, modifiedAtMs: info.mtimeMs });
+    if (info?.isFile()) found.push({ name, sizeBytes: info.size, modifiedAtMs: info.mtimeMs });
   }
   return found;
 }

@@ -7,7 +7,8 @@ import { withOrdinary } from './raw-file.ts';
 const maxTailBytes = 8 * 1024 * 1024;
 /** A longer line holds nothing that wa-sync counts. */
 const maxLineBytes = 8 * 1024 * 1024;
-const chunkBytes = 64 * 1024;
+/** Fewer reads of a long file. */
+const chunkBytes = 512 * 1024;
 
 /** The file may be a link, because the user's own tool named it. */
 const session = { followsLinks: true };
@@ -33,32 +34,43 @@ export function readFrom(
   });
 }
 
+export interface LinePart {
+  from: number;
+  /** Absent = the end. */
+  to?: number;
+  /** Absent = yes. */
+  followsLinks?: boolean;
+}
+
 /**
- * Calls `onLine` with each whole line from offset `from` up to `to` or the end, except lines longer than 8 MiB, and returns the
- * offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
+ * Calls `onLine` with each whole line and its offset, from offset `from` up to `to`, except lines longer than 8 MiB, until it returns
+ * false. Returns the offset after the last one. A file smaller than `from`, and errors: as in `readFrom`.
  */
 export function eachLine(
   path: string,
-  { from, to = Number.POSITIVE_INFINITY }: { from: number; to?: number },
-  onLine: (line: string) => void,
+  { from, to = Number.POSITIVE_INFINITY, followsLinks = true }: LinePart,
+  onLine: (line: string, at: number) => unknown,
 ): Promise<number> {
-  return withOrdinary(path, session, async (handle, { size }) => {
+  return withOrdinary(path, { followsLinks }, async (handle, { size }) => {
     const end = Math.min(to, size);
-    const buffer = Buffer.alloc(chunkBytes);
     let at = from > size ? 0 : from;
+    const buffer = Buffer.alloc(Math.max(1, Math.min(chunkBytes, end - at)));
     let lineStart = at;
     let pieces: Buffer[] = [];
     while (at < end) {
-      const { bytesRead } = await handle.read(buffer, 0, Math.min(chunkBytes, end - at), at);
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at);
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       let start = 0;
       for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, start)) {
         const isTooLong = at + newline - lineStart > maxLineBytes;
-        if (!isTooLong) onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8'));
+        const goesOn =
+          isTooLong ||
+          onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8'), lineStart) !== false;
         pieces = [];
         start = newline + 1;
         lineStart = at + start;
+        if (!goesOn) return lineStart;
       }
       at += bytesRead;
       if (at - lineStart > maxLineBytes) pieces = [];

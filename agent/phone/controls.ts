@@ -19,6 +19,8 @@ export interface ControlOptions {
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
   stopDialog(): Promise<'none' | 'cancelled' | 'waits'>;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+  /** The sessions of the project that have these words. */
+  sessions(words: string): Promise<string>;
   texts: Texts;
 }
 
@@ -47,6 +49,7 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
+      if (command?.name === 'sessions') return plain(key, await options.sessions(control.args));
       if (command?.name === 'mute') return mute(key, control.args, texts);
       if (command?.by !== 'daemon') return plain(key, notes.unsupported(`/${control.name}`));
       if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);

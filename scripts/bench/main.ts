@@ -14,6 +14,7 @@ import { idleRelay } from './parts/idle-relay.ts';
 import { inbound } from './parts/inbound.ts';
 import { outbound } from './parts/outbound.ts';
 import { rows } from './parts/rows.ts';
+import { sessions } from './parts/sessions.ts';
 import { stream } from './parts/stream.ts';
 import { turn } from './parts/turn.ts';
 import { table } from './report.ts';
@@ -30,6 +31,7 @@ const parts: readonly Part[] = [
   drain,
   backlog,
   idle,
+  sessions,
   rows,
   idleRelay,
 ];

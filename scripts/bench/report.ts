@@ -36,6 +36,8 @@ const limits = {
   rowsWrittenWithReactions: 12,
   rowsRead: 20,
   rowsReadWithReactions: 18,
+  sessionMs: 1_000,
+  sessionRssMb: 150,
   requestsPerIdleDay: 3_500,
   gbSecondsPerIdleDay: 50,
 } as const;
@@ -178,6 +180,29 @@ const rows: Row[] = [
     target: ({ idle }) => idle && { text: `< ${limits.idleCpuPercent} %`, ok: idle.cpuPercent < limits.idleCpuPercent },
   },
   { key: 'idle.rssMb', value: ({ idle }) => idle && `${idle.rssMb} MB`, meaning: 'memory of that daemon' },
+  {
+    key: 'sessions.firstMs',
+    value: ({ sessions }) => sessions && `${sessions.firstMs} ms`,
+    meaning: '`wa-sync sessions show` of a session file of 50 MB: from the start to the first line, the slowest agent',
+    target: ({ sessions }) => sessions && atMost(sessions.firstMs, limits.sessionMs, 'ms'),
+  },
+  {
+    key: 'sessions.listMs',
+    value: ({ sessions }) => sessions && `${sessions.listMs} ms`,
+    meaning: '`wa-sync sessions list` of that file, which nothing has read before',
+    target: ({ sessions }) => sessions && atMost(sessions.listMs, limits.sessionMs, 'ms'),
+  },
+  {
+    key: 'sessions.peakRssMb',
+    value: ({ sessions }) => sessions && `${sessions.peakRssMb} MB`,
+    meaning: 'the most memory of these commands',
+    target: ({ sessions }) => sessions && atMost(sessions.peakRssMb, limits.sessionRssMb, 'MB'),
+  },
+  {
+    key: 'sessions.event',
+    value: ({ sessions }) => ms(sessions?.event),
+    meaning: 'a new line at the end of that file, until its event is there',
+  },
   {
     key: 'idle.ownMb',
     value: ({ idle }) => idle && `${idle.ownMb} MB`,

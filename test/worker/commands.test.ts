@@ -55,6 +55,7 @@ describe('a text from the phone', () => {
 
   it.each(namesBy('relay'))('/%s is answered by the relay', (command) => {
     expect(readText(`/${command}`, null)).toEqual({ kind: 'relay', command, args: '' });
+    if (command === 'sessions') return;
     expect(readText(`/${command} sess_42`, null)).toEqual({ kind: 'relay', command, args: 'sess_42' });
   });
 
@@ -74,4 +75,12 @@ describe('a text from the phone', () => {
   it('with two slashes hands the command to the agent', () => {
     expect(readText('//status', null)).toEqual({ kind: 'message', text: '/status', stopWord: false });
   });
+});
+
+it('/sessions with words is for the daemon, and /resume_ with the start of an id is /resume with that id', () => {
+  expect(readText('/sessions', null)).toEqual({ kind: 'relay', command: 'sessions', args: '' });
+  const control = (name: string, args: string) => ({ kind: 'control', control: { type: 'command', name, args } });
+  expect(readText('/sessions fix the tests', null)).toEqual(control('sessions', 'fix the tests'));
+  expect(readText('/resume_01a1fae9', null)).toEqual(control('resume', '01a1fae9'));
+  expect(readText('/status_x', null)).toMatchObject({ kind: 'message', workflow: true });
 });

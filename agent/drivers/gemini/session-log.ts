@@ -2,7 +2,7 @@
 // Source: recorded files in test/fixtures/gemini-0.61.0.
 
 import type { RanTool, SessionRecord } from '../driver.ts';
-import { list, object, text } from '../fields.ts';
+import { list, object, parsed, text, timeOf } from '../fields.ts';
 
 /** Every Gemini model that the CLI offers has this window. */
 const contextWindowTokens = 1_048_576;
@@ -16,10 +16,7 @@ const thanks = 'Got it. Thanks for the additional context!';
  * comes before every model request, whether anything is compressed or not.
  */
 export function readSession(whole: string): SessionRecord {
-  const lines = whole
-    .split('\n')
-    .map(parse)
-    .filter((line) => line !== undefined);
+  const lines = whole.split('\n').map(parsed);
   const messages = lines.flatMap((line) => toMessage(line) ?? []);
   const isPrompt = (message: (typeof messages)[number]) => message.type === 'user' && !message.toolResult;
   const after = messages.slice(messages.findLastIndex(isPrompt) + 1);
@@ -41,14 +38,6 @@ export function readSession(whole: string): SessionRecord {
     ),
     compressions: lines.flatMap((line) => summaryIn(line.$set)),
   };
-}
-
-function parse(line: string): Record<string, unknown> | undefined {
-  try {
-    return object(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }
 
 function toMessage(value: Record<string, unknown>) {
@@ -83,7 +72,7 @@ function addedToResult({ functionResponse }: Record<string, unknown>): string[] 
 function toTool(call: unknown): RanTool[] {
   const { id, name, args, timestamp, status } = object(call);
   if (typeof id !== 'string' || typeof name !== 'string' || typeof timestamp !== 'string') return [];
-  return status === 'success' ? [{ id, tool: name, input: object(args), at: Date.parse(timestamp) || 0 }] : [];
+  return status === 'success' ? [{ id, tool: name, input: object(args), at: timeOf(timestamp) ?? 0 }] : [];
 }
 
 function summaryIn($set: unknown): string[] {
