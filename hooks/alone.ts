@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import type { Config } from '../agent/config.ts';
+import { folderOf } from '../agent/drivers/session-folder.ts';
 import { pruneSettled } from '../agent/mailbox/merge.ts';
 import { findServed, type MailboxPlace } from '../agent/mailbox/served.ts';
 import { readSigner, type Signer } from '../agent/mailbox/signing.ts';
@@ -31,7 +32,7 @@ export async function lookAround(
   call: HookCall,
   tool: string,
 ): Promise<Alone | { key: string; place?: undefined } | undefined> {
-  const served = await findServed(call.cwd, config);
+  const served = await findServed(await folderOf(call), config);
   if (!served) return undefined;
   const { binding } = served;
   const key = projectKey(binding.mailbox, binding.project);

@@ -6,9 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { kindOf, mayHold } from '../agent/drivers/registry.ts';
 import { hookWorld } from '../agent/paths.ts';
-import { emptyAnswer, hookJson, slownessOf } from '../protocol/hook.ts';
+import { emptyAnswer, hookJson, ownedVariable, slownessOf } from '../protocol/hook.ts';
 import { aloneAfterSocketMs, aloneMs, hookLimits } from '../protocol/limits.ts';
 import { lastAnswer } from './gate.ts';
+import { isOwned } from './owned.ts';
 import { askSocket } from './socket.ts';
 import { startDaemon } from './start-daemon.ts';
 import { actOnFiles } from './without-daemon.ts';
@@ -55,6 +56,7 @@ let clock = startClock();
 
 async function run(): Promise<string> {
   const stdin = await readStdin();
+  if (isOwned(world, process.env[ownedVariable])) return emptyAnswer;
   if (socketTried === '0') {
     const endClock = () => clearTimeout(clock);
     // Who holds the answer may take hours.

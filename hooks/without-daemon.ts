@@ -54,6 +54,7 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
         offered: undefined,
         continuations: 0,
         stop: stops[0],
+        canHalt: io.canHalt !== false,
         sprint: undefined,
         sprintText: undefined,
         // Only the daemon can wait for the phone.

@@ -32,6 +32,13 @@ export const emptyAnswer = '{}';
 /** Socket file inside the runtime directory; Windows uses a named pipe, whose name stands in `pipe.json` there. */
 export const socketFileName = 'hook.sock';
 
+/**
+ * In the environment of an agent that the daemon owns: the name of a file in this folder of the runtime directory, 32 hex digits.
+ * A hook that finds the file answers `{}` at once and does nothing, because the daemon speaks with that agent itself.
+ */
+export const ownedVariable = 'WA_OWNED';
+export const ownedFolder = 'owned';
+
 /** Beside the installed launcher: how a hook starts the daemon. */
 export const startRecordName = 'start.json';
 

@@ -36,8 +36,30 @@ export type TurnEvent =
       asks?: string;
       mustAsk?: true;
     }
-  /** `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read. */
-  | { type: 'toolEnd'; tool: string; input: Record<string, unknown>; server?: string | undefined; result?: unknown }
+  /**
+   * The host shows its own dialog for a tool in this moment, and takes the first answer, from there or from here. None decides nothing.
+   * `hidesDialog` = the dialog appears only when there was no answer. `why` = the agent's reason.
+   */
+  | {
+      type: 'permission';
+      tool: string;
+      input: Record<string, unknown>;
+      server: string | undefined;
+      why?: string | undefined;
+      hidesDialog?: true;
+    }
+  /**
+   * `result` = what the model would read, in the host's own form; undefined = the host did not say, or more than could be read.
+   * `inside` = of an agent that the session's agent runs: what the answer adds, only that one reads.
+   */
+  | {
+      type: 'toolEnd';
+      tool: string;
+      input: Record<string, unknown>;
+      server?: string | undefined;
+      result?: unknown;
+      inside?: true;
+    }
   /**
    * The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. `run` names this end
    * among all of the session, from the payload alone.
@@ -84,10 +106,12 @@ export interface TurnAnswer {
   /** The next prompt, word for word: turnEnd. */
   next?: string;
   /** Refused, with the reason that the model (gate) or the user (turnStart) reads; the turn goes on where there is one. At a
-   * toolEnd: what the model reads in place of the result. */
+   * toolEnd: what the model reads in place of the result. At a permission the answer is no. */
   deny?: string;
   /** The whole turn ends, with the reason that the user reads; no turnEnd follows. */
   halt?: string;
+  /** The owner has said yes to this very call, so that the host need not ask: gate, permission. */
+  allow?: true;
   /** Show the host's own dialog at the desk: gate. Never in a headless run, which would hang. */
   ask?: boolean;
   /** Runs with these arguments instead, all of them: gate. */

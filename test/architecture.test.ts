@@ -250,12 +250,21 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/drivers/*/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/drivers/*', 'agent/fs/*', 'jsonc-parser'],
+    may: [
+      'protocol/*',
+      'node',
+      'agent/*',
+      'agent/drivers/*',
+      'agent/drivers/install/*',
+      'agent/fs/*',
+      'jsonc-parser',
+      'smol-toml',
+    ],
     why: 'one tool, not those of other folders',
   },
   {
-    files: 'agent/drivers/{session-file,workstations}.ts',
-    may: ['node', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
+    files: 'agent/drivers/{nudge,session-file,session-folder,workstations}.ts',
+    may: ['protocol/*', 'node', 'agent/tmux.ts', 'agent/fs/*', 'agent/drivers/*', 'agent/drivers/*/workstation.ts'],
     why: 'what the drivers share',
   },
   {

@@ -1,6 +1,7 @@
 // Whether a tool may run: judges the call, asks the phone where it must, and takes the owner's answers. What is not approved
 // does not run: every fault ends in a deny while approvals are on. Knows no tool's hook format.
 
+import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import { textsIn } from '../../protocol/texts.ts';
@@ -10,6 +11,7 @@ import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { phoneTexts } from '../journal/state.ts';
 import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
+import type { PermissionCall } from './permissions.ts';
 import { type Change, type JudgeOptions, judgeNow, movedPlace, whatChanged, whysText } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
 import { actionOf, approvalPrefix, readAction, textItem, withCode } from './question/question.ts';
@@ -28,6 +30,9 @@ export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {
   /** The gates for the time without a daemon. Rejects = the mode must not be called changed. */
   onMode(mode: ApprovalMode): Promise<void>;
 }
+
+/** UTF-16 units of the agent's own reason. */
+const reasonChars = 300;
 
 export type GateCall = HookCall & { event: Extract<TurnEvent, { type: 'gate' }> };
 
@@ -60,13 +65,34 @@ export async function createApprovals(options: ApprovalsOptions) {
       if (!isRemembered) return questions.ask(asked, policies.user, ref);
       questions.note(asked, 'remembered');
     }
+    const isAllowed = verdict === 'ask';
     if (input) questions.note(asked, 'rewritten');
     if (ref) {
       const key = `checkpoint_${asked.hash.slice(0, 16)}_${clock().toString(36)}`;
       const before = ranWords(call, texts(), 'before');
       await options.send(textItem(key, 'reply', texts().approvals.checkpoint(before, ref)));
     }
-    return inputAnswer(input);
+    return { ...(isAllowed ? { allow: true as const } : {}), ...inputAnswer(input) };
+  }
+
+  /** Beside a dialog of the host: it asks already, so that the mode does not matter, and only what a policy forbids is decided unasked. */
+  async function besideDialog({ agent, event, session, cwd }: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+    const call: ToolCall = { agent, tool: event.tool, server: event.server, input: event.input };
+    const { question } = toolsOf(agent);
+    // Its gate has shown the question, and only the terminal can answer it.
+    if (call.server === undefined && call.tool === question?.tool) return {};
+    const { policies, ...judged } = await judgeNow(call, cwd, project.approvals.mode, options);
+    const reason = event.why === undefined ? [] : [{ reason: 'ofAgent', of: oneLine(event.why, reasonChars) } as const];
+    const judgement = { ...judged.judgement, why: [...judged.judgement.why, ...reason] };
+    const asked: Asked = { ...judged, judgement, call, session, cwd, hash: hashOf(call), host, besideDialog: true };
+    const { verdict, why, rules, input } = judged.judgement;
+    if (verdict === 'deny' || verdict === 'stop') {
+      questions.note(asked, 'policy-deny');
+      return { deny: `Denied by the policy of wa-sync: ${whysText(why, english)}.` };
+    }
+    if (rules.length > 0 || !always.has(alwaysKey(asked))) return questions.ask(asked, policies.user, undefined);
+    questions.note(asked, 'remembered');
+    return { allow: true, ...inputAnswer(input) };
   }
 
   /** Why this user's answer does not count; undefined = it does. */
@@ -122,7 +148,8 @@ export async function createApprovals(options: ApprovalsOptions) {
   async function approve(question: Question, verdict: 'approved' | 'always', by: string): Promise<boolean> {
     const now = await judgeNow(question.call, question.cwd, project.approvals.mode, options);
     const change = whatChanged(question, now);
-    if (change === undefined) return questions.settle(question, verdict, inputAnswer(question.judgement.input), { by });
+    if (change === undefined)
+      return questions.settle(question, verdict, { allow: true, ...inputAnswer(question.judgement.input) }, { by });
     await refuse(question, change, by);
     return false;
   }
@@ -169,7 +196,7 @@ export async function createApprovals(options: ApprovalsOptions) {
       return undefined;
     }
     const how = { by: userId, detail: command, hash: hashOf(call), runs: call.input };
-    await questions.settle(question, 'edited', inputAnswer(call.input), how);
+    await questions.settle(question, 'edited', { allow: true, input: { ...call.input } }, how);
     return undefined;
   }
 
@@ -198,6 +225,15 @@ export async function createApprovals(options: ApprovalsOptions) {
         log('error', 'gate failed', { project: project.key, error: (cause as Error).message });
         if (project.approvals.mode === 'off') return {};
         return { deny: `wa-sync could not ask the owner, so this was denied. ${brokenText}` };
+      }
+    },
+    /** Holds until there is a verdict, or the terminal was quicker. Never rejects. */
+    async permission(call: PermissionCall, host: GateHost): Promise<TurnAnswer> {
+      try {
+        return await besideDialog(call, host);
+      } catch (cause) {
+        log('error', 'permission not asked', { project: project.key, error: (cause as Error).message });
+        return {};
       }
     },
     /** What the phone gets for a control about approvals; undefined = another control. */

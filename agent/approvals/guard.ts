@@ -11,6 +11,7 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding, Config } from '../config.ts';
 import { meterTokens } from '../drivers/session-file.ts';
+import { askWords } from '../drivers/tool-words.ts';
 import { verifyAll, workstationOf } from '../drivers/workstations.ts';
 import type { Redactor } from '../format/redact.ts';
 import { pathBelow } from '../fs/below.ts';
@@ -31,6 +32,7 @@ import { knownPlaces } from './danger/surroundings.ts';
 import { createDialogs, dialogPrefix } from './dialogs.ts';
 import type { Gates } from './gate-files.ts';
 import { createOwnedAsks } from './owned/owned-asks.ts';
+import { createPermissions } from './permissions.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
 import {
@@ -188,6 +190,17 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     onCancelled: io.onCancelled,
     log,
   });
+  const permissions = createPermissions({
+    ask: approvals.permission,
+    isPresent: io.isPresent,
+    onLeft(call, { pid }) {
+      const { agent, event } = call;
+      const { command, file } = toolsOf(agent);
+      const text = command(event.input) ?? file(event.input) ?? '';
+      dialogs.opened(call, pid, { kind: 'permission', title: askWords({ agent, ...event }, texts()), text });
+    },
+    clock,
+  });
   const after = createAfterTool({
     dir: binding.dir,
     // A policy that was just broken must not switch a filter off.
@@ -268,14 +281,18 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     sees(call: HookCall): void {
       try {
         dialogs.sees(call);
+        permissions.sees(call);
         ungated.sees(call);
       } catch (cause) {
         failed(call, cause);
       }
     },
     /** The gate of this call is about to be answered with yes. */
-    passes({ agent, session, event }: HookCall, { input }: TurnAnswer): void {
-      if (event.type === 'gate') ungated.passed(session, { agent, ...event, input: input ?? event.input });
+    passes({ agent, session, event }: HookCall, { input, allow }: TurnAnswer): void {
+      if (event.type !== 'gate') return;
+      const call = { agent, ...event, input: input ?? event.input };
+      ungated.passed(session, call);
+      if (allow) permissions.passed(session, call);
     },
     /** Refused before anything else sees the call: a budget is used up. */
     admit: budgets.admit,
@@ -289,6 +306,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       const { event } = call;
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
+        if (event.type === 'permission') return await permissions.decide({ ...call, event }, host);
         if (event.type === 'toolEnd') return await afterTool({ ...call, event }, host);
         if (event.type === 'turnStart') return await onTurnStart(call);
         if (event.type === 'turnEnd') {

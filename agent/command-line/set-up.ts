@@ -36,9 +36,11 @@ export function addSetupGroup(program: Command, context: CommandContext): void {
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
     .option('--json', 'one JSON object (list)')
     .action(async (action, options) => {
-      const { hooksCommand, installDirs } = await import('../commands/hooks.ts');
-      const dirs = await installDirs(context, options.agent, { makes: action === 'install' });
-      await hooksCommand({ action, ...options }, { dirs, out: context.out });
+      const { agentsNamed, hooksCommand, installDirs } = await import('../commands/hooks.ts');
+      for (const agent of agentsNamed(options.agent)) {
+        const dirs = await installDirs(context, agent, { makes: action === 'install' });
+        await hooksCommand({ action, ...options, agent }, { dirs, out: context.out });
+      }
     });
 
   program

@@ -22,6 +22,11 @@ export interface HooksArgs {
   json?: boolean | undefined;
 }
 
+/** What `--agent` means; `undefined` = the default. */
+export function agentsNamed(agent: string | undefined): readonly (string | undefined)[] {
+  return agent === 'all' ? installable() : [agent];
+}
+
 /** Hooks outlive the npx cache: `makes` puts the package that they need in place. Errors: `bad_arguments` for an agent whose hooks cannot be installed, `file_unusable`. */
 export async function installDirs(
   { env, platform, home, cwd, distDir }: CommandContext,
@@ -47,7 +52,7 @@ function workstationFor(agent = installable()[0] ?? ''): Workstation {
   throw new WaError('bad_arguments', `No hooks can be installed for the agent "${agent}"`, {
     hint: `Use ${installable()
       .map((name) => `\`--agent ${name}\``)
-      .join(' or ')}.`,
+      .join(', ')} or \`--agent all\`.`,
   });
 }
 

@@ -21,6 +21,7 @@ import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
+import { dropOwnedMarks } from '../owned-marks.ts';
 import { stateFiles } from '../paths.ts';
 import { type Keys, watchKeys } from '../presence.ts';
 import { isAlive } from '../process.ts';
@@ -85,6 +86,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
+    await dropOwnedMarks(config.dirs.runtime);
     const journal = await openJournal(files.journal, clock);
     undo.push(() => journal.close());
     if (journal.unreadableLines > 0) log('error', 'journal lines unreadable', { lines: journal.unreadableLines });
@@ -124,7 +126,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       keys: options.keys ?? watchKeys({ clock, platform: options.platform }),
       isInteractive:
         options.isInteractive ??
-        ((pid, agent) => isInteractive(pid, (argv) => driverOf(agent)?.isHeadless(argv) ?? true)),
+        ((pid, agent) => {
+          const driver = driverOf(agent);
+          return isInteractive(pid, { isHeadless: () => true, ...driver });
+        }),
     };
     const projects: RunningProject[] = [];
     undo.push(() => Promise.all(projects.map((project) => project.stop())));

@@ -6,6 +6,7 @@ import type { TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
+import { folderOf } from '../drivers/session-folder.ts';
 import type { HookRun } from '../local-server/app.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
@@ -31,7 +32,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const driver = driverOf(tool);
     const call = driver?.readCall(event, payload);
     if (!driver || !call) return undefined;
-    const binding = await findBinding(call.cwd, bindings);
+    const binding = await findBinding(await folderOf(call), bindings);
     const project = projects.find((each) => each.binding === binding);
     if (!project) return {};
     if (call.event.type === 'sessionEnd' && pid !== undefined) {
@@ -62,8 +63,9 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
       if (refused?.deny !== undefined) return driver.writeAnswer(event, refused);
-      // The turn rules go first. Only a gate must not begin before they have spoken: it asks a person.
-      const following = isGate(tool, event) ? undefined : guard.follow(call, host);
+      // The turn rules go first. Only what asks a person must not begin before they have spoken.
+      const asks = isGate(tool, event) || call.event.type === 'permission';
+      const following = asks ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await following;
       if (isHeld && host.isGone()) return driver.writeAnswer(event, (await following) ?? {});

@@ -10,6 +10,7 @@ import { type Guard, type GuardDeps, guardProject } from '../approvals/guard.ts'
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
 import type { LastEvents, ProjectStatus } from '../daemon-status.ts';
+import { driverOf } from '../drivers/registry.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder, workstationOf } from '../drivers/workstations.ts';
 import type { Heavy } from '../heavy/heavy.ts';
@@ -30,6 +31,7 @@ import { type Pull, startPull } from '../relay/pull.ts';
 import type { Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
+import { isServerProcess } from '../terminal.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwned, type OwnedPart } from './owned.ts';
@@ -38,6 +40,7 @@ import { createOwnedDesk } from './owned-desk.ts';
 import { createOwnerControls } from './owner-controls.ts';
 import { createPolling } from './polling.ts';
 import { statusOf } from './project-status.ts';
+import { createPromptQueue } from './prompt-queue.ts';
 import { createStanding, type Surroundings } from './standing.ts';
 
 export interface ProjectDeps extends Omit<MailDeps, 'typesetter'>, GuardDeps {
@@ -130,6 +133,11 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     deps,
   );
 
+  const isServer = async (pid: number, agent: string | undefined) => {
+    const runsServer = agent === undefined ? undefined : driverOf(agent)?.isServer;
+    return runsServer !== undefined && (await isServerProcess(pid, runsServer));
+  };
+
   const turns = createTurns({
     project,
     journal,
@@ -148,10 +156,15 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     onDialog: (call, pid, dialog) => guard.dialogs.opened(call, pid, dialog),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,
-    lastKeyAt: keys.lastAt,
+    // The keys of a server's terminals cannot be told apart from those of its own surroundings.
+    lastKeyAt: async (pid, agent) => ((await isServer(pid, agent)) ? undefined : keys.lastAt(pid)),
+    isServer,
+    queue: createPromptQueue(config),
     nudgeOff: config.nudge === 'off',
     canWake: async (pid, agent) =>
-      config.nudge === 'auto' && workstationOf(agent)?.nudge !== undefined && (await keys.isInTmux(pid)),
+      config.nudge === 'auto' &&
+      workstationOf(agent)?.nudge !== undefined &&
+      (await (workstationOf(agent)?.canNudge ?? keys.isInTmux)(pid)),
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,

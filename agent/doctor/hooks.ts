@@ -18,12 +18,17 @@ export const hookChecks: readonly Check[] = [
 ];
 
 async function hooks(world: World): Promise<Finding[]> {
+  const all = await world.hooks();
+  const isUsed = all.some(({ report }) => report.statuses.some(({ installed }) => installed));
   const found = await Promise.all(
-    (await world.hooks()).map(async ({ agent, report }) => {
+    all.map(async ({ agent, report }) => {
       const installed = report.statuses.filter((status) => status.installed);
       if (installed.length === 0 && report.statuses.every(({ problem }) => problem === undefined)) {
         if ((await programOfAgent(world, agent)) === undefined)
           return [skipped('hooks', `${agent} is not on this machine`)];
+        // Whoever has several agents need not use each of them from the phone.
+        if (isUsed)
+          return [skipped('hooks', `${agent} has no hooks; \`wa-sync hooks install --agent ${agent}\` adds them`)];
         const step = `Run \`wa-sync hooks install --agent ${agent}\`, then restart a session that is open.`;
         return [fail('hooks', `no hooks of wa-sync are installed in ${agent}`, step), ...faults(world, agent, report)];
       }

@@ -5,9 +5,10 @@ import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-event
 
 /**
  * `gate`: a tool waits for the answer, and must not run without one. `turnEnd`: the daemon may wait there for the next prompt.
- * Both may be held for as long as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
+ * `permission`: the host's own dialog stands at the desk meanwhile, and no answer leaves the call to it. All three may be held for as long
+ * as a person takes. `toolEnd`: a tool has run, and the model is about to read its result.
  */
-export type EventKind = 'gate' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
+export type EventKind = 'gate' | 'permission' | 'turnStart' | 'turnEnd' | 'toolEnd' | 'plain';
 
 /** Pure and without packages. Must keep no state between two calls. */
 export interface Driver {
@@ -30,20 +31,39 @@ export interface Driver {
    * end must be the same for equal bytes and different for each end of a session, or undefined where the payload names none.
    */
   readCall(event: string, payload: unknown): HookCall | undefined;
-  /** Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate and a next prompt at every turn end. */
+  /**
+   * Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate, both answers at every
+   * permission, and a next prompt at every turn end.
+   */
   writeAnswer(event: string, answer: TurnAnswer): object;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
    * line, and never throw.
    */
   readSession(text: string): SessionRecord;
+  /**
+   * The folder in which the session began, from the first line of its session file. Absent = `cwd` of every payload is in it. A host whose
+   * payloads name the folder of the command at hand must have it, because the folder decides whose gate it is.
+   */
+  sessionFolder?(head: string): string | undefined;
   readonly tools: Tools;
   /** Must be true when the command line starts a run without a person: a held hook would never let such a run end. */
   isHeadless(argv: readonly string[]): boolean;
+  /** Must be true for a process that runs the sessions of several terminals and is in none of them. Absent = the host has none. */
+  isServer?(argv: readonly string[]): boolean;
   /** Options with which the host shows no dialog before a tool, so that the gate alone asks. Must be used only while approvals are on. */
   readonly withoutDialogs: readonly string[];
+  /**
+   * The next prompt of a turn's end begins with a turn start, and the host joins the answers of such a chain. False = it begins with the
+   * answer of the hook, each end says its own answer alone, and the line of that answer in the session file names the end.
+   */
+  readonly announcesNext: boolean;
   /** Prompts in a row that the host takes from turn ends until a person types one; the host drops the next. Undefined = no limit. */
   readonly maxContinuations: number | undefined;
+  /** Next prompts in a row, without a tool between them, that the host takes; it drops the one after. Absent = no limit. */
+  readonly maxQuietContinuations?: number;
+  /** False = a gate can refuse a tool, and not end the turn: it refuses each further tool instead. */
+  readonly canHalt?: boolean;
 }
 
 /** The content of the part of a session file that was read. */
@@ -54,6 +74,8 @@ export interface SessionRecord {
   answer: string | undefined;
   /** Text of an API error after the last prompt. */
   error: string | undefined;
+  /** The error ended the turn, and the host tells that to no hook. */
+  isOver?: boolean;
   /** The user cancelled at the keyboard. */
   cancelled: boolean;
   /** The model that answered last, by the host's name. */
@@ -64,6 +86,8 @@ export interface SessionRecord {
   lastId: string | undefined;
   /** Tools that ran; must leave out refused, cancelled and failed calls, and calls that an older line has named. */
   tools: RanTool[];
+  /** Where the line of the first call begins whose result is still to come, in UTF-16 units: whoever reads on begins there. Absent = no such call. */
+  openFrom?: number | undefined;
   /** Tokens by message id; the last line of a message counts. */
   tokens: ReadonlyMap<string, number>;
   /** Each summary that replaced a history; may repeat a summary of an earlier part. */
@@ -172,19 +196,31 @@ export interface Workstation {
   inspect(dirs: InstallDirs, projects: readonly string[], env: NodeJS.ProcessEnv): Promise<HookReport>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
-  /** The environment variables that `homeOf` reads. */
+  /** The environment variables that move the host's settings. */
   readonly variables: readonly string[];
   /**
-   * Types `nudgeLine` into the idle terminal of a process. Must type nothing where the line could approve or send something, and only
+   * Gives `nudgeLine` to the idle session of a process, as a rule by typing into its terminal. Must type nothing where the line could approve or send something, and only
    * within `typing`, which tells those keys from a person's.
    */
   nudge?(pid: number, typing: Typing): Promise<boolean>;
+  /** Whether `nudge` has a way to that process. Absent = where the process runs in tmux. Must never reject. */
+  canNudge?(pid: number): Promise<boolean>;
+  /**
+   * How the host's own program gives a session its next prompt, word for word, which the session takes as soon as it is idle: arguments and
+   * environment of one short run. Must be safe for every text.
+   */
+  queue?(session: { id: string; transcript: string | undefined }, prompt: string): QueueRun;
   /** The host's dialogs, where a key in the terminal answers them. */
   readonly dialogs?: Dialogs;
   /** Arguments of the host's own command that switches a skill. */
   skillArgs?(skill: string, on: boolean): readonly string[];
   /** The folder for files from the phone that the host's own tools can open; undefined = below the project. */
   filesFolder?(projectDir: string, transcript: string | undefined, home: string): Promise<string | undefined>;
+}
+
+export interface QueueRun {
+  args: readonly string[];
+  variables: Readonly<Record<string, string>>;
 }
 
 export interface HookReport {

@@ -1,36 +1,11 @@
 // The footprints of all coding agents, with or without a driver, because the running agent must not open the gate of another. Pure.
 
+import { footprint as claude } from './claude/footprint.ts';
+import { footprint as codex } from './codex/footprint.ts';
 import type { Footprint } from './driver.ts';
 import { footprint as gemini } from './gemini/footprint.ts';
 
-let all: readonly Footprint[] = [
-  gemini,
-  {
-    name: 'claude',
-    programs: ['claude', 'claude-cli', 'claude-code'],
-    folder: '.claude',
-    names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
-    homeFiles: ['.claude.json'],
-    beside: ['/etc/claude-code/managed-settings.json'],
-    variables: ['CLAUDE_CONFIG_DIR'],
-    leavesOut: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
-    workflows: [
-      { path: 'commands', kind: 'markdown' },
-      { path: 'skills', kind: 'skill' },
-    ],
-  },
-  {
-    name: 'codex',
-    programs: ['codex', 'codex-cli', 'codex-code'],
-    folder: '.codex',
-    names: ['config.toml', 'hooks.json', 'hooks', 'rules'],
-    homeFiles: [],
-    beside: ['/etc/codex/config.toml', '/etc/codex/requirements.toml'],
-    variables: ['CODEX_HOME'],
-    leavesOut: /^(-c|--config|--disable|-p|--profile|--dangerously-bypass-hook-trust)(=|$)/,
-    workflows: [],
-  },
-];
+let all: readonly Footprint[] = [gemini, claude, codex];
 
 /** For tests: adds a footprint, and returns the function that removes it. */
 export function addFootprint(footprint: Footprint): () => void {

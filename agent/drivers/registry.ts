@@ -1,9 +1,11 @@
 // The one list of coding agents, and the questions that other parts ask about them. Pure; the hook fallback bundles it.
 
+import { claude } from './claude/driver.ts';
+import { codex } from './codex/driver.ts';
 import type { Driver, EventKind } from './driver.ts';
 import { gemini } from './gemini/driver.ts';
 
-const drivers = new Map<string, Driver>([[gemini.name, gemini]]);
+const drivers = new Map<string, Driver>([gemini, claude, codex].map((driver) => [driver.name, driver]));
 
 /** In the order in which help names them; the first is the default. */
 export function allDrivers(): readonly Driver[] {
@@ -42,5 +44,5 @@ export function mayHold(agent: string, event: string): boolean {
 export function modeOf(agent: string, event: string): 'now' | 'hold' | 'gate' {
   const kind = kindOf(agent, event);
   if (kind === 'gate') return 'gate';
-  return kind === 'turnEnd' ? 'hold' : 'now';
+  return kind === 'turnEnd' || kind === 'permission' ? 'hold' : 'now';
 }

@@ -72,7 +72,7 @@ async function compressionsIn({ agent, path }: SessionFile, part: { from: number
   return found;
 }
 
-/** Tools that ran since `offset`, and the end of the last whole line. Rejects when the file cannot be read. */
+/** Tools that ran since `offset`, and where to read on: the next part may name one of them again. Rejects when the file cannot be read. */
 export async function toolsSince(
   { agent, path }: SessionFile,
   offset: number,
@@ -80,8 +80,9 @@ export async function toolsSince(
   const text = await readFrom(path, offset);
   // The next call reads a line that is incomplete now.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const end = Math.max(0, Math.min(await sizeOf(path), offset + Buffer.byteLength(whole)));
-  return { tools: driverOf(agent)?.readSession(whole).tools ?? [], end };
+  const { tools = [], openFrom } = driverOf(agent)?.readSession(whole) ?? {};
+  const end = Math.max(0, Math.min(await sizeOf(path), offset + Buffer.byteLength(whole.slice(0, openFrom))));
+  return { tools, end };
 }
 
 /** Returns a function that tells whether the turn was cancelled at the terminal after this call. */

@@ -1,9 +1,15 @@
 // The workstation part of each registered coding agent. Loaded by the daemon and the commands, never by a hook.
 
+import { claudeWorkstation } from './claude/workstation.ts';
+import { codexWorkstation } from './codex/workstation.ts';
 import type { Workstation } from './driver.ts';
 import { geminiWorkstation } from './gemini/workstation.ts';
 
-const workstations: Readonly<Record<string, Workstation>> = { gemini: geminiWorkstation };
+const workstations: Readonly<Record<string, Workstation>> = {
+  gemini: geminiWorkstation,
+  claude: claudeWorkstation,
+  codex: codexWorkstation,
+};
 
 /** Undefined = the agent cannot be installed, verified or woken. */
 export function workstationOf(agent: string): Workstation | undefined {

@@ -20,6 +20,8 @@ export type Verdict =
   /** No answer in time: denied, or left to the dialog at the terminal. */
   | 'timeout'
   | 'desk'
+  /** The host's own dialog waits, or has its answer: nothing was decided here. */
+  | 'elsewhere'
   /** The asking hook is gone: nothing runs. */
   | 'withdrawn'
   /** The daemon ended during the wait: the hook itself denied. */
@@ -46,6 +48,8 @@ export interface AskedApproval {
   hash: string;
   /** Absent = the agent waits for as long as a person takes. */
   expiresAt?: number;
+  /** The host's own dialog asks as well, and no answer leaves the call to it. */
+  besideDialog?: true;
 }
 
 /** Usage of a day, for the budgets. `granted`: how often the owner allowed the same amount again. */

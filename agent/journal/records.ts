@@ -81,6 +81,10 @@ export interface StoredTurn {
   place?: { tool: string; transcript: string | undefined; offset: number } | undefined;
   /** The next prompt that the daemon gave, until the host starts the prompt. */
   offered?: string | undefined;
+  /** That prompt stands in the queue of the host. */
+  queued?: boolean | undefined;
+  /** Prompts in the queue of the host that must not begin a turn any more. */
+  stale?: readonly string[] | undefined;
   /** The id of the reported answer; the turn is still to be settled. */
   told?: string | undefined;
   /** The session file of the bound session, and the end of its last reported turn in bytes. */

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { errorBody, WaError } from '../../protocol/errors.ts';
 import { emptyAnswer, hookHeaders, hookJson, slownessOf } from '../../protocol/hook.ts';
 import { hookLimits } from '../../protocol/limits.ts';
-import { kindOf } from '../drivers/registry.ts';
+import { kindOf, mayHold } from '../drivers/registry.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
 import { keptAlive } from './keep-alive.ts';
@@ -94,9 +94,9 @@ export function createHookApp(options: HookAppOptions, more: Readonly<Record<str
         });
     };
     const { twinOf, text } = runOnce(`${tool} ${event} `, body, isGone, run);
-    if (twinOf && !gate) return nothing;
+    if (twinOf && !gate && kind !== 'permission') return nothing;
     twinOf?.gone.push(isGone);
-    const now = gate || kind === 'turnEnd' ? undefined : await Promise.race([text, held]);
+    const now = mayHold(tool, event) ? undefined : await Promise.race([text, held]);
     if (now !== undefined) return `${now}\n`;
     return keptAlive(
       text.then((json) => `${json}\n`),

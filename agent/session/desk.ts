@@ -19,7 +19,7 @@ export function createDesk(runtime: Runtime) {
     const { bound } = runtime.state;
     lookedAt = clock();
     if (bound?.pid === undefined || !runtime.state.interactive) return;
-    const at = await options.lastKeyAt(bound.pid);
+    const at = await options.lastKeyAt(bound.pid, runtime.state.agent);
     if (at !== undefined && runtime.state.bound?.pid === bound.pid) dispatch({ type: 'personSeen', at });
   }
 
@@ -62,10 +62,11 @@ export async function findTerminal(runtime: Runtime, agent: string, pid: number 
   const { options, dispatch } = runtime;
   if (runtime.state.interactive !== undefined) return;
   if (runtime.state.bound?.owned) {
-    dispatch({ type: 'terminalFound', agent, interactive: false, wakeable: false });
+    dispatch({ type: 'terminalFound', agent, interactive: false, wakeable: false, queues: false });
     return;
   }
   const interactive = pid !== undefined && (await options.isInteractive(pid, agent));
-  const wakeable = interactive && (await options.canWake(pid, agent));
-  dispatch({ type: 'terminalFound', agent, interactive, wakeable });
+  const queues = interactive && ((await options.queue?.reaches(agent)) ?? false);
+  const wakeable = interactive && (queues || (await options.canWake(pid, agent)));
+  dispatch({ type: 'terminalFound', agent, interactive, wakeable, queues });
 }

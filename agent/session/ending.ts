@@ -62,8 +62,9 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     await desk.look();
     const place = placeIn(runtime.state);
     const at = place ?? { tool: host.tool, transcript: call.transcript, offset: 0 };
-    const id = run === undefined ? undefined : answerId(host.tool, call.session, run);
     const settled = await settlement.settle(answer, at, settleMs, event);
+    const named = run ?? settled.lastId;
+    const id = named === undefined ? undefined : answerId(host.tool, call.session, named);
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
     const before = project.sprint;

@@ -4,6 +4,7 @@
 import { hookLimits } from '../../protocol/limits.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { driverOf } from '../drivers/registry.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { type Continuation, nextPrompt } from '../turns/after-turn.ts';
 import { backNotice } from '../turns/hold.ts';
@@ -62,6 +63,12 @@ export function createHeldTurn(runtime: Runtime, hand: HandOver, { keepSprint, e
     dispatch({ type: 'offered', text, place, at: clock() });
     const isGiven = await hand(messages, session, place, host);
     if (!isGiven) dispatch({ type: 'reopened', before });
+    else if (driverOf(call.agent)?.announcesNext === false) {
+      // Whether the host took the prompt, its session file says.
+      dispatch({ type: 'turnContinued', at: clock() });
+      dispatch({ type: 'modelSeen' });
+      if (messages.length === 0) options.activity.started();
+    }
     return isGiven;
   }
 

@@ -1,11 +1,16 @@
 // The ways to the coding agent that need no event of it, in the order in which they are tried.
 
-import type { Runtime } from './runtime.ts';
+import type { Sprint } from '../../protocol/sprint.ts';
+import { nudgeLine } from '../../protocol/turn-events.ts';
+import { sizeOf } from '../drivers/session-file.ts';
+import { nextPrompt } from '../turns/after-turn.ts';
+import type { HandOver } from './custody.ts';
+import type { Enqueue, Runtime } from './runtime.ts';
 import { isBusy } from './state.ts';
-import type { Route } from './types.ts';
+import type { HookHost, PromptQueue, Route } from './types.ts';
 
 /** By preference. What a hook event carries needs no place here: its hook asks by itself. */
-export const routeOrder: readonly Route['name'][] = ['held', 'owned', 'nudge', 'lease'];
+export const routeOrder: readonly Route['name'][] = ['held', 'owned', 'queue', 'nudge', 'lease'];
 
 export interface Routes {
   /** Something may wait: tries the routes once the rest of a burst had time to come. */
@@ -89,5 +94,81 @@ export function createNudge(runtime: Runtime, isHeld: () => boolean, look: () =>
         typing = false;
       }
     },
+  };
+}
+
+/** UTF-8 bytes of a prompt that is an argument of a program: less than every system takes. */
+const maxQueuedBytes = 30_000;
+
+export interface QueueParts {
+  queue: PromptQueue;
+  hand: HandOver;
+  keepSprint(sprint: Sprint | undefined): Promise<void>;
+  enqueue: Enqueue;
+  isHeld(): boolean;
+}
+
+/**
+ * Gives what waits to the queue of the host, which begins a turn with it: the owner's words are a prompt there. What is too long comes with a
+ * neutral prompt, whose hook takes what waits.
+ */
+export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, enqueue, isHeld }: QueueParts): Route {
+  const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
+  const { project, journal, inbox, clock, log } = options;
+  let linedAt = Number.NEGATIVE_INFINITY;
+
+  async function deliver(): Promise<'given' | 'nobody'> {
+    const { agent, bound, toldTo } = runtime.state;
+    if (!bound || agent === undefined || isBusy(runtime.state) || isHeld()) return 'nobody';
+    const next = nextPrompt(viewOf(await inbox.waiting()), nonce());
+    if (!next) return 'nobody';
+    const session = { agent, id: bound.id, transcript: toldTo?.transcript };
+    const { text, messages } = next.continuation;
+    if (Buffer.byteLength(text) > maxQueuedBytes) {
+      await queue.add(session, nudgeLine);
+      linedAt = clock();
+      return 'given';
+    }
+    const before = runtime.state;
+    const place = { tool: agent, transcript: session.transcript, offset: await sizeOf(session.transcript) };
+    dispatch({ type: 'offered', text, place, at: clock(), queued: true });
+    await keepSprint(next.sprint);
+    const host: HookHost = { tool: agent, pid: bound.pid, maxMs: 0, isGone: () => false };
+    if (!(await hand(messages, bound.id, place, host))) {
+      dispatch({ type: 'reopened', before });
+      return 'nobody';
+    }
+    try {
+      await queue.add(session, text);
+    } catch (cause) {
+      await takeBack(
+        messages.filter(({ fromOwner }) => fromOwner).map(({ entry }) => entry.id),
+        before,
+      );
+      throw cause;
+    }
+    log('info', 'prompt queued', { project: project.key, session: bound.id, messages: messages.length });
+    return 'given';
+  }
+
+  /** Unread again; the prompt begins no turn when the host has it all the same. */
+  async function takeBack(ids: string[], before: Runtime['state']): Promise<void> {
+    if (ids.length > 0) await journal.append([{ t: 'returned', p: project.key, at: clock(), ids }]);
+    dispatch({ type: 'notQueued', before });
+    await keepTurn();
+    await inbox.refresh();
+  }
+
+  return {
+    name: 'queue',
+    wakes: true,
+    gatherMs: burstMs,
+    isOpen() {
+      const { bound, queues } = runtime.state;
+      return (
+        queues && bound !== undefined && !isBusy(runtime.state) && !isHeld() && clock() - linedAt >= beginsWithinMs
+      );
+    },
+    deliver: () => enqueue(deliver),
   };
 }

@@ -41,6 +41,9 @@ export function createRuntime(options: TurnsOptions): Runtime {
   let state = restoreState(project, clock());
   let keeping = 0;
 
+  /** What the hooks of the host can do; an owned session has none. */
+  const driver = () => (state.agent === undefined || state.bound?.owned ? undefined : driverOf(state.agent));
+
   function viewOf({ messages, further }: Waiting): TurnView {
     const { bound, turn, chain } = state;
     const away = project.settings.get('away') ?? false;
@@ -53,9 +56,12 @@ export function createRuntime(options: TurnsOptions): Runtime {
       turnRuns: turn.phase === 'running',
       degraded: false,
       offered: turn.phase === 'offered' ? turn.text : undefined,
+      stale: state.stale,
       continuations: chain.length,
-      maxContinuations: state.agent === undefined || bound?.owned ? undefined : driverOf(state.agent)?.maxContinuations,
+      maxContinuations: driver()?.maxContinuations,
+      takesNext: chain.quiet < (driver()?.maxQuietContinuations ?? Number.POSITIVE_INFINITY),
       stop: currentStop(project, inbox.foreignStop()),
+      canHalt: driver()?.canHalt !== false,
       sprint: project.sprint,
       sprintText: options.sprintText,
       hold: {
@@ -64,6 +70,7 @@ export function createRuntime(options: TurnsOptions): Runtime {
         fromPhone: chain.fromPhone && state.seenAt <= state.startedAt,
         nobody: !isPresent(state, { ...options, away, now: clock() }),
         interactive: state.interactive ?? false,
+        queues: state.queues,
       },
       answeredAt: state.answeredAt,
     };

@@ -6,6 +6,7 @@ import type { SessionRecord } from '../drivers/driver.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../fs/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
+import { saysEnd } from '../turns/named-end.ts';
 import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
 import type { Runtime } from './runtime.ts';
 import { carriedBy, isLost, placeIn, type TurnState } from './state.ts';
@@ -31,6 +32,8 @@ export interface SettledTurn {
 export type Settlement = ReturnType<typeof createSettlement>;
 
 const settleStepMs = 20;
+/** How long the line that names the end may take. */
+const namedLagMs = 2_000;
 
 export function createSettlement(runtime: Runtime) {
   const { options, dispatch } = runtime;
@@ -52,11 +55,23 @@ export function createSettlement(runtime: Runtime) {
     options.onReceipts();
   }
 
-  /** The host's event can be a moment ahead of its own session file. */
-  async function settledRecord(at: TurnPlace, hasAnswer: boolean, lagMs: number): Promise<SessionRecord | undefined> {
-    const until = clock() + lagMs;
+  /** The host's event can be a moment ahead of its own session file. `named` = words of this end that the file must show. */
+  async function settledRecord(
+    at: TurnPlace,
+    hasAnswer: boolean,
+    lagMs: number,
+    named: string | undefined,
+  ): Promise<SessionRecord | undefined> {
+    const until = clock() + (named === undefined ? lagMs : Math.max(lagMs, namedLagMs));
     for (;;) {
       const record = await turnRecord(at);
+      if (named !== undefined && at.transcript) {
+        if (record && saysEnd(record, named)) return record;
+        // What an older line says belongs to another end.
+        if (clock() >= until) return record && { ...record, answer: undefined, error: undefined, lastId: undefined };
+        await new Promise((resolve) => setTimeout(resolve, settleStepMs));
+        continue;
+      }
       const complete = record?.answer !== undefined || record?.error !== undefined || record?.cancelled;
       if (complete || !at.transcript || clock() >= until) return record;
       if (hasAnswer && record === undefined) return record;
@@ -90,13 +105,15 @@ export function createSettlement(runtime: Runtime) {
     ): Promise<SettledTurn> {
       const { turn, chain } = runtime.state;
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
+      const isJoined = driverOf(at.tool)?.announcesNext ?? true;
       const fresh =
-        continued && !host.alone && hostAnswer?.startsWith(chain.answer)
+        isJoined && continued && !host.alone && hostAnswer?.startsWith(chain.answer)
           ? hostAnswer.slice(chain.answer.length)
           : hostAnswer;
       const said = fresh?.trim() === '' ? undefined : fresh;
       const isOver = host.error !== undefined || host.cancelled === true;
-      const record = await settledRecord(at, said !== undefined || isOver, lagMs);
+      const named = isJoined || host.alone ? undefined : (host.error ?? said);
+      const record = await settledRecord(at, said !== undefined || isOver, lagMs, named);
       const hasAnswer = said !== undefined || record?.answer !== undefined;
       if (hasAnswer || host.error !== undefined || record?.error !== undefined) dispatch({ type: 'modelSeen' });
       let unsettled: Error | undefined;

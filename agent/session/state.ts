@@ -19,13 +19,21 @@ interface OpenTurn {
 export type Turn =
   | { readonly phase: 'idle' }
   /** The next prompt was given, and the host has not started it yet. */
-  | (OpenTurn & { readonly phase: 'offered'; readonly text: string; readonly at: number })
+  | (OpenTurn & {
+      readonly phase: 'offered';
+      readonly text: string;
+      readonly at: number;
+      /** It stands in the queue of the host, which begins it whatever else happens meanwhile. */
+      readonly queued?: boolean | undefined;
+    })
   /** `continued`: it began with a prompt of wa-sync. */
   | (OpenTurn & { readonly phase: 'running'; readonly continued: boolean; readonly toolCalls: number });
 
 /** Turns in a row that wa-sync started since the last prompt of a person. */
 interface Chain {
   readonly length: number;
+  /** Of them, those since the last tool. */
+  readonly quiet: number;
   /** What the host counts as the answer so far: it joins those of a chain. */
   readonly answer: string;
   /** A prompt of wa-sync began one of them, or a nudge: nobody typed a prompt at the terminal since. */
@@ -40,9 +48,13 @@ export interface TurnState {
   readonly interactive: boolean | undefined;
   /** wa-sync can type there; undefined = not looked yet. */
   readonly wakeable: boolean | undefined;
+  /** It takes prompts from a queue, so nothing has to wait for the phone. */
+  readonly queues: boolean;
   /** The newest sign of a person in that terminal, a key or a prompt; 0 = none seen. */
   readonly seenAt: number;
   readonly turn: Turn;
+  /** Prompts in the queue of the host whose messages went another way: they must not begin a turn. The newest last. */
+  readonly stale: readonly string[];
   readonly chain: Chain;
   /** The session file of the bound session, and up to where its turns are told, in bytes. */
   readonly toldTo: { readonly transcript: string; readonly at: number } | undefined;
@@ -60,7 +72,7 @@ export type StateEvent =
   /** A hook of the bound session called. */
   | { type: 'called'; agent: string; at: number }
   /** What the terminal of the bound session is, which stays as it is. */
-  | { type: 'terminalFound'; agent: string; interactive: boolean; wakeable: boolean }
+  | { type: 'terminalFound'; agent: string; interactive: boolean; wakeable: boolean; queues: boolean }
   /** A person pressed a key there, or typed a prompt. */
   | { type: 'personSeen'; at: number }
   | { type: 'toolEnded' }
@@ -72,7 +84,9 @@ export type StateEvent =
   | { type: 'turnContinued'; at: number }
   /** A turn that began without the daemon, or what hooks alone gave to the one that runs. */
   | { type: 'turnFound'; place: TurnPlace; ids: readonly string[] }
-  | { type: 'offered'; text: string; place: TurnPlace; at: number }
+  | { type: 'offered'; text: string; place: TurnPlace; at: number; queued?: boolean }
+  /** What was offered may stand in the queue of the host all the same. */
+  | { type: 'notQueued'; before: TurnState }
   /** The open turn carries these. Where none is known to run, one runs from `place` on: its hook has asked. */
   | { type: 'given'; ids: readonly string[]; place: TurnPlace }
   | { type: 'takenBack'; ids: readonly string[] }
@@ -90,24 +104,36 @@ export function next(state: TurnState, event: StateEvent): TurnState {
     case 'bound': {
       // /clear and resume give the same process a new session.
       const isSame = event.session.pid !== undefined && event.session.pid === state.bound?.pid;
-      const { interactive, wakeable, seenAt } = isSame ? state : unknownTerminal;
-      return { ...state, bound: event.session, toldTo: event.toldTo, interactive, wakeable, seenAt };
+      const { interactive, wakeable, queues, seenAt } = isSame ? state : unknownTerminal;
+      return { ...state, bound: event.session, toldTo: event.toldTo, interactive, wakeable, queues, seenAt };
     }
     case 'unbound':
       return { ...state, bound: undefined };
     case 'called':
       return { ...state, agent: event.agent, lastEventAt: event.at };
     case 'terminalFound':
-      return { ...state, agent: event.agent, interactive: event.interactive, wakeable: event.wakeable };
+      return {
+        ...state,
+        agent: event.agent,
+        interactive: event.interactive,
+        wakeable: event.wakeable,
+        queues: event.queues,
+      };
     case 'personSeen':
       return { ...state, seenAt: Math.max(state.seenAt, event.at) };
     case 'toolEnded':
-      return turn.phase === 'running' ? { ...state, turn: { ...turn, toolCalls: turn.toolCalls + 1 } } : state;
+      return turn.phase === 'running'
+        ? { ...state, turn: { ...turn, toolCalls: turn.toolCalls + 1 }, chain: { ...chain, quiet: 0 } }
+        : state;
     case 'modelSeen':
       return turn.phase === 'idle' ? state : { ...state, turn: { ...turn, modelSeen: true } };
     case 'turnStarted': {
       const begun = { ...state, isFresh: false, startedAt: event.at };
-      return { ...begun, turn: running(event.place, []), chain: { length: 0, answer: '', fromPhone: event.nudged } };
+      return {
+        ...begun,
+        turn: running(event.place, []),
+        chain: { length: 0, quiet: 0, answer: '', fromPhone: event.nudged },
+      };
     }
     case 'turnContinued': {
       if (turn.phase !== 'offered') return state;
@@ -120,9 +146,13 @@ export function next(state: TurnState, event: StateEvent): TurnState {
       return { ...state, turn: { ...found, place, modelSeen: true, carried: union(found.carried, event.ids) } };
     }
     case 'offered': {
-      const { text, place, at } = event;
-      const offered: Turn = { phase: 'offered', text, place, at, carried: carriedBy(state), modelSeen: false };
-      return { ...state, turn: offered, chain: { ...chain, length: chain.length + 1, fromPhone: true } };
+      const { text, place, at, queued } = event;
+      const offered: Turn = { phase: 'offered', text, place, at, queued, carried: carriedBy(state), modelSeen: false };
+      return {
+        ...state,
+        turn: offered,
+        chain: { ...chain, length: chain.length + 1, quiet: chain.quiet + 1, fromPhone: true },
+      };
     }
     case 'given': {
       const open = turn.phase === 'idle' ? { ...running(event.place, []), modelSeen: true } : turn;
@@ -138,14 +168,22 @@ export function next(state: TurnState, event: StateEvent): TurnState {
       return { ...state, toldTo: { transcript: event.transcript, at: event.at } };
     case 'turnClosed': {
       const { answer, answeredAt = state.answeredAt } = event;
-      return { ...state, answeredAt, turn: { phase: 'idle' }, chain: { ...chain, answer } };
+      return { ...state, answeredAt, turn: { phase: 'idle' }, chain: { ...chain, answer }, stale: staleAfter(state) };
     }
+    case 'notQueued':
+      return { ...state, turn: event.before.turn, chain: event.before.chain, stale: staleAfter(state) };
     case 'reopened':
       return { ...state, turn: event.before.turn, chain: event.before.chain };
   }
 }
 
-const unknownTerminal = { interactive: undefined, wakeable: undefined, seenAt: 0 };
+const maxStale = 4;
+
+function staleAfter({ turn, stale }: TurnState): readonly string[] {
+  return turn.phase === 'offered' && turn.queued ? [...stale, turn.text].slice(-maxStale) : stale;
+}
+
+const unknownTerminal = { interactive: undefined, wakeable: undefined, queues: false, seenAt: 0 };
 
 function running(place: TurnPlace, carried: readonly string[]): Extract<Turn, { phase: 'running' }> {
   return { phase: 'running', place, carried, continued: false, modelSeen: false, toolCalls: 0 };
@@ -168,14 +206,16 @@ export function restoreState(project: ProjectState, now: number): TurnState {
   const text = stored?.offered;
   const runs = stored?.runs || carried.length > 0;
   let turn: Turn = { phase: 'idle' };
-  if (place && text !== undefined) turn = { phase: 'offered', text, place, at: now, carried, modelSeen: false };
+  if (place && text !== undefined)
+    turn = { phase: 'offered', text, place, at: now, queued: stored?.queued, carried, modelSeen: false };
   else if (place && runs) turn = { ...running(place, carried), ...begunBy(project, carried) };
   return {
     bound: stored?.bound && { ...stored.bound, pid: stored.bound.pid },
     agent: stored?.agent,
     ...unknownTerminal,
     turn: turn.phase === 'idle' ? turn : { ...turn, told: stored?.told },
-    chain: { length: 0, answer: '', fromPhone: turn.phase === 'offered' },
+    chain: { length: 0, quiet: 0, answer: '', fromPhone: turn.phase === 'offered' },
+    stale: stored?.stale ?? [],
     toldTo: stored?.toldTo,
     isFresh: true,
     startedAt: now,
@@ -191,8 +231,9 @@ function begunBy({ turn, messages }: ProjectState, carried: readonly string[]) {
   return { continued: true, modelSeen: isProved };
 }
 
-export function toStoredTurn({ bound, agent, turn, toldTo }: TurnState): StoredTurn {
-  if (turn.phase === 'idle') return { bound, agent, runs: false, toldTo };
+export function toStoredTurn({ bound, agent, turn, toldTo, stale: all }: TurnState): StoredTurn {
+  const stale = all.length === 0 ? {} : { stale: all };
+  if (turn.phase === 'idle') return { bound, agent, runs: false, toldTo, ...stale };
   const { phase, place, told } = turn;
   return {
     bound,
@@ -200,8 +241,10 @@ export function toStoredTurn({ bound, agent, turn, toldTo }: TurnState): StoredT
     runs: phase === 'running',
     place,
     offered: phase === 'offered' ? turn.text : undefined,
+    ...(phase === 'offered' && turn.queued ? { queued: true } : {}),
     told,
     toldTo,
+    ...stale,
   };
 }
 

@@ -2,6 +2,7 @@
 // out what the rules decide. A held hook waits outside the queue, a gate never enters it.
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
+import { driverOf } from '../drivers/registry.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import { ranWords, runningWords, shortWords } from '../drivers/tool-words.ts';
 import { phoneTexts } from '../journal/state.ts';
@@ -13,7 +14,7 @@ import { createHandOver } from './custody.ts';
 import { createDesk, findTerminal } from './desk.ts';
 import { createEnding, createSprintRecord } from './ending.ts';
 import { createHeldTurn, type Held } from './held-turn.ts';
-import { createNudge, createRoutes, type Routes } from './routes.ts';
+import { createNudge, createQueueRoute, createRoutes, type Routes } from './routes.ts';
 import { createQueue, createRuntime, currentStop, noneWaiting } from './runtime.ts';
 import { createSettlement } from './settlement.ts';
 import { isBusy, placeIn } from './state.ts';
@@ -35,7 +36,10 @@ export function createTurns(options: TurnsOptions): Turns {
   const desk = createDesk(runtime);
   const held = createHeldTurn(runtime, hand, { keepSprint: sprints.keep, enqueue, desk, wake: () => routes.wake() });
   const nudge = createNudge(runtime, () => held.current() !== undefined, desk.look);
-  const routes: Routes = createRoutes(runtime, [held.route, nudge]);
+  const isHeld = () => held.current() !== undefined;
+  const { queue } = options;
+  const queued = queue && createQueueRoute(runtime, { queue, hand, keepSprint: sprints.keep, enqueue, isHeld });
+  const routes: Routes = createRoutes(runtime, [held.route, nudge, ...(queued ? [queued] : [])]);
   const ending = createEnding(runtime, { settlement, sprints, held, desk });
   const steering = createSteering(runtime, { held, routes, sprints, desk });
   const { adopt, findUntold } = createAdoption(runtime, ending);
@@ -50,7 +54,7 @@ export function createTurns(options: TurnsOptions): Turns {
     if (starts || type === 'turnEnd' || type === 'sessionEnd')
       await adopt(!(type === 'turnEnd') && isBusy(runtime.state));
     if (starts) await findUntold(call);
-    const moved = isMoved(call, host);
+    const moved = await isMoved(call, host);
     if (moved) await bind(call, host);
     const isBound = () => runtime.state.bound?.id === call.session;
     if (isBound()) await noteEvent(call, host);
@@ -93,10 +97,14 @@ export function createTurns(options: TurnsOptions): Turns {
     return { context: sessionContext, ...(needsWord ? { notice: unwakeableNotice(options.nudgeOff === true) } : {}) };
   }
 
-  /** /clear and resume give the same process a new session id: the binding moves with the process. */
-  function isMoved({ session }: HookCall, { pid }: HookHost): boolean {
+  /**
+   * /clear and resume give the same process a new session id: the binding moves with the process. A server has the sessions of several
+   * terminals, and does not tell when one of them is closed: there the binding moves to the session that gets a prompt.
+   */
+  async function isMoved({ agent, session, event }: HookCall, { pid }: HookHost): Promise<boolean> {
     const { bound } = runtime.state;
-    return bound !== undefined && pid !== undefined && bound.pid === pid && bound.id !== session;
+    if (bound === undefined || pid === undefined || bound.pid !== pid || bound.id === session) return false;
+    return !(await options.isServer?.(pid, agent)) || (event.type === 'turnStart' && !isBusy(runtime.state));
   }
 
   /** What stands in the session file before the binding is not told. */
@@ -108,7 +116,12 @@ export function createTurns(options: TurnsOptions): Turns {
   async function noteEvent({ agent, event }: HookCall, { pid }: HookHost): Promise<void> {
     await findTerminal(runtime, agent, pid);
     dispatch({ type: 'called', agent, at: clock() });
-    if (event.type === 'modelRequest' || event.type === 'gate' || event.type === 'toolEnd')
+    if (
+      event.type === 'modelRequest' ||
+      event.type === 'gate' ||
+      event.type === 'permission' ||
+      event.type === 'toolEnd'
+    )
       dispatch({ type: 'modelSeen' });
     if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }, phoneTexts(project)));
     if (event.type !== 'toolEnd') return;
@@ -177,6 +190,8 @@ export function createTurns(options: TurnsOptions): Turns {
   async function startTurn({ continued, nudged }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
+      // Whether the host took the prompt, its session file says.
+      if (driverOf(call.agent)?.announcesNext === false) dispatch({ type: 'modelSeen' });
       // A task of a sprint carries no message, and its progress is shown all the same.
       if (project.sprint?.turn === 'task') options.activity.started();
       return;

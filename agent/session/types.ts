@@ -42,7 +42,7 @@ export interface TurnActivity {
 /** A way to the coding agent that needs no event of it. */
 export interface Route {
   /** See `routeOrder`. */
-  readonly name: 'held' | 'owned' | 'nudge' | 'lease';
+  readonly name: 'held' | 'owned' | 'queue' | 'nudge' | 'lease';
   /** True = it begins a turn where no program waits; false = a program waits there for messages. */
   readonly wakes: boolean;
   /** Delay before `deliver`, in which the rest of a burst may come. */
@@ -54,6 +54,14 @@ export interface Route {
    * agent was reached, so that the next route is tried.
    */
   deliver(): Promise<'given' | 'nobody'>;
+}
+
+/** The queue of a host, from which a session takes a prompt as soon as it is idle. */
+export interface PromptQueue {
+  /** Whether sessions of the agent can be reached: false where the owner has switched it off. Never rejects. */
+  reaches(agent: string): Promise<boolean>;
+  /** Rejects = the prompt may not stand there. */
+  add(session: { agent: string; id: string; transcript: string | undefined }, prompt: string): Promise<void>;
 }
 
 export interface TurnsOptions {
@@ -83,7 +91,11 @@ export interface TurnsOptions {
   /** True = a person's terminal; a headless run must never be held. */
   isInteractive(pid: number, agent: string): Promise<boolean>;
   /** See `Keys.lastAt`. */
-  lastKeyAt(pid: number): Promise<number | undefined>;
+  lastKeyAt(pid: number, agent: string | undefined): Promise<number | undefined>;
+  /** The process runs the sessions of several terminals: it says nothing of one of them. Absent = none does. Never rejects. */
+  isServer?(pid: number, agent: string): Promise<boolean>;
+  /** Absent = no host has one. */
+  queue?: PromptQueue;
   /** The owner has switched `nudge` off; absent = no. */
   nudgeOff?: boolean;
   /** Whether `nudge` can ever type there: false where the owner has switched it off. Never rejects. */

@@ -1,6 +1,7 @@
 // Notices what no event tells: a coding agent that is gone, a turn without a sign of life, a hold at its end, a prompt that the host
 // never started, a message that waits at an idle agent. Called by the daemon's clock, in the queue of the events.
 
+import { sizeOf } from '../drivers/session-file.ts';
 import { isHeldBack, phoneTexts } from '../journal/state.ts';
 import { pickUpText } from '../turns/terminal.ts';
 import { type Desk, findTerminal } from './desk.ts';
@@ -8,7 +9,7 @@ import type { Ending, SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
 import type { Routes } from './routes.ts';
 import { currentStop, type Runtime } from './runtime.ts';
-import type { Settlement } from './settlement.ts';
+import { type Settlement, turnRecord } from './settlement.ts';
 import { isBusy } from './state.ts';
 
 export interface WatchdogParts {
@@ -24,6 +25,8 @@ export interface WatchdogParts {
 
 /** A running turn without any event for this long is told once: a dialog may wait in the terminal. */
 const silentAfterMs = 5 * 60_000;
+/** The end of a turn has an event of its own, which may be on its way. */
+const failedAfterMs = 2_000;
 /** A prompt that the host has not started by then is lost. */
 const offeredForMs = 90_000;
 /** Delay before the phone is told how a message at an idle agent will be picked up: where no terminal is idle, a turn may begin. */
@@ -45,6 +48,24 @@ export function createWatchdog(
 
   /** `startedAt` of the turn whose silence the phone was told. */
   let silentTurn: number | undefined;
+
+  /** Size of the session file when it was read last. */
+  let readTo: number | undefined;
+
+  /** A turn that ended with an error which the host tells to no hook: the session file says so. */
+  async function endFailed(): Promise<void> {
+    const { turn, lastEventAt } = runtime.state;
+    if (turn.phase !== 'running' || clock() - lastEventAt < failedAfterMs) return;
+    const size = await sizeOf(turn.place.transcript);
+    if (size === readTo) return;
+    readTo = size;
+    if ((await turnRecord(turn.place))?.isOver) {
+      await ending.endOpenTurn({ lagMs: 0 });
+      await sprints.end('error');
+      await keepTurn();
+      routes.wake();
+    }
+  }
 
   async function tellSilence(): Promise<void> {
     const { turn, startedAt, lastEventAt } = runtime.state;
@@ -94,6 +115,7 @@ export function createWatchdog(
     await adopt(false);
     // The event that would have proved it may have gone to the daemon before this one.
     if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
+    await endFailed();
     await tellSilence();
     await held.endIfBack();
     const current = held.current();

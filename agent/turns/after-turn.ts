@@ -44,6 +44,8 @@ export function afterTurn(outcome: TurnOutcome, view: TurnView, nonce: string): 
   const { continuations, maxContinuations } = view;
   const budgetSkip =
     outcome.lost && maxContinuations !== undefined && continuations > 0 && continuations % (maxContinuations + 1) === 0;
+  // The message waits for a turn that begins otherwise, and a hold could give nothing.
+  if (view.takesNext === false) return { ...base, next: undefined, holds: false };
   const isOwned = view.bound?.owned === true;
   // A person pressed Esc: they want the keyboard, and an answer now would be lost as well.
   if (outcome.last || outcome.cancelled || (outcome.lost && !budgetSkip))

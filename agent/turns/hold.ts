@@ -12,10 +12,12 @@ export interface HoldView {
   nobody: boolean;
   /** A person's terminal. A headless run would never end. */
   interactive: boolean;
+  /** The host takes a prompt from a queue at any time, so a wait would only take the keyboard. */
+  queues?: boolean;
 }
 
-export function wantsHold({ policy, away, fromPhone, nobody, interactive }: HoldView): boolean {
-  if (!interactive || policy === 'never') return false;
+export function wantsHold({ policy, away, fromPhone, nobody, interactive, queues }: HoldView): boolean {
+  if (!interactive || policy === 'never' || (queues && policy !== 'always')) return false;
   return policy === 'always' || away || fromPhone || nobody;
 }
 

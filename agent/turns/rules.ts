@@ -65,9 +65,13 @@ function decideForOwner({ event, owned }: HookCall, view: TurnView, nonce: strin
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
       return owned ? nothing : gate(view);
+    case 'permission':
+      return view.stop?.type === 'abort' ? { answer: { deny: abortText(view.stop) }, effects: [] } : nothing;
     case 'toolEnd':
       // No text can be added to a result there.
       if (owned) return nothing;
+      // Another agent reads what is added there.
+      if (event.inside) return { answer: {}, effects: [{ type: 'prove', texts: undefined }] };
       return given(inTurn(view), view, nonce, [{ type: 'prove', texts: undefined }], true);
     case 'steerable':
       if (!view.turnRuns || view.stop) return nothing;
@@ -93,6 +97,7 @@ function inTurn({ waiting }: TurnView): readonly WaitingMessage[] {
 }
 
 function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
+  if (view.stale?.includes(prompt)) return { answer: { deny: staleText }, effects: [] };
   // The host may append texts of other hooks to the prompt of wa-sync.
   const continued = view.offered !== undefined && prompt.startsWith(view.offered);
   if (!continued && (view.turnRuns || view.offered !== undefined)) {
@@ -127,9 +132,13 @@ function withNotices(decision: Decision, notices: readonly string[]): Decision {
   return shown.length === 0 ? decision : { ...decision, answer: { ...decision.answer, notice: shown.join('\n') } };
 }
 
+const staleText = 'wa-sync: what this prompt of the queue carries has gone another way already.';
+
 function gate(view: TurnView): Decision {
   if (view.stop?.type === 'abort') {
     const reason = abortText(view.stop);
+    // Each tool up to the end of the turn, at which the abort has had its effect.
+    if (view.canHalt === false) return { answer: { deny: reason }, effects: [] };
     return {
       answer: { deny: reason, halt: reason },
       effects: [{ type: 'stopSpent', how: 'aborted' }],

@@ -71,11 +71,17 @@ export interface TurnView {
   degraded: boolean;
   /** What the last turn's end was answered with as the next prompt, until the host starts it. */
   offered: string | undefined;
+  /** Prompts that must not begin a turn: what they carry went another way. Absent = none. */
+  stale?: readonly string[];
   /** Turns that wa-sync started since the last prompt of a person. */
   continuations: number;
   /** How many of them the host takes in a row before it drops one. Absent = no limit. */
   maxContinuations?: number | undefined;
+  /** False = the host would drop the next prompt of a turn's end, because no tool came between the last ones. */
+  takesNext?: boolean;
   stop: StopView | undefined;
+  /** A gate can end the turn. Absent = yes. */
+  canHalt?: boolean;
   sprint: Sprint | undefined;
   /** The owner's own words for a sprint's tasks. */
   sprintText: string | undefined;

@@ -31,22 +31,45 @@ interface Recorded {
   headless: string[];
 }
 
-const fixtures = join(import.meta.dirname, '..', 'fixtures', 'gemini-0.61.0');
+const fixtures = join(import.meta.dirname, '..', 'fixtures');
+const patched = (patch: string) => ({ patch: `*** Begin Patch\n${patch}\n*** End Patch`, files: ['a.txt'] });
 const base = { who: 's', where: '/p', log: '/p/log' };
 
-const recorded: Record<string, Recorded> = {
-  gemini: {
-    payloads: readdirSync(join(fixtures, 'hooks'))
+/** Of the hooks and the session file that the real program wrote. */
+function recordedBy(program: string): Pick<Recorded, 'payloads' | 'session'> {
+  const folder = join(fixtures, program);
+  return {
+    payloads: readdirSync(join(folder, 'hooks'))
       .filter((name) => name !== 'env.json')
       .map((name) => ({
         event: name.split('.')[0] ?? '',
-        payload: JSON.parse(readFileSync(join(fixtures, 'hooks', name), 'utf8')),
+        payload: JSON.parse(readFileSync(join(folder, 'hooks', name), 'utf8')),
       })),
-    session: readFileSync(join(fixtures, 'session.interactive.jsonl'), 'utf8'),
+    session: readFileSync(join(folder, 'session.interactive.jsonl'), 'utf8'),
+  };
+}
+
+const recorded: Record<string, Recorded> = {
+  gemini: {
+    ...recordedBy('gemini-0.61.0'),
     says: { prompt: 'AAA', tool: 'run_shell_command', tokens: 1 },
     edit: { file_path: 'a.txt', old_string: 'one', new_string: 'two' },
     write: { file_path: 'a.txt', content: 'two' },
     headless: ['node', '/usr/bin/gemini', '-p', 'x'],
+  },
+  claude: {
+    ...recordedBy('claude-2.1.329'),
+    says: { prompt: 'FROM HOLD', tool: 'Bash', tokens: 120 },
+    edit: { file_path: 'a.txt', old_string: 'one', new_string: 'two' },
+    write: { file_path: 'a.txt', content: 'two' },
+    headless: ['claude', '-p', 'x'],
+  },
+  codex: {
+    ...recordedBy('codex-0.169.0'),
+    says: { prompt: '-queued --resume text', tool: 'Bash', tokens: 1 },
+    edit: patched('*** Update File: a.txt\n@@\n-one\n+two'),
+    write: patched('*** Add File: a.txt\n+two'),
+    headless: ['codex', 'exec', 'x'],
   },
   scripted: {
     payloads: [
@@ -130,6 +153,11 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
     for (const event of eventsOf('gate')) {
       expect(JSON.stringify(driver.writeAnswer(event, { deny: 'because of this' }))).toContain('because of this');
     }
+    for (const event of eventsOf('permission')) {
+      expect(JSON.stringify(driver.writeAnswer(event, { deny: 'because of this' }))).toContain('because of this');
+      expect(driver.writeAnswer(event, { allow: true })).not.toEqual({});
+      expect(driver.writeAnswer(event, { ask: true })).toEqual({});
+    }
     for (const event of eventsOf('turnEnd')) {
       expect(JSON.stringify(driver.writeAnswer(event, { next: 'go on' }))).toContain('go on');
       expect(JSON.stringify(driver.writeAnswer(event, { context: 'too late' }))).not.toContain('too late');
@@ -143,11 +171,19 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
     expect(Math.max(...record.tokens.values())).toBeGreaterThanOrEqual(says.tokens);
   });
 
-  it('reads the same tokens, tools and compressions line by line as at once', () => {
+  it('reads the same tokens and compressions line by line as at once, and the same tools where it reads on from a call without its result', () => {
     const lines = session.split('\n').map((line) => driver.readSession(line));
     const whole = driver.readSession(session);
     expect(new Map(lines.flatMap(({ tokens }) => [...tokens]))).toEqual(whole.tokens);
-    expect(lines.flatMap(({ tools }) => tools)).toEqual(whole.tools);
+    const read = new Map<string, unknown>();
+    let from = 0;
+    for (let end = session.indexOf('\n'); end !== -1; end = session.indexOf('\n', end + 1)) {
+      const part = session.slice(from, end + 1);
+      const { tools, openFrom } = driver.readSession(part);
+      for (const tool of tools) read.set(tool.id, tool);
+      from += openFrom ?? part.length;
+    }
+    expect([...read.values()]).toEqual(whole.tools);
     expect(lines.flatMap(({ compressions }) => compressions)).toEqual(whole.compressions);
   });
 

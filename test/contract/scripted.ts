@@ -73,6 +73,7 @@ export const scripted: Driver = {
   },
   isHeadless: (argv) => argv.includes('--alone'),
   withoutDialogs: ['--unasked'],
+  announcesNext: true,
   maxContinuations: undefined,
 };
 

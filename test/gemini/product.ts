@@ -1,4 +1,4 @@
-// The built product around one Gemini home, as its user has it: simulated Telegram, relay in workerd, the daemon and the
+// The built product around one home of a coding agent, as its user has it: simulated Telegram, relay in workerd, the daemon and the
 // command line out of dist/. Must never use a state, config or runtime folder outside that home.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -56,7 +56,10 @@ const pickUp = /^It waits\b/;
 const plain = { follow: 'always', nudge: 'off' };
 
 /** With a running daemon that serves the project; no hooks are installed yet. `config` is added to config.json. */
-export async function startProduct(home: GeminiHome, config: object = {}): Promise<Product> {
+export async function startProduct(
+  home: Pick<GeminiHome, 'home' | 'project' | 'env'>,
+  config: object = {},
+): Promise<Product> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const step of undo.splice(0).reverse()) await step();

@@ -1,4 +1,4 @@
-// The real Gemini CLI in a tmux of its own, driven as a person drives it: read the screen, paste, press keys.
+// A real coding agent in a tmux of its own, driven as a person drives it: read the screen, paste, press keys.
 
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
@@ -41,15 +41,26 @@ export interface Tui {
   close(): Promise<void>;
 }
 
-/** Resolves when the prompt can be typed into. The caller must close it, also when the CLI has ended by itself. */
+/** Gemini CLI. Resolves when the prompt can be typed into. The caller must close it, also when the CLI has ended by itself. */
 export async function startTui(home: GeminiHome, options: RunOptions = {}): Promise<Tui> {
+  return openTui(home, { ...options, command: await geminiCommand(options.args ?? []), ready: 'Type your message' });
+}
+
+interface TuiOptions extends Omit<RunOptions, 'args'> {
+  command: readonly string[];
+  /** The screen of an empty prompt. */
+  ready: string | RegExp;
+}
+
+/** Any CLI, as `startTui`. */
+export async function openTui(home: Pick<GeminiHome, 'home' | 'project' | 'env'>, options: TuiOptions): Promise<Tui> {
   const program = await tmux();
   const socket = join(home.env.TMPDIR ?? home.home, `tmux-${process.pid}-${Date.now()}`);
   const env = { ...home.env, ...options.env };
   const call = (args: string[], input = '') =>
     tmuxCall(program, ['-S', socket, '-f', '/dev/null', ...args], env, input);
 
-  const command = await geminiCommand(options.args ?? []);
+  const { command } = options;
   const place = ['-x', '120', '-y', '50', '-c', options.cwd ?? home.project];
   await call(
     ['start-server', ';', 'set-option', '-g', 'history-limit', '2000', ';'].concat(
@@ -115,7 +126,7 @@ export async function startTui(home: GeminiHome, options: RunOptions = {}): Prom
     },
   };
   try {
-    await tui.waitForScreen('Type your message');
+    await tui.waitForScreen(options.ready);
   } catch (error) {
     await tui.close();
     throw error;

@@ -144,7 +144,7 @@ const byDirectives: ResponsesRule = ({ userTexts, toolResults }) => {
 };
 
 /** `why` = the command asks to leave the sandbox, so that the host asks a person. */
-export function shellCall(cmd: string, why?: string): ResponsesReply {
+function shellCall(cmd: string, why?: string): ResponsesReply {
   const escalated = why === undefined ? {} : { sandbox_permissions: 'require_escalated', justification: why };
   return { toolCall: { name: 'exec_command', args: { cmd, ...escalated } } };
 }

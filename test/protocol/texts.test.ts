@@ -34,6 +34,7 @@ const otherFiles: Readonly<Record<string, string>> = {
   'agent/approvals/gate-files.ts': 'the model',
   'agent/approvals/policy/policy-words.ts': 'the writer of a policy',
   'agent/approvals/policy/policy.ts': 'the writer of a policy',
+  'agent/daemon/prompt-queue.ts': 'the log',
   'agent/approvals/run.ts': 'the model',
   'agent/relay/documents.ts': 'the command line',
   'agent/session/mcp.ts': 'the model',

@@ -140,7 +140,7 @@ const agentSettings = ofFootprints((all) => {
 const ownPath =
   /(?:^|[^\w.@/-]|(?<!\/\/[\w.-]{1,80}(?:\/[\w.-]{1,80})?)\/)wa-sync[/\\]|(?:\.config|state|share|run\/\d{0,9}|user\/\d{1,9}|run|Local|Roaming|Support|_(?:HOME|DIR))[}"']{0,3}[/\\]["']?wa-sync(?![\w.-])/i;
 const ownName =
-  /\bwa-hook(?!s)|\bhook\.sock\b|\bWA_(?:CONFIG|STATE|RUNTIME)_DIR\b|\bphone-key\b|\bWA_AGENT_TOKEN\b|\bwa_(?:inbox|outbox|policy|audit)\.json|\bwa-(?:sync)?\.service\b|\bdev\.wa-sync\.daemon\b|\bwa-sync(?:-service|-task)?\.(?:cmd|vbs|xml)\b/i;
+  /\bwa-hook(?!s)|\bhook\.sock\b|\bWA_(?:CONFIG|STATE|RUNTIME)_DIR\b|\bWA_OWNED\b|\bphone-key\b|\bWA_AGENT_TOKEN\b|\bwa_(?:inbox|outbox|policy|audit)\.json|\bwa-(?:sync)?\.service\b|\bdev\.wa-sync\.daemon\b|\bwa-sync(?:-service|-task)?\.(?:cmd|vbs|xml)\b/i;
 
 /** What lets one speak as the owner: the secrets of the relay, and the address at which its platforms call it. */
 function namesRelay(text: string): boolean {

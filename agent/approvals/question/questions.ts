@@ -74,6 +74,8 @@ export interface Asked extends Judged {
   /** Of the original arguments. */
   hash: string;
   host: GateHost;
+  /** The host's own dialog waits as well: whoever is first decides, and no answer of ours leaves the call to it. */
+  besideDialog?: true;
 }
 
 export interface Question extends Asked {
@@ -129,6 +131,7 @@ export function createQuestions(options: QuestionsOptions) {
   }
 
   function denyOneMore(asked: Asked): TurnAnswer {
+    if (asked.besideDialog) return {};
     note(asked, 'too-many');
     if (!isLimitShown) {
       isLimitShown = true;
@@ -156,7 +159,11 @@ export function createQuestions(options: QuestionsOptions) {
     } catch (cause) {
       log('error', 'verdict not kept', { project: project.key, id, error: (cause as Error).message });
       waiting.delete(id);
-      question.resolve({ deny: `wa-sync could not keep the verdict of the owner, so this was denied. ${brokenText}` });
+      question.resolve(
+        question.besideDialog
+          ? {}
+          : { deny: `wa-sync could not keep the verdict of the owner, so this was denied. ${brokenText}` },
+      );
       return true;
     }
     waiting.delete(id);
@@ -170,7 +177,12 @@ export function createQuestions(options: QuestionsOptions) {
 
   /** Settles a question whose time is over or whose hook is gone. True = settled now. */
   async function expireIfLate(question: Question): Promise<boolean> {
-    const { id, call, host, expiresAt, onTimeout } = question;
+    const { id, call, host, expiresAt, onTimeout, besideDialog } = question;
+    if (besideDialog) {
+      const isOver = host.isGone();
+      if (isOver || clock() >= expiresAt) await settle(question, isOver ? 'elsewhere' : 'desk', {});
+      return isOver || clock() >= expiresAt;
+    }
     if (host.isGone()) {
       await settle(question, 'withdrawn', { deny: 'The coding agent no longer waited for the answer.' });
       return true;
@@ -190,15 +202,16 @@ export function createQuestions(options: QuestionsOptions) {
   }
 
   async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
-    const { call, hash, judgement, host } = asked;
+    const { call, hash, judgement, host, besideDialog } = asked;
     const id = randomBytes(6).toString('hex');
     const waitMs = Math.min(user.timeoutSeconds * 1000, host.maxMs - hostMarginMs);
+    if (waitMs <= 0 && besideDialog) return {};
     if (waitMs <= 0)
       return {
         deny: `The coding agent does not wait long enough for an answer of the owner. Install its hooks anew with \`wa-sync hooks install\`. ${wayOut}`,
       };
     const expiresAt = clock() + waitMs;
-    const { onTimeout } = user;
+    const onTimeout = besideDialog ? 'desk' : user.onTimeout;
     const runs: ToolCall = { ...call, input: judgement.input ?? call.input };
     const texts = phoneTexts(project);
     const shown = await shows.question({
@@ -212,6 +225,7 @@ export function createQuestions(options: QuestionsOptions) {
       language: languageOf(project),
       checkpoint,
     });
+    if (!shown && besideDialog) return {};
     if (!shown) {
       note(asked, 'unshown');
       return {
@@ -222,7 +236,10 @@ export function createQuestions(options: QuestionsOptions) {
     // Only a call that was shown whole, and in which no rule finds anything, is approved for more than once.
     const always = judgement.rules.length === 0 && !hides;
     // Journal, wait, question: an answer may be here before `send` returns.
-    await options.record({ t: 'asked', approval: { id, tool: call.tool, hash, expiresAt } });
+    await options.record({
+      t: 'asked',
+      approval: { id, tool: call.tool, hash, expiresAt, ...(besideDialog ? { besideDialog } : {}) },
+    });
     const verdict = new Promise<TurnAnswer>((resolve) => {
       waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, editing: false, settling: false, resolve });
     });
@@ -233,7 +250,7 @@ export function createQuestions(options: QuestionsOptions) {
       log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
       const deny = `wa-sync could not ask the owner, so this was denied. ${brokenText}`;
       const question = waiting.get(id);
-      if (question) await settle(question, 'withdrawn', { deny });
+      if (question) await (besideDialog ? settle(question, 'elsewhere', {}) : settle(question, 'withdrawn', { deny }));
     }
     return verdict;
   }
@@ -270,14 +287,15 @@ export function createQuestions(options: QuestionsOptions) {
     settle,
     expireIfLate,
     all: () => [...waiting.values()],
-    /** Denies what a dead daemon left open. */
+    /** Ends what a dead daemon left open: its hook has denied, or left the call to the dialog at the terminal. */
     async closeInterrupted(): Promise<void> {
-      for (const { id, tool, hash } of [...project.approvals.open.values()]) {
-        await options.record({ t: 'decided', id, verdict: 'interrupted' });
+      for (const { id, tool, hash, besideDialog } of [...project.approvals.open.values()]) {
+        const verdict = besideDialog ? 'elsewhere' : 'interrupted';
+        await options.record({ t: 'decided', id, verdict });
         const source = project.outbox.get(questionKey(id))?.source;
         const part = source?.kind === 'item' ? source.item.parts[0] : undefined;
-        if (part) await options.send(verdictItem(id, part, 'interrupted', phoneTexts(project)));
-        options.audit({ tool, verdict: 'interrupted', hash, session: '', why: [] });
+        if (part) await options.send(verdictItem(id, part, verdict, phoneTexts(project)));
+        options.audit({ tool, verdict, hash, session: '', why: [] });
       }
     },
   };

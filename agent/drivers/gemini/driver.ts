@@ -40,6 +40,7 @@ export const gemini: Driver = {
   // A prompt on the command line, or a protocol on stdio.
   isHeadless: (argv) => argv.some((arg) => /^(-p|--prompt|--acp|--experimental-acp)(=|$)/.test(arg)),
   withoutDialogs: ['--approval-mode', 'yolo'],
+  announcesNext: true,
   // The CLI allows 100 turns for one prompt, and drops the hundredth silently.
   maxContinuations: 99,
 };

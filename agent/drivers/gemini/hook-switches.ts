@@ -4,8 +4,9 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import { member, parsed, parseJson } from './install-json-text.ts';
-import { launcherName, ownNamePrefix } from './install-table.ts';
+import { launcherName } from '../install/command.ts';
+import { member, parsed, parseJson } from '../install/json-text.ts';
+import { ownNamePrefix } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
 

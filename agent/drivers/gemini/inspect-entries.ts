@@ -2,9 +2,10 @@
 // Source: measurements on 0.61.0.
 
 import { list, object, text } from '../fields.ts';
+import { launcherName } from '../install/command.ts';
+import { parsed, parseJson } from '../install/json-text.ts';
 import { gemini } from './driver.ts';
-import { parsed, parseJson } from './install-json-text.ts';
-import { launcherName, ownNamePrefix } from './install-table.ts';
+import { ownNamePrefix } from './install-table.ts';
 
 export interface HookEntry {
   event: string;

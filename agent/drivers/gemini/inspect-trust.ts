@@ -2,8 +2,8 @@
 
 import { dirname, join, sep } from 'node:path';
 import { object, text } from '../fields.ts';
-import { textOf } from './install-files.ts';
-import { parsed, parseJson } from './install-json-text.ts';
+import { textOf } from '../install/files.ts';
+import { parsed, parseJson } from '../install/json-text.ts';
 
 /** Project and user hooks run only in a trusted folder; those of an extension run everywhere. */
 export async function isTrusted(home: string, project: string, env: NodeJS.ProcessEnv): Promise<boolean> {

@@ -8,12 +8,12 @@ import { pathBelow, readBelow } from '../../fs/below.ts';
 import { readRaw } from '../../fs/raw-file.ts';
 import type { Canary, HookFault, HookReport, HookScope, InstallDirs } from '../driver.ts';
 import { object } from '../fields.ts';
+import { parseCommand } from '../install/command.ts';
+import { textOf } from '../install/files.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { type HookEntry, readEntries } from './inspect-entries.ts';
 import { isTrusted, switchedOff } from './inspect-trust.ts';
 import { listHooks } from './install.ts';
-import { textOf } from './install-files.ts';
-import { parseCommand } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
 const maxExtensions = 200;

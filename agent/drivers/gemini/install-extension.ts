@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 import { pollingTools } from '../../../protocol/polling.ts';
 import type { InstallDirs } from '../driver.ts';
-import { forget, removeTree, textOf, type WantedFile } from './install-files.ts';
-import { member } from './install-json-text.ts';
-import { withHooks } from './install-settings.ts';
-import { mcpServer } from './install-table.ts';
+import { forget, removeTree, textOf, type WantedFile } from '../install/files.ts';
+import { member } from '../install/json-text.ts';
+import { withHooks } from '../install/settings.ts';
+import { hookTable, mcpServer } from './install-table.ts';
 
 const extensionName = 'wa-sync';
 
@@ -55,7 +55,7 @@ export function extensionFiles(dirs: InstallDirs): WantedFile[] {
   const file = (path: string, text: string): WantedFile => ({ path, text, mode: 0o644 });
   return [
     file(join(source, 'gemini-extension.json'), `${JSON.stringify(manifest, null, 2)}\n`),
-    file(join(source, 'hooks', 'hooks.json'), withHooks(undefined, dirs)),
+    file(join(source, 'hooks', 'hooks.json'), withHooks(undefined, dirs, hookTable)),
     file(join(source, 'skills', skillName, 'SKILL.md'), skillText),
     ...customCommands.map(({ name, description, prompt }) => {
       const toml = `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(prompt)}\n`;

@@ -1,21 +1,9 @@
 // Installs, removes and lists the hooks of wa-sync in Gemini CLI, and keeps the copies of the launcher that the hooks run. Takes every
 // folder as an argument; an uninstall must leave no trace.
 
-import { stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
-import { startRecordName } from '../../../protocol/hook.ts';
 import type { HookScope, HookStatus, InstallDirs } from '../driver.ts';
-import { gemini } from './driver.ts';
-import {
-  extensionDir,
-  extensionFiles,
-  extensionHooks,
-  refuseForeignExtension,
-  sourcesDir,
-  uninstallExtension,
-} from './install-extension.ts';
 import {
   ensureFile,
   forget,
@@ -25,34 +13,36 @@ import {
   removeFolders,
   removeRecord,
   textOf,
-  type WantedFile,
   writeRecord,
-} from './install-files.ts';
-import { itemsOf, member } from './install-json-text.ts';
-import { installInProject, projectFile, readSettings, uninstallFromProject } from './install-project.ts';
-import { ownCommands, withHooks } from './install-settings.ts';
-import { clientName, fallbackName, launcherName, ownNamePrefix, parseCommand, programOf } from './install-table.ts';
-
-/** The variables that a daemon gets from a hook that starts the daemon: no secret, and no variable that makes Node load code. */
-const daemonVariables = [
-  ...['HOME', 'PATH', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'GEMINI_CLI_HOME', 'WA_MAILBOX_DIR'],
-  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
-  ...['SystemRoot', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP'],
-];
+} from '../install/files.ts';
+import { itemsOf, member } from '../install/json-text.ts';
+import { type Found, launcherFiles, statusOf } from '../install/launcher.ts';
+import { installInProject, projectFile, readSettings, uninstallFromProject } from '../install/project.ts';
+import { ownCommands, withHooks } from '../install/settings.ts';
+import { gemini } from './driver.ts';
+import {
+  extensionDir,
+  extensionFiles,
+  extensionHooks,
+  refuseForeignExtension,
+  sourcesDir,
+  uninstallExtension,
+} from './install-extension.ts';
+import { hooksFolder, hookTable, ownNamePrefix, projectSettings } from './install-table.ts';
 
 /** Installs or upgrades; a second run changes nothing. Errors: `settings_unreadable`, `outside_project`, `file_unusable`. */
 export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise<HookStatus> {
-  const record = await readRecord(dirs.dataDir);
+  const record = await readRecord(hooksDir(dirs));
   const inUse = await commandsInUse(dirs, record);
   try {
-    const files = await launcherFiles(dirs);
+    const files = await launcherFiles(dirs, hooksDir(dirs));
     if (scope === 'user') {
       await refuseForeignExtension(dirs.home);
       files.push(...extensionFiles(dirs));
     }
     for (const file of files) await ensureFile(file, record.made);
     if (scope === 'user') await removeFolders(sourcesDir(dirs.dataDir), (version) => version === dirs.version);
-    else await installInProject(dirs, record);
+    else await installInProject(dirs, record, projectSettings);
   } finally {
     // A running Gemini CLI still calls the launcher of its start; the next change removes that version.
     await settle(dirs, record, inUse);
@@ -62,7 +52,7 @@ export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise
 
 /** Removes one scope, or without a scope every installation. Returns the places. Errors as `installHooks`, after the rest is done. */
 export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undefined): Promise<string[]> {
-  const record = await readRecord(dirs.dataDir);
+  const record = await readRecord(hooksDir(dirs));
   const removed: string[] = [];
   const failures: unknown[] = [];
   const attempt = async (place: string, uninstall: () => Promise<boolean>) => {
@@ -75,11 +65,11 @@ export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undef
   if (scope !== 'project') await attempt(extensionDir(dirs.home), () => uninstallExtension(dirs));
   const projects = scope === 'user' ? [] : scope === 'project' ? [dirs.projectDir] : knownProjects(dirs, record);
   for (const project of projects) {
-    await attempt(projectFile(project), async () => {
+    await attempt(projectFile(project, projectSettings), async () => {
       // Without a scope, unreadable settings of a folder where nothing was installed are not an error.
       if (scope === undefined && !record.projects[project] && (await lookAt(dirs, project)).problem !== undefined)
         return false;
-      const found = await uninstallFromProject(project, record.projects[project]);
+      const found = await uninstallFromProject(project, record.projects[project], projectSettings);
       delete record.projects[project];
       await forgetTrust(dirs.home, project);
       return found;
@@ -92,34 +82,18 @@ export async function uninstallHooks(dirs: InstallDirs, scope: HookScope | undef
 
 /** The extension, the current project, and every other project that has hooks of wa-sync, or may have them. */
 export async function listHooks(dirs: InstallDirs): Promise<HookStatus[]> {
-  const known = knownProjects(dirs, await readRecord(dirs.dataDir));
+  const known = knownProjects(dirs, await readRecord(hooksDir(dirs)));
   const projects = await Promise.all(known.map((project) => projectStatus(dirs, project)));
   return [
     await extensionStatus(dirs),
     ...projects.filter(
-      ({ installed, problem, place }) => installed || problem !== undefined || place === projectFile(dirs.projectDir),
+      ({ installed, problem, place }) =>
+        installed || problem !== undefined || place === projectFile(dirs.projectDir, projectSettings),
     ),
   ];
 }
 
-const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, 'hooks');
-
-async function launcherFiles(dirs: InstallDirs): Promise<WantedFile[]> {
-  const dir = join(hooksDir(dirs), dirs.version);
-  const copies = [launcherName, clientName, fallbackName].map(async (name) => {
-    const text = await textOf(join(dirs.packageDir, name));
-    if (text !== undefined) return { path: join(dir, name), text, mode: name === launcherName ? 0o755 : 0o644 };
-    throw new WaError('file_unusable', `The package lacks ${join(dirs.packageDir, name)}`, {
-      hint: 'Run `npm ci` in the clone of wa-sync, then this command again.',
-    });
-  });
-  const files = await Promise.all(copies);
-  if (!dirs.env) return files;
-  const given = dirs.env;
-  const env = Object.fromEntries(daemonVariables.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
-  const text = `${JSON.stringify({ node: process.execPath, program: programOf(dirs), env }, null, 2)}\n`;
-  return [...files, { path: join(dir, startRecordName), text, mode: 0o600 }];
-}
+const hooksDir = ({ dataDir }: InstallDirs) => join(dataDir, hooksFolder);
 
 /** Gemini CLI remembers the announced hooks of a project as "name:command". */
 function forgetTrust(home: string, project: string): Promise<void> {
@@ -135,19 +109,11 @@ function knownProjects({ projectDir }: InstallDirs, record: InstallRecord): stri
   return [...new Set([projectDir, ...Object.keys(record.projects)])];
 }
 
-/** What is found at a place. */
-interface Found {
-  /** Of the hooks of wa-sync. */
-  commands: string[];
-  current: boolean;
-  problem?: string;
-}
-
 async function lookAt(dirs: InstallDirs, project: string): Promise<Found> {
   try {
-    const { text = '' } = await readSettings(project);
-    const commands = ownCommands(text);
-    return { commands, current: commands.length > 0 && withHooks(text, dirs) === text };
+    const { text = '' } = await readSettings(project, projectSettings);
+    const commands = ownCommands(text, hookTable);
+    return { commands, current: commands.length > 0 && withHooks(text, dirs, hookTable) === text };
   } catch (cause) {
     if (!(cause instanceof WaError)) throw cause;
     return { commands: [], current: false, problem: `${cause.message}. ${cause.hint ?? ''}` };
@@ -156,7 +122,7 @@ async function lookAt(dirs: InstallDirs, project: string): Promise<Found> {
 
 /** The commands of all installed hooks. Undefined = not known, since the settings of a project cannot be read. */
 async function commandsInUse(dirs: InstallDirs, record: InstallRecord): Promise<string[] | undefined> {
-  const commands = ownCommands(await extensionHooks(dirs.home));
+  const commands = ownCommands(await extensionHooks(dirs.home), hookTable);
   for (const project of knownProjects(dirs, record)) {
     const found = await lookAt(dirs, project);
     if (found.problem !== undefined && record.projects[project]) return undefined;
@@ -178,37 +144,21 @@ async function settle(
     await removeFolders(hooksDir(dirs), (version) => commands.some((command) => command.includes(version)));
   }
   const isInstalled = Object.keys(record.projects).length > 0 || (await extensionHooks(dirs.home)) !== undefined;
-  if (!isInstalled && !hasFailed) await removeRecord(dirs.dataDir);
+  if (!isInstalled && !hasFailed) await removeRecord(hooksDir(dirs));
   await removeEmpty(record.made);
-  if (isInstalled || hasFailed) await writeRecord(dirs.dataDir, record);
+  if (isInstalled || hasFailed) await writeRecord(hooksDir(dirs), record);
 }
 
 async function extensionStatus(dirs: InstallDirs): Promise<HookStatus> {
   const texts = await Promise.all(extensionFiles(dirs).map(async ({ path, text }) => (await textOf(path)) === text));
-  const commands = ownCommands(await extensionHooks(dirs.home));
+  const commands = ownCommands(await extensionHooks(dirs.home), hookTable);
   return status(dirs, 'user', extensionDir(dirs.home), { commands, current: texts.every(Boolean) });
 }
 
 async function projectStatus(dirs: InstallDirs, project: string): Promise<HookStatus> {
-  return status(dirs, 'project', projectFile(project), await lookAt(dirs, project));
+  return status(dirs, 'project', projectFile(project, projectSettings), await lookAt(dirs, project));
 }
 
-async function status(dirs: InstallDirs, scope: HookScope, place: string, found: Found): Promise<HookStatus> {
-  const commands = found.commands.flatMap((command) => parseCommand(command) ?? []);
-  const launcher = commands[0]?.target;
-  const served = commands.map(({ directories }) => directories);
-  const others = served.find((each) => !isDeepStrictEqual(each, dirs.directories));
-  return {
-    agent: gemini.name,
-    scope,
-    place,
-    installed: found.commands.length > 0,
-    version: launcher && basename(dirname(launcher)),
-    launcher,
-    launcherExists: launcher !== undefined && (await stat(launcher).catch(() => undefined)) !== undefined,
-    directories: others ?? served[0] ?? [],
-    servesThese: served.length > 0 && others === undefined,
-    current: found.current,
-    problem: found.problem,
-  };
+function status(dirs: InstallDirs, scope: HookScope, place: string, found: Found): Promise<HookStatus> {
+  return statusOf(dirs, { agent: gemini.name, scope, place }, found);
 }

@@ -1,11 +1,11 @@
 // Gemini CLI on the workstation: installs, verifies and removes its hooks, and wakes its idle terminal.
 
 import type { Workstation } from '../driver.ts';
+import { nudgeInTmux } from '../nudge.ts';
 import { dialogKeys } from './dialogs.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';
 import { installHooks, listHooks, uninstallHooks } from './install.ts';
-import { nudgeInTmux } from './nudge.ts';
 import { receivedFilesFolder } from './received-files.ts';
 
 export const geminiWorkstation: Workstation = {
@@ -20,7 +20,8 @@ export const geminiWorkstation: Workstation = {
   inspect: inspectHooks,
   homeOf: (env, home) => env.GEMINI_CLI_HOME || home,
   variables: ['GEMINI_CLI_HOME'],
-  nudge: nudgeInTmux,
+  // The CLI shows this text in the empty prompt only.
+  nudge: (pid, typing) => nudgeInTmux(pid, typing, (screen) => screen.includes('Type your message')),
   // Escape ends the turn whatever the dialog is.
   dialogs: { keysOn: dialogKeys, cancel: 'Escape' },
   skillArgs: (skill, on) => ['skills', on ? 'enable' : 'disable', skill],

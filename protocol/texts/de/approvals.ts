@@ -37,6 +37,7 @@ export const question: typeof englishQuestion = {
     changed: '⚠ Abgelehnt, weil sich nach der Frage etwas geändert hat:',
     timeout: '⌛ Zu spät, abgelehnt: es kam rechtzeitig keine Antwort.',
     desk: '⌛ Nicht rechtzeitig beantwortet: der Dialog wartet am Terminal.',
+    elsewhere: '▫️ Vorbei: im Terminal beantwortet oder abgebrochen, oder dem Dialog dort überlassen.',
     withdrawn: '▫️ Zu spät, abgelehnt: der Agent wartet nicht mehr auf eine Antwort.',
     interrupted: '⚠ Zu spät, abgelehnt: der Daemon wurde beendet, während die Frage offen war.',
     stopped: '⛔ Durch dein STOP abgelehnt.',

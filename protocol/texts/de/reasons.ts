@@ -54,6 +54,7 @@ export const reasons: typeof english = {
   onlyTools: (tools) => `gerade sind nur diese Tools erlaubt: ${tools || 'keine'}`,
   rewritesPart: (pattern) =>
     `einen Teil dieser Zeile schreibt deine Policy um (${pattern}): er muss als eigener Befehl laufen`,
+  ofAgent: (reason) => `der Agent begründet es so: ${reason}`,
   none: 'ohne Begründung',
   forbiddenNow: (why) => `eine Policy verbietet es jetzt: ${why}`,
   rewrittenNow: 'eine Policy macht aus diesem Aufruf jetzt etwas anderes',

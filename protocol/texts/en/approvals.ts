@@ -30,6 +30,7 @@ export const question = {
     changed: '⚠ Denied, because this changed after you were asked:',
     timeout: '⌛ Too late, denied: no answer came in time.',
     desk: '⌛ Not answered in time: the dialog waits at the terminal.',
+    elsewhere: '▫️ Over: answered or cancelled in the terminal, or left to the dialog there.',
     withdrawn: '▫️ Too late, denied: the coding agent no longer waits for an answer.',
     interrupted: '⚠ Too late, denied: the daemon ended while this waited.',
     stopped: '⛔ Denied by your STOP.',

@@ -52,6 +52,7 @@ export const reasons = {
   onlyTools: (tools: string) => `only these tools are open now: ${tools || 'none'}`,
   rewritesPart: (pattern: string) =>
     `a part of this line is what your policy rewrites (${pattern}): run it as a command of its own`,
+  ofAgent: (reason: string) => `the agent's reason: ${reason}`,
   none: 'no reason given',
   /** What changed after the owner was asked. */
   forbiddenNow: (why: string) => `a policy forbids it now: ${why}`,

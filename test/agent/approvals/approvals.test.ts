@@ -129,7 +129,7 @@ describe('a question with a hidden secret', () => {
     ).toEqual(['Approve', 'Deny', 'Edit…']);
     expect(await tap(action, 'always')).toContain('asks for this call each time');
     await tap(action, 'approve');
-    expect(await answer).toEqual({});
+    expect(await answer).toEqual({ allow: true });
   });
 });
 
@@ -164,7 +164,7 @@ describe('a tap', () => {
     expect(await tap(actionOf(id, 'ab'.repeat(32), 'approve'), 'approve')).toContain('other arguments');
     expect(approvals.waiting()).toBe(1);
     await tap(action, 'approve');
-    expect(await answer).toEqual({});
+    expect(await answer).toEqual({ allow: true });
     expect(world.decided).toEqual(['approved']);
   });
 
@@ -188,7 +188,7 @@ describe('a tap', () => {
     expect(approvals.waiting()).toBe(1);
     world.userUnread = false;
     await tap(action, 'approve', '666');
-    expect(await answer).toEqual({});
+    expect(await answer).toEqual({ allow: true });
   });
 
   it('at the moment when the time ends is too late, even before the clock has noticed', async () => {
@@ -235,7 +235,7 @@ describe('a tap', () => {
     const { ask, tap, world } = await create();
     const first = await ask();
     await tap(first.action, 'always');
-    expect([await first.answer, await (await ask()).answer]).toEqual([{}, {}]);
+    expect([await first.answer, await (await ask()).answer]).toEqual([{ allow: true }, { allow: true }]);
     world.findsSecrets = true;
     const { answer, action } = await ask();
     expect(action).not.toBe('');
@@ -272,7 +272,8 @@ describe('a call that a policy rewrites', () => {
     const first = await ask('npm install --force');
     await tap(first.action, 'always');
     const again = await ask('npm install --force');
-    expect([await first.answer, await again.answer]).toEqual(Array(2).fill({ input: { command: 'npm install' } }));
+    const yes = { allow: true, input: { command: 'npm install' } };
+    expect([await first.answer, await again.answer]).toEqual([yes, yes]);
     world.user = {};
     const { answer, action } = await ask('npm install --force');
     expect(action).not.toBe('');
@@ -295,7 +296,7 @@ describe('an edited command', () => {
     const { ask, reply, world } = await create();
     const { answer, action } = await ask();
     expect(await reply(action, ' npm run lint \n')).toBeUndefined();
-    expect(await answer).toEqual({ input: { command: 'npm run lint' } });
+    expect(await answer).toEqual({ allow: true, input: { command: 'npm run lint' } });
     expect(world.decided).toEqual(['edited']);
     expect(await reply(action, 'rm -rf build')).toBe(
       'This was decided before: ✏️ Approved as edited. Your command was not run.',

@@ -16,7 +16,10 @@ beforeEach(async () => {
   dir = await temporaryFolder();
 });
 
-const names = (path: string) => readdir(path).catch(() => [] as string[]);
+const names = async (path: string) => (await readdir(path).catch(() => [] as string[])).sort();
+
+/** One for each coding agent. */
+const gateNames = ['claude-PreToolUse', 'codex-PreToolUse', 'gemini-BeforeTool'];
 
 describe('the gates', () => {
   const dirs = () => ({ runtime: join(dir, 'run'), config: join(dir, 'config') });
@@ -28,11 +31,11 @@ describe('the gates', () => {
       ['2.0', 'off'],
     ]);
     const gate = join(dir, 'run', 'gate');
-    expect(await names(gate)).toEqual(['gemini-BeforeTool']);
+    expect(await names(gate)).toEqual(gateNames);
     expect(JSON.parse(await readFile(join(gate, 'gemini-BeforeTool'), 'utf8'))).toMatchObject({ decision: 'deny' });
     await gates.set('2.0', 'risky');
     await gates.set('1.0', 'off');
-    expect([await names(gate), gates.closed()]).toEqual([['gemini-BeforeTool'], true]);
+    expect([await names(gate), gates.closed()]).toEqual([gateNames, true]);
     await gates.set('2.0', 'off');
     expect([await names(gate), gates.closed()]).toEqual([[], false]);
     expect(JSON.parse(await readFile(join(dir, 'config', 'approvals', '1.0.json'), 'utf8'))).toEqual({ mode: 'off' });
@@ -57,7 +60,7 @@ describe('the gates', () => {
       const gates = createGates(dirs());
       await Promise.all([gates.start([['1.0', 'off']]), gates.set('1.0', 'all')]);
       expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ mode: 'all' });
-      expect(await names(join(dir, 'run', 'gate'))).toEqual(['gemini-BeforeTool']);
+      expect(await names(join(dir, 'run', 'gate'))).toEqual(gateNames);
     }
   });
 

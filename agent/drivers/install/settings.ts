@@ -1,13 +1,27 @@
-// The entries of wa-sync in the text of a Gemini CLI settings file or an extension's hooks.json. Pure; changes no other byte.
+// The entries of wa-sync in the text of a settings file with hooks, whose shape several coding agents share. Pure; changes no other byte.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from 'jsonc-parser';
 import type { InstallDirs } from '../driver.ts';
-import { append, itemsOf, member, parsed, parseJson, remove, replace } from './install-json-text.ts';
-import { hookEvents, hookGroup, ownNamePrefix } from './install-table.ts';
+import { object } from '../fields.ts';
+import { append, itemsOf, member, parsed, parseJson, remove, replace } from './json-text.ts';
+
+/** An item of the list of an event. */
+export interface HookGroup {
+  matcher?: string;
+  hooks: [Readonly<Record<string, unknown>>];
+}
+
+/** What an agent's settings get. */
+export interface HookTable {
+  readonly events: readonly string[];
+  groupOf(event: string, dirs: InstallDirs): HookGroup;
+  /** Whether an entry of a settings file is one of wa-sync, of whatever version. */
+  isOwn(entry: Readonly<Record<string, unknown>>): boolean;
+}
 
 /** Why a text cannot be edited; undefined = it can. Comments are allowed, as in Gemini CLI, and stay. */
-export function settingsProblem(text: string): string | undefined {
+export function settingsProblem(text: string, table: HookTable): string | undefined {
   let root: Node;
   try {
     root = parseJson(text);
@@ -17,13 +31,13 @@ export function settingsProblem(text: string): string | undefined {
   if (root.type !== 'object') return 'it is not a JSON object';
   const hooks = member(root, 'hooks');
   if (hooks && hooks.type !== 'object') return '"hooks" in it is not an object';
-  const odd = hookEvents.find((event) => (member(hooks, event)?.type ?? 'array') !== 'array');
+  const odd = table.events.find((event) => (member(hooks, event)?.type ?? 'array') !== 'array');
   return odd && `"hooks.${odd}" in it is not an array`;
 }
 
 /** The text with the hook of each event exactly once and up to date. Returns an equal text when nothing has to change. */
-export function withHooks(text: string | undefined, dirs: InstallDirs): string {
-  const groups = new Map(hookEvents.map((event) => [event, hookGroup(event, dirs)]));
+export function withHooks(text: string | undefined, dirs: InstallDirs, table: HookTable): string {
+  const groups = new Map(table.events.map((event) => [event, table.groupOf(event, dirs)]));
   if (text === undefined) {
     const hooks = Object.fromEntries([...groups].map(([event, group]) => [event, [group]]));
     return `${JSON.stringify({ hooks }, null, 2)}\n`;
@@ -35,11 +49,12 @@ export function withHooks(text: string | undefined, dirs: InstallDirs): string {
   };
   let edited = dropWhere(
     text,
+    table,
     (own, index, all) =>
       !isInPlace(own) || all.findIndex((each) => each.event === own.event && isInPlace(each)) !== index,
   );
   for (const [event, group] of groups) {
-    const own = locateOwn(edited).find((found) => found.event === event);
+    const own = locateOwn(edited, table).find((found) => found.event === event);
     const root = parseJson(edited);
     const hooks = member(root, 'hooks');
     const list = member(hooks, event);
@@ -53,14 +68,14 @@ export function withHooks(text: string | undefined, dirs: InstallDirs): string {
 }
 
 /** The text without the entries of wa-sync, and without the containers that this empties and that `before` did not have. */
-export function withoutHooks(text: string, before: string | undefined): string {
-  return dropWhere(text, () => true, before);
+export function withoutHooks(text: string, before: string | undefined, table: HookTable): string {
+  return dropWhere(text, table, () => true, before);
 }
 
 /** The command lines of the entries of wa-sync; empty for a text that cannot be edited. */
-export function ownCommands(text: string | undefined): string[] {
-  if (text === undefined || settingsProblem(text) !== undefined) return [];
-  return locateOwn(text).map(({ entry }) => String(entry.command));
+export function ownCommands(text: string | undefined, table: HookTable): string[] {
+  if (text === undefined || settingsProblem(text, table) !== undefined) return [];
+  return locateOwn(text, table).map(({ entry }) => String(entry.command));
 }
 
 interface Located {
@@ -73,16 +88,16 @@ interface Located {
   matcher: unknown;
 }
 
-function locateOwn(text: string): Located[] {
+function locateOwn(text: string, table: HookTable): Located[] {
   const hooks = member(parseJson(text), 'hooks');
   return itemsOf(hooks, 'object').flatMap(({ key: event, value: list }) =>
     itemsOf(list, 'array').flatMap(({ value: group }) => {
       const given = member(group, 'matcher');
       const matcher = given && parsed(text, given);
       return itemsOf(member(group, 'hooks'), 'array').flatMap(({ value: node }) => {
-        const name = member(node, 'name')?.value;
-        if (!hooks || typeof name !== 'string' || !name.startsWith(ownNamePrefix)) return [];
-        return [{ event, node, entry: parsed(text, node) as Located['entry'], group, list, hooks, matcher }];
+        const entry = object(parsed(text, node));
+        if (!hooks || !table.isOwn(entry)) return [];
+        return [{ event, node, entry, group, list, hooks, matcher }];
       });
     }),
   );
@@ -91,12 +106,13 @@ function locateOwn(text: string): Located[] {
 // One entry at a time, because every edit moves the offsets of the rest.
 function dropWhere(
   text: string,
+  table: HookTable,
   isSurplus: (own: Located, index: number, all: Located[]) => boolean,
   before?: string,
 ): string {
   const hooksBefore = before === undefined ? undefined : member(parseJson(before), 'hooks');
   for (let edited = text; ; ) {
-    const own = locateOwn(edited).findLast(isSurplus);
+    const own = locateOwn(edited, table).findLast(isSurplus);
     if (own === undefined) return edited;
     const { event, node, group, list, hooks } = own;
     const isAlone = (item: Node) => item.parent?.children?.length === 1;

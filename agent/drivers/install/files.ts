@@ -1,5 +1,5 @@
-// Files of the installer outside of projects, in the home folder and in the data directory, where links are the user's own. What
-// an installation made stands in `<data>/hooks/installed.json`, so that the removal leaves no trace.
+// Files of an installer outside of projects, in the home folder and in the data directory, where links are the user's own. What an
+// installation made stands in `installed.json` of the agent's folder of launchers, so that the removal leaves no trace.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, realpath, rm, rmdir } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { fileUnusable, writeAtomic } from '../../fs/atomic.ts';
 import { readLinked } from '../../fs/raw-file.ts';
-import { parseJson, remove } from './install-json-text.ts';
+import { parseJson, remove } from './json-text.ts';
 
 export interface WantedFile {
   path: string;
@@ -25,14 +25,18 @@ export async function textOf(path: string): Promise<string | undefined> {
 
 /** Writes a file with its folders; a file that is as wanted stays untouched. Adds to `made` each new folder. Errors: `file_unusable`. */
 export async function ensureFile({ path, text, mode }: WantedFile, made: Set<string>): Promise<void> {
-  const dir = dirname(path);
+  await makeFolders(dirname(path), made);
+  const found = await readLinked(path, fileLimits.fileBytes);
+  if (found?.mode === mode && found.bytes.equals(Buffer.from(text))) return;
+  await writeAtomic(await behindLink(path), text, undefined, mode);
+}
+
+/** Adds to `made` each new folder. Errors: `file_unusable`. */
+export async function makeFolders(dir: string, made: Set<string>): Promise<void> {
   const topmost = await mkdir(dir, { recursive: true }).catch((cause) => {
     throw fileUnusable(dir, cause);
   });
   for (let at = dir; topmost !== undefined && at.length >= topmost.length; at = dirname(at)) made.add(at);
-  const found = await readLinked(path, fileLimits.fileBytes);
-  if (found?.mode === mode && found.bytes.equals(Buffer.from(text))) return;
-  await writeAtomic(await behindLink(path), text, undefined, mode);
 }
 
 /** Removes a file or a folder with its content. Errors: `file_unusable`. */
@@ -54,7 +58,7 @@ export async function removeFolders(dir: string, isKept: (name: string) => boole
 }
 
 /**
- * Removes what `find` names in a JSON file in which Gemini CLI remembers hooks or extensions, and the file itself when nothing
+ * Removes what `find` names in a JSON file in which a coding agent remembers hooks or extensions, and the file itself when nothing
  * else stands there. An unreadable file stays as it is. Errors: `file_unusable`.
  */
 export async function forget(path: string, find: (root: Node) => Node | undefined): Promise<void> {
@@ -72,7 +76,7 @@ export async function forget(path: string, find: (root: Node) => Node | undefine
 
 export const isEmptyObject = (text: string) => /^\s*\{\s*\}\s*$/.test(text);
 
-const behindLink = (path: string) => realpath(path).catch(() => path);
+export const behindLink = (path: string) => realpath(path).catch(() => path);
 
 /** The settings file of a project. */
 export interface ProjectRecord {
@@ -85,6 +89,7 @@ export interface ProjectRecord {
 export interface InstallRecord {
   /** Folders that an installation made. */
   made: Set<string>;
+  /** By the folder of the project, or by what else the agent keeps apart. */
   projects: Record<string, ProjectRecord>;
 }
 
@@ -92,14 +97,14 @@ export const digestOf = (text: string) => createHash('sha256').update(text).dige
 
 const format = 1;
 
-const recordFile = (dataDir: string) => join(dataDir, 'hooks', 'installed.json');
+const recordFile = (hooksDir: string) => join(hooksDir, 'installed.json');
 
 /** Larger than the settings of many projects. */
 const maxRecordBytes = 64 * 1024 * 1024;
 
 /** Empty when nothing is installed. Errors: `file_unusable`, also for a record of another form. */
-export async function readRecord(dataDir: string): Promise<InstallRecord> {
-  const path = recordFile(dataDir);
+export async function readRecord(hooksDir: string): Promise<InstallRecord> {
+  const path = recordFile(hooksDir);
   const found = await readLinked(path, maxRecordBytes);
   if (!found) return { made: new Set(), projects: {} };
   try {
@@ -114,13 +119,13 @@ export async function readRecord(dataDir: string): Promise<InstallRecord> {
   }
 }
 
-export async function writeRecord(dataDir: string, { made, projects }: InstallRecord): Promise<void> {
+export async function writeRecord(hooksDir: string, { made, projects }: InstallRecord): Promise<void> {
   const text = `${JSON.stringify({ format, made: [...made], projects }, null, 2)}\n`;
-  await ensureFile({ path: recordFile(dataDir), text, mode: 0o600 }, made);
+  await ensureFile({ path: recordFile(hooksDir), text, mode: 0o600 }, made);
 }
 
 /** Errors: `file_unusable`. */
-export const removeRecord = (dataDir: string) => removeTree(recordFile(dataDir));
+export const removeRecord = (hooksDir: string) => removeTree(recordFile(hooksDir));
 
 /** Removes the folders that are empty now, and their names from `made`. */
 export async function removeEmpty(made: Set<string>): Promise<void> {

@@ -9,7 +9,7 @@ import {
   plainJson,
   remove,
   replace,
-} from '../../../../agent/drivers/gemini/install-json-text.ts';
+} from '../../../../agent/drivers/install/json-text.ts';
 
 const at = (text: string, ...path: (string | number)[]) => findNodeAtLocation(parseJson(text), path) as Node;
 

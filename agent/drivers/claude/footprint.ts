@@ -1,0 +1,18 @@
+// What Claude Code keeps in a home and in a project. Pure.
+
+import type { Footprint } from '../driver.ts';
+
+export const footprint: Footprint = {
+  name: 'claude',
+  programs: ['claude', 'claude-cli', 'claude-code'],
+  folder: '.claude',
+  names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
+  homeFiles: ['.claude.json'],
+  beside: ['/etc/claude-code/managed-settings.json'],
+  variables: ['CLAUDE_CONFIG_DIR'],
+  leavesOut: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
+  workflows: [
+    { path: 'commands', kind: 'markdown' },
+    { path: 'skills', kind: 'skill' },
+  ],
+};

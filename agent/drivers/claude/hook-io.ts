@@ -1,0 +1,122 @@
+// Claude Code's hook payloads and answers <-> the words of the turn rules. Pure; the hook fallback bundles it.
+// Source: the recorded payloads in test/fixtures/claude-2.1.329.
+
+import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import { object, text } from '../fields.ts';
+import { tools } from './tools.ts';
+
+/** Undefined = not a payload of this event; the hook answers `{}`. */
+export function readCall(event: string, payload: unknown): HookCall | undefined {
+  const fields = object(payload);
+  const { session_id: session, transcript_path: transcript, cwd } = fields;
+  if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
+  return { agent: 'claude', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
+}
+
+function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
+  switch (event) {
+    case 'SessionStart':
+      return { type: 'sessionStart', source: text(fields.source) ?? '' };
+    case 'SessionEnd':
+      return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
+    case 'UserPromptSubmit':
+      return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
+    case 'PreToolUse': {
+      const call = readTool(fields);
+      const { question } = tools;
+      const asks = call.tool === question?.tool ? question.textOf(call.input) : undefined;
+      return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
+    }
+    case 'PermissionRequest':
+      return { type: 'permission', ...readTool(fields) };
+    case 'PostToolUse':
+      return { type: 'toolEnd', ...readTool(fields), ...inside(fields), result: resultOf(fields.tool_response) };
+    case 'PostToolUseFailure':
+      return { type: 'toolEnd', ...readTool(fields), ...inside(fields), result: text(fields.error) };
+    case 'Stop':
+      // The payload names no end: `prompt_id` is that of the whole chain.
+      return { type: 'turnEnd', answer: text(fields.last_assistant_message)?.trim() || undefined };
+    case 'StopFailure': {
+      const error = text(fields.last_assistant_message) || text(fields.error) || 'The turn failed.';
+      return { type: 'turnEnd', answer: undefined, error, last: true };
+    }
+    case 'PreCompact':
+      return fields.trigger === 'manual'
+        ? { type: 'notice', text: 'The agent compresses its context.' }
+        : { type: 'other' };
+    case 'Notification':
+      return notification(fields);
+    default:
+      return { type: 'other' };
+  }
+}
+
+/** Its permission dialogs come with PermissionRequest, and an idle prompt is no news. */
+function notification({ notification_type, message }: Record<string, unknown>): TurnEvent {
+  const what = text(message) ?? '';
+  if (notification_type !== 'elicitation_dialog' || what === '') return { type: 'other' };
+  return { type: 'dialog', dialog: { kind: 'elicitation', title: 'Claude Code', text: what } };
+}
+
+function readTool(fields: Record<string, unknown>) {
+  const tool = text(fields.tool_name) ?? '';
+  return { tool, input: object(fields.tool_input), server: tools.serverOf(tool) };
+}
+
+/** A tool of an agent that the session's agent runs. */
+function inside({ agent_id }: Record<string, unknown>): { inside?: true } {
+  return typeof agent_id === 'string' && agent_id !== '' ? { inside: true } : {};
+}
+
+/** What the model reads of a command: both streams. Of other tools it is made of fields that differ. */
+function resultOf(response: unknown): unknown {
+  const { stdout, stderr } = object(response);
+  if (typeof stdout !== 'string' || typeof stderr !== 'string') return response;
+  return [stdout, stderr].filter((each) => each !== '').join('\n');
+}
+
+const takesContext: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'PostToolUse',
+  'PostToolUseFailure',
+]);
+
+/** Each event obeys other fields and ignores or misreads the rest, so an answer has only the fields of its event. */
+export function writeAnswer(event: string, answer: TurnAnswer): object {
+  const shown = answer.notice === undefined ? {} : { systemMessage: answer.notice };
+  const ended = answer.halt === undefined ? {} : { continue: false, stopReason: answer.halt };
+  const specific = (fields: object) => ({ hookSpecificOutput: { hookEventName: event, ...fields } });
+  const { deny, halt, next, context } = answer;
+  if (event === 'PreToolUse') return { ...shown, ...ended, ...verdictOf(answer, specific) };
+  if (event === 'PermissionRequest') return decisionOf(answer, specific);
+  if (halt !== undefined) return { ...shown, ...ended };
+  if (event === 'Stop') return { ...shown, ...(next === undefined ? {} : { decision: 'block', reason: next }) };
+  const added = context !== undefined && takesContext.has(event) ? { additionalContext: context } : {};
+  if (deny !== undefined && event === 'PostToolUse') {
+    // The form of Bash's own result: the host ignores every other one.
+    const updatedToolOutput = { stdout: deny, stderr: '', interrupted: false, isImage: false };
+    return { ...shown, ...specific({ ...added, updatedToolOutput }) };
+  }
+  if (deny !== undefined && event === 'UserPromptSubmit') return { ...shown, decision: 'block', reason: deny };
+  return Object.keys(added).length === 0 ? shown : { ...shown, ...specific(added) };
+}
+
+type Specific = (fields: object) => object;
+
+/** A halted tool must not run, whatever the host makes of the end. */
+function verdictOf({ deny, halt, ask, allow, input }: TurnAnswer, specific: Specific): object {
+  const reason = deny ?? halt;
+  if (reason !== undefined) return specific({ permissionDecision: 'deny', permissionDecisionReason: reason });
+  const changed = input === undefined ? {} : { updatedInput: input };
+  if (ask) return specific({ permissionDecision: 'ask', ...changed });
+  if (allow) return specific({ permissionDecision: 'allow', ...changed });
+  return input === undefined ? {} : specific(changed);
+}
+
+function decisionOf({ deny, halt, allow, input }: TurnAnswer, specific: Specific): object {
+  const message = deny ?? halt;
+  if (message !== undefined) return specific({ decision: { behavior: 'deny', message } });
+  if (!allow) return {};
+  return specific({ decision: { behavior: 'allow', ...(input === undefined ? {} : { updatedInput: input }) } });
+}

@@ -1,0 +1,60 @@
+// The tools of Claude Code and their arguments, and whose server an MCP tool is. Pure; the hook fallback bundles it.
+
+import type { Input, Tools } from '../driver.ts';
+import { list, object, text } from '../fields.ts';
+
+export const tools: Tools = {
+  acts: {
+    Bash: 'run',
+    Write: 'write',
+    Edit: 'edit',
+    MultiEdit: 'edit',
+    NotebookEdit: 'edit',
+    Read: 'read',
+    NotebookRead: 'read',
+    LS: 'list',
+    Glob: 'list',
+    Grep: 'search',
+    WebFetch: 'address',
+    WebSearch: 'webSearch',
+    AskUserQuestion: 'ask',
+  },
+  readOnly: new Set([
+    ...['Read', 'NotebookRead', 'LS', 'Glob', 'Grep', 'WebFetch', 'WebSearch', 'AskUserQuestion', 'ToolSearch'],
+    ...['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet', 'TaskOutput', 'BashOutput', 'LSP'],
+  ]),
+  shell: 'Bash',
+  question: { tool: 'AskUserQuestion', textOf: questionsOf },
+  subAgent: 'Agent',
+  command: ({ command }) => text(command),
+  withCommand: (input, command) => ({ ...input, command }),
+  // Bash has no such argument: the shell stays where an earlier command went.
+  folder: 'cwd',
+  file: ({ file_path, notebook_path }) => text(file_path) ?? text(notebook_path),
+  edit({ file_path, old_string, new_string, replace_all }) {
+    const [file, before, after] = [text(file_path), text(old_string), text(new_string)];
+    if (file === undefined || before === undefined || after === undefined) return undefined;
+    return { file, before, after, everywhere: replace_all === true };
+  },
+  write({ file_path, content }) {
+    const [file, whole] = [text(file_path), text(content)];
+    return file === undefined || whole === undefined ? undefined : { file, content: whole };
+  },
+  shown: {
+    command: ['command', 'description'],
+    edit: ['file_path', 'old_string', 'new_string', 'replace_all'],
+    write: ['file_path', 'content'],
+  },
+  addedByHost: { AskUserQuestion: ['answers', 'annotations'] },
+  serverOf: (tool) => /^mcp__(.+?)__/.exec(tool)?.[1],
+};
+
+/** The phone shows the questions; only the terminal can answer the dialog. */
+function questionsOf({ questions }: Input): string | undefined {
+  const texts = list(questions).flatMap((each) => {
+    const { question, options } = object(each);
+    const labels = list(options).flatMap((option) => text(object(option).label) ?? []);
+    return typeof question === 'string' ? [[question, ...labels.map((label) => `- ${label}`)].join('\n')] : [];
+  });
+  return texts.length === 0 ? undefined : texts.join('\n');
+}

@@ -1,0 +1,100 @@
+// A temporary home and project for the real Codex, and its terminal. Must never read the developer's own home, key or proxy: the
+// environment is built from nothing.
+
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { hostCommand } from '../../scripts/hosts.ts';
+import { endTree, running, until } from '../gemini/processes.ts';
+import { openTui, type Tui } from '../gemini/tui.ts';
+
+export interface CodexHome {
+  home: string;
+  project: string;
+  /** The whole environment of the program; a `codex` is on its PATH. */
+  env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+export async function codexHome(modelUrl: string): Promise<CodexHome> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-codex-')));
+  const home = join(root, 'home');
+  const project = join(home, 'my project');
+  const bin = join(root, 'bin');
+  const temporary = join(root, 'tmp');
+  const settings = join(home, '.codex');
+  for (const folder of [project, bin, temporary, settings]) await mkdir(folder, { recursive: true });
+  const command = await hostCommand('codex');
+  const words = command.map((word) => `'${word}'`).join(' ');
+  await writeFile(join(bin, 'codex'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+  await writeFile(join(settings, 'config.toml'), configOf(modelUrl, project));
+  return {
+    home,
+    project,
+    env: {
+      PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
+      HOME: home,
+      TMPDIR: temporary,
+      LANG: 'C.UTF-8',
+      TERM: 'xterm-256color',
+      SCRIPTED_KEY: 'dummy',
+    },
+    async close() {
+      for (const pid of await serverPids(settings)) await endTree(pid);
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function configOf(modelUrl: string, project: string): string {
+  return `model = "gpt-5.5-codex"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "${modelUrl}"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[projects."${project}"]
+trust_level = "trusted"
+[tui]
+screen_reader_detection_done = true
+`;
+}
+
+/** The server that all terminals of a home share outlives them, and so does the process that updates it. */
+async function serverPids(settings: string): Promise<number[]> {
+  const names = ['daemon-updater.pid', 'daemon.pid'];
+  const found = await Promise.all(
+    names.map((name) =>
+      readFile(join(settings, 'app-server-daemon', name), 'utf8').then(
+        (text) => [Number(JSON.parse(text).pid)],
+        () => [],
+      ),
+    ),
+  );
+  return running(found.flat());
+}
+
+/** Opens a terminal; the person trusts the hooks when Codex asks. */
+export async function openCodex(home: CodexHome, args: readonly string[] = []): Promise<Tui> {
+  const command = [...(await hostCommand('codex')), '-m', 'gpt-5.5-codex', ...args];
+  const config = () => readFile(join(home.home, '.codex', 'config.toml'), 'utf8');
+  const isTrusted = (await config()).includes('trusted_hash');
+  // The prompt is there before Codex has looked at the hooks.
+  const tui = await openTui(home, { command, ready: isTrusted ? 'Ask Codex' : 'Trust all and continue' });
+  try {
+    if (!isTrusted) {
+      await tui.key('2');
+      if (!(await until(async () => (await config()).includes('trusted_hash'), 3_000))) await tui.key('Enter');
+      await until(async () => !(await tui.screen()).includes('Hooks need review'), 10_000);
+    }
+    await tui.waitForScreen('Ask Codex');
+    return tui;
+  } catch (error) {
+    await tui.close();
+    throw error;
+  }
+}
