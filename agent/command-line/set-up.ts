@@ -26,7 +26,7 @@ export function addSetupGroup(program: Command, context: CommandContext): void {
     .command('hooks')
     .description('install, remove or list the hooks in a coding agent')
     .addArgument(new Argument('<action>', 'what to do with the hooks').choices(['install', 'uninstall', 'list']))
-    .option('--agent <name>', `which coding agent: ${agents.join(', ')}`, agents[0])
+    .option('--agent <name>', `which coding agent: ${agents.join(', ')} or all`, agents[0])
     .addOption(
       new Option(
         '--scope <scope>',

@@ -317,7 +317,7 @@ describe('the order of the ways', () => {
   });
 
   it('is the one of the design, and a way that reaches none leaves it to the next', async () => {
-    expect(routeOrder).toEqual(['held', 'owned', 'nudge', 'lease']);
+    expect(routeOrder).toEqual(['held', 'owned', 'queue', 'nudge', 'lease']);
     expect(await routesOf([route('lease'), route('nudge'), route('held')]).reach()).toBe(false);
     expect(tried).toEqual(['held', 'nudge', 'lease']);
   });

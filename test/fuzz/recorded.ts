@@ -31,5 +31,10 @@ function parse(text: string): unknown {
 /** Updates of Telegram; the chats and users in them are those of the recording. */
 export const recordedUpdates = readAll(`${fixtures}telegram/updates`);
 
-/** Payloads of hooks; the name begins with the event. */
-export const recordedHooks = readAll(`${fixtures}gemini-0.61.0/hooks`).filter(({ name }) => name !== 'env');
+/** Payloads of an agent's hooks; the name begins with the event. */
+export function recordedHooksOf(agent: string): Recorded[] {
+  const [folder] = readdirSync(fixtures).filter((name) => name.startsWith(`${agent}-`));
+  return readAll(`${fixtures}${folder}/hooks`).filter(({ name }) => name !== 'env');
+}
+
+export const recordedHooks = recordedHooksOf('gemini');
