@@ -6,7 +6,7 @@ import { answerId } from '../../agent/mailbox/signing.ts';
 import { recordedHooksOf } from '../fuzz/recorded.ts';
 
 /** Ends that their payload names, where it does not name all of them. */
-const named: Readonly<Record<string, number>> = { claude: 0 };
+const named: Readonly<Record<string, number>> = { claude: 0, codex: 1 };
 
 describe.each(allDrivers())('the end of a turn of $name', ({ name: tool, events, readCall }) => {
   const ends = Object.keys(events).filter((event) => events[event] === 'turnEnd');

@@ -117,7 +117,7 @@ describe('the webhook', () => {
         status: 500,
         body: { error: { code: 'storage_version', hint: expect.stringContaining('wrangler delete') } },
       });
-      await relay.sql("UPDATE meta SET value = '4' WHERE key = 'version'");
+      await relay.sql("UPDATE meta SET value = '5' WHERE key = 'version'");
       await relay.evict('close');
       expect((await relay.webhook(own('now'))).status).toBe(200);
     },
