@@ -225,6 +225,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
+  const texts = () => phoneTexts(project);
   const controls = createOwnerControls({
     project,
     journal,
@@ -233,7 +234,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     steering: turns.steering,
     orders: owned,
     owned: createOwnedCommands({
-      desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession }),
+      desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession, texts }),
+      texts,
       details,
       refusalOf: guard.refusalOf,
       redact: deps.redact,
@@ -247,6 +249,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
         place: sessionsPlace,
         dir: binding.dir,
         redact: deps.redact,
+        texts: texts(),
         clock,
       }),
     clock,

@@ -10,6 +10,7 @@ import { createTurnDetails } from '../../../agent/phone/turn-details.ts';
 import { type Typesetter, typesetHere } from '../../../agent/relay/render.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
 
 const redactor = createRedactor({
@@ -290,6 +291,7 @@ describe('the details of an owned turn', () => {
     files.length = 0;
     return createTurnDetails({
       typesetter,
+      texts: () => textsIn('en').owned,
       changes: async (diffs) => diffs.map(({ path, after }) => `${path}\n+ ${redact(after)}`).join('\n'),
       async keepText(name, text) {
         files.push({ name, text });
