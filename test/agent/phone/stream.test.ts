@@ -236,8 +236,8 @@ describe('what is kept of a stream', () => {
         type: 'tool',
         tool: { id: `${index}`, kind: 'x'.repeat(9_000), title: 'y'.repeat(9_000), state: 'running' },
       });
-    expect(view.lines().running?.length).toBeLessThan(9_000);
-    expect(view.lines().running).toContain('(and 49 more)');
+    expect(view.lines(textsIn('en').owned).running?.length).toBeLessThan(9_000);
+    expect(view.lines(textsIn('en').owned).running).toContain('(and 49 more)');
   });
 
   it('is looked through again only where a secret may still be open, and gives the same text', async () => {
