@@ -182,9 +182,9 @@ const rooms: readonly Room[] = [
     why: 'the only file that loads the SDK',
   },
   {
-    files: 'agent/owned/{costs,owned}.ts',
+    files: 'agent/owned/owned.ts',
     may: [],
-    why: 'words between an owned session and the rest, and for people',
+    why: 'words between an owned session and the rest',
   },
   { files: 'agent/fs/*', may: ['protocol/*', 'node', 'agent/*'], why: 'the disk, and no word of what it holds' },
   { files: 'agent/fs/json-line.ts', may: ['jsonc-parser'], why: 'the line of a mistake, for the daemon alone' },

@@ -5,10 +5,10 @@ import { nearShare } from '../../protocol/free-plan.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
 import { receiptStates } from '../../protocol/receipts.ts';
 import type { StatusAnswer } from '../../protocol/relay-api.ts';
+import { span } from '../../protocol/span.ts';
 import type { DaemonStatus, OwnedStatus, ProjectStatus } from '../daemon-status.ts';
 import type { SessionUsage } from '../drivers/session-file.ts';
 import type { Line } from '../screen.ts';
-import { span } from '../span.ts';
 
 export interface StatusView {
   now: number;

@@ -6,7 +6,7 @@ import { mailboxFolder } from '../../protocol/files.ts';
 import type { Shows } from '../approvals/question/question.ts';
 import type { Binding, Config } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
-import { maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
+import { languageOf, maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { createInbox } from '../mailbox/inbox.ts';
 import type { OpenMailbox } from '../mailbox/open.ts';
@@ -135,7 +135,8 @@ export function createMail(parts: MailParts, deps: MailDeps) {
 
   const details = createTurnDetails({
     typesetter,
-    changes: deps.shows.diff,
+    texts: () => phoneTexts(project).owned,
+    changes: (diffs) => deps.shows.diff(diffs, languageOf(project)),
     keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
   });
   const progress = createProgress({

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { promisify } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { Config } from '../config.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import { type AcpRow, acpRows } from '../owned/acp/agents.ts';
@@ -18,6 +19,8 @@ export interface OwnedDeskOptions {
   /** Of the project. */
   dir: string;
   session(): OpenSession | undefined;
+  /** In the language of the phone. */
+  texts(): Texts;
   env?: NodeJS.ProcessEnv;
 }
 
@@ -25,7 +28,7 @@ const run = promisify(execFile);
 const commandMs = 20_000;
 const maxOutput = 64 * 1024;
 
-export function createOwnedDesk({ config, dir, session, env = process.env }: OwnedDeskOptions): OwnedDesk {
+export function createOwnedDesk({ config, dir, session, texts, env = process.env }: OwnedDeskOptions): OwnedDesk {
   const options = { cwd: dir, env: withoutSecrets(env), timeout: commandMs, maxBuffer: maxOutput };
   const rows = () => acpRows(config.agentCommands);
 
@@ -40,12 +43,12 @@ export function createOwnedDesk({ config, dir, session, env = process.env }: Own
   async function versionOf(row: AcpRow): Promise<string | undefined> {
     const program = await programOf(row);
     if (program === undefined) return undefined;
-    if (config.agentCommands[row.name]) return 'a command of config.json';
+    if (config.agentCommands[row.name]) return texts().owned.picks.ofConfig;
     const said = await run(program, ['--version'], options).then(
       ({ stdout }) => stdout,
       () => '',
     );
-    return /\d{1,6}\.\d{1,6}\.\d{1,6}[\w.-]{0,32}/.exec(said)?.[0] ?? 'installed';
+    return /\d{1,6}\.\d{1,6}\.\d{1,6}[\w.-]{0,32}/.exec(said)?.[0] ?? texts().owned.picks.installed;
   }
 
   const switches = (agent: string) => workstationOf(agent)?.skillArgs;
@@ -59,7 +62,7 @@ export function createOwnedDesk({ config, dir, session, env = process.env }: Own
           title: row.title,
           version: await versionOf(row),
           hooks: workstationOf(row.name) !== undefined,
-          owned: costOf(row.name),
+          owned: costOf(row.name, texts().owned),
         })),
       ),
     skills: () => listSkills({ project: dir, home: homedir() }),

@@ -238,6 +238,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     log,
   });
 
+  const texts = () => phoneTexts(project);
   const controls = createOwnerControls({
     project,
     journal,
@@ -246,7 +247,8 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     steering: turns.steering,
     orders: owned,
     owned: createOwnedCommands({
-      desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession }),
+      desk: createOwnedDesk({ config, dir: binding.dir, session: owned.openSession, texts }),
+      texts,
       details,
       refusalOf: guard.refusalOf,
       redact: deps.redact,
@@ -260,6 +262,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
         place: sessionsPlace,
         dir: binding.dir,
         redact: deps.redact,
+        texts: texts(),
         clock,
       }),
     clock,

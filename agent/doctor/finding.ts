@@ -1,6 +1,6 @@
 // What a check finds: state, evidence, and the command or the step that repairs it. Pure.
 
-import { span } from '../span.ts';
+import { span } from '../../protocol/span.ts';
 
 export type State = 'ok' | 'warn' | 'fail' | 'skipped';
 

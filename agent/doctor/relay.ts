@@ -3,7 +3,7 @@
 import { nearShare, restOfDayMs } from '../../protocol/free-plan.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { MailboxStatus } from '../../protocol/relay-api.ts';
-import { span } from '../span.ts';
+import { span } from '../../protocol/span.ts';
 import type { Check } from './check.ts';
 import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { isLocal, said, type World } from './world.ts';

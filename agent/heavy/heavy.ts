@@ -74,11 +74,11 @@ export function createHeavy({ redaction, redactor, deadlinesMs = usualDeadlinesM
         const unchecked = { text: answers.unhidden(text.length), places: 1 };
         return (await run(judging, { kind: 'hidden', input: text }, text.length)) ?? unchecked;
       },
-      async diff(diffs) {
+      async diff(diffs, language) {
         const chars = charsOf(diffs);
         return (
-          (await run(typesetting, { kind: 'diff', input: diffs }, chars)) ??
-          notChecked({ length: chars }, { language: 'en' })
+          (await run(typesetting, { kind: 'diff', input: { diffs, language } }, chars)) ??
+          notChecked({ length: chars }, { language })
         );
       },
     } satisfies Shows,

@@ -27,7 +27,8 @@ export function jobsWith(redactor: Redactor) {
     judged: (task: JudgeTask) => judgeHere(task, secretsIn),
     shown: async (question: QuestionOptions) => questionPart(question, hide),
     hidden: async (text: string) => hide(text),
-    diff: async (diffs: readonly ToolDiff[]) => wholeDiff(diffs, hide),
+    diff: async ({ diffs, language }: { diffs: readonly ToolDiff[]; language: Language }) =>
+      wholeDiff(diffs, hide, language),
   };
 }
 

@@ -3,12 +3,12 @@
 
 import { WaError } from '../../protocol/errors.ts';
 import { oneLine } from '../../protocol/lines.ts';
+import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Turns } from '../session/types.ts';
-import { span } from '../span.ts';
 import type { OwnedSessions } from './sessions.ts';
-import { openInTerminal, resuming, shortId, starting, words } from './words.ts';
+import { shortId } from './short-id.ts';
 
 export interface KnownSession {
   agent: string;
@@ -45,12 +45,16 @@ const maxListed = 9;
 const titleChars = 60;
 const maxPromptChars = 16_000;
 
+/** Of the command line. */
+const english = textsIn('en').owned.sessions;
+
 export function createOrders(options: OrdersOptions) {
   const { project, sessions, turns, clock } = options;
   const p = project.key;
+  const texts = () => phoneTexts(project).owned.sessions;
 
   /** Why no other session may have the messages now; undefined = one may. */
-  function obstacle(): string | undefined {
+  function obstacle(words: Words): string | undefined {
     const { busy, owned } = turns.status();
     if (!busy && !sessions.isBusy()) return undefined;
     return owned ? words.busyOwned : words.busyTerminal;
@@ -97,21 +101,21 @@ export function createOrders(options: OrdersOptions) {
     const titles = new Map((await options.agents()).map(({ name, title }) => [name, title]));
     const lines = all.slice(0, maxListed).map(({ agent, id, title, updatedAt }, index) => {
       const about = title ? oneLine(title, titleChars) : shortId(id);
-      const age = updatedAt === undefined ? '' : `, ${span(Math.max(0, clock() - updatedAt))} ago`;
+      const age = updatedAt === undefined ? '' : `, ${phoneTexts(project).owned.ago(Math.max(0, clock() - updatedAt))}`;
       return `${index + 1}. ${about} (${titles.get(agent) ?? agent}, ${shortId(id)}${age})`;
     });
-    return [lead, ...lines, 'Send /resume and a number, an id, or words of the title.'].join('\n');
+    return [lead, ...lines, texts().howToResume].join('\n');
   }
 
-  async function open(found: KnownSession, along: readonly ProjectRecord[], isTold: boolean, order?: RunOrder) {
+  async function open(found: KnownSession, along: readonly ProjectRecord[], words: Words, order?: RunOrder) {
     const pid = options.terminalOf(found.id);
-    if (pid !== undefined) return openInTerminal(found.id, pid);
+    if (pid !== undefined) return words.openInTerminal(shortId(found.id), pid);
     const { owned } = project;
     const before = owned?.session === found.id ? { mode: owned.mode, model: owned.model } : {};
     const mode = order?.mode ?? before.mode;
     const model = order?.model ?? before.model;
-    await sessions.open({ agent: found.agent, session: found.id, mode, model, isTold }, along);
-    return resuming(await titleOf(found.agent), found.id);
+    await sessions.open({ agent: found.agent, session: found.id, mode, model, isTold: true }, along);
+    return words.resuming(await titleOf(found.agent), shortId(found.id));
   }
 
   /** Errors of the agent's name as a text. */
@@ -131,7 +135,7 @@ export function createOrders(options: OrdersOptions) {
     /** `/new [agent] [text]` */
     new: (id: string, args: string): Promise<string> =>
       said(async () => {
-        const why = obstacle();
+        const why = obstacle(texts());
         if (why !== undefined) return why;
         const [first = ''] = args.trim().split(/\s+/);
         const isNamed = (await options.agents()).some(({ name }) => name === first.toLowerCase());
@@ -141,37 +145,37 @@ export function createOrders(options: OrdersOptions) {
         const isOther = isTerminalBound();
         const wish = { agent: name, session: undefined, mode: undefined, model: undefined, isTold: text === '' };
         await sessions.open(wish, [...prompted, spent(id)]);
-        return starting(title, isOther);
+        return starting(title, isOther, texts());
       }),
     /** `/resume [latest|number|id|words]` */
     resume: (id: string, args: string): Promise<string> =>
       said(async () => {
         const all = await options.list();
         const wanted = args.trim();
-        if (all.length === 0) return 'No session of this project is known yet. /new starts one.';
-        if (wanted === '') return listed(all, 'Sessions of this project:');
+        if (all.length === 0) return texts().noneKnown;
+        if (wanted === '') return listed(all, texts().all);
         const [found, ...others] = choose(all, wanted);
-        if (!found) return listed(all, `No session fits "${oneLine(wanted, titleChars)}".`);
-        if (others.length > 0) return listed([found, ...others], 'Several sessions fit:');
-        if (sessions.current()?.session.id === found.id) return `Session ${shortId(found.id)} is the one that is open.`;
-        return obstacle() ?? open(found, [spent(id)], true);
+        if (!found) return listed(all, texts().noneFits(oneLine(wanted, titleChars)));
+        if (others.length > 0) return listed([found, ...others], texts().severalFit);
+        if (sessions.current()?.session.id === found.id) return texts().isOpen(shortId(found.id));
+        return obstacle(texts()) ?? open(found, [spent(id)], texts());
       }),
     /** `/cancel` */
     async cancel(): Promise<string> {
       const { owned, session, busy } = turns.status();
-      if (!owned) return session !== null && busy ? words.terminalRoute : words.nothingToCancel;
-      return sessions.cancel() ?? words.nothingToCancel;
+      if (!owned) return session !== null && busy ? texts().terminalRoute : texts().nothingToCancel;
+      return sessions.cancel() ?? texts().nothingToCancel;
     },
     /** `/end` */
     async end(): Promise<string> {
-      if (!project.owned?.open) return words.noneOwned;
-      if (sessions.isBusy()) return words.busyOwned;
+      if (!project.owned?.open) return texts().noneOwned;
+      if (sessions.isBusy()) return texts().busyOwned;
       await sessions.release();
-      return words.endedNow;
+      return texts().endedNow;
     },
     /** `wa-sync run`. Errors: `conflict` while a turn runs or the session is open in a terminal, `not_found`. */
     async run(order: RunOrder): Promise<string> {
-      const why = obstacle();
+      const why = obstacle(english);
       if (why !== undefined)
         throw new WaError('conflict', why, { hint: 'Wait for the end of the turn, or `wa-sync stop`.' });
       if (order.session === undefined) {
@@ -179,7 +183,7 @@ export function createOrders(options: OrdersOptions) {
         const isOther = isTerminalBound();
         const { mode, model } = order;
         await sessions.open({ agent: name, session: undefined, mode, model, isTold: true });
-        return starting(title, isOther);
+        return starting(title, isOther, english);
       }
       const all = await options.list();
       const fits = (each: KnownSession) => order.agent === undefined || each.agent === order.agent;
@@ -196,7 +200,7 @@ export function createOrders(options: OrdersOptions) {
         throw new WaError('conflict', `session ${shortId(found.id)} is open in a terminal (process ${pid})`, {
           hint: 'End it there first: two programs must not write to one session.',
         });
-      return open(found, [], true, order);
+      return open(found, [], english, order);
     },
     /** `wa-sync attach`: lets go of the session, and names the command that opens it. Errors: `not_found`, `conflict`. */
     async attach(): Promise<{ agent: string; session: string; command: readonly string[] }> {
@@ -219,4 +223,11 @@ export function createOrders(options: OrdersOptions) {
       return { agent: owned.agent, session, command };
     },
   };
+}
+
+type Words = Texts['owned']['sessions'];
+
+/** `isOther` = a terminal has had the messages. */
+function starting(title: string, isOther: boolean, words: Words): string {
+  return isOther ? words.startingElsewhere(title) : words.starting(title);
 }

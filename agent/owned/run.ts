@@ -1,6 +1,7 @@
 // One open session of an agent, as a host of the turn rules: what a hook would say, it says; what a held hook is answered with is
 // its next prompt. One prompt runs at a time. Ends when the process ends, or when the messages go elsewhere.
 
+import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import type { Log } from '../log.ts';
 import type { HookHost, Turns } from '../session/types.ts';
@@ -18,7 +19,6 @@ import type {
   QuestionAnswer,
   SessionHandlers,
 } from './owned.ts';
-import { words } from './words.ts';
 
 /** What of a session the phone sees and answers. */
 export interface OwnedPhone {
@@ -54,6 +54,8 @@ export interface RunOptions {
   turns: Pick<Turns, 'handle' | 'status'>;
   guard: Gatekeeper;
   phone: OwnedPhone;
+  /** In the language of the phone. */
+  texts(): Texts['owned']['sessions'];
   /** The text of a prompt with the files that it names, as far as the agent takes them. */
   partsOf(text: string, can: OwnedProcess['can']): Promise<readonly PromptPart[]>;
   /** Before the first prompt counts as given. */
@@ -93,7 +95,7 @@ const againMs = 2_000;
 const cancelWithinMs = 10_000;
 
 export function createOwnedRun(options: RunOptions) {
-  const { agent, cwd, process, turns, guard, phone, clock, log } = options;
+  const { agent, cwd, process, turns, guard, phone, texts, clock, log } = options;
   let session: OwnedSession | undefined;
   let prompt: Prompt | undefined;
   let prompts = 0;
@@ -190,7 +192,7 @@ export function createOwnedRun(options: RunOptions) {
     if (running.endsProcess && !isOver) await process.close();
     const run = `${options.id}-${prompts}`;
     const answer = end.type === 'answered' ? running.answer.said() : undefined;
-    const byItself = end.type === 'cancelled' && !running.cancelled ? words.endedByAgent : undefined;
+    const byItself = end.type === 'cancelled' && !running.cancelled ? texts().endedByAgent : undefined;
     const error = running.error ?? (end.type === 'failed' && !running.cancelled ? end.error : byItself);
     const isCancelled = error === undefined && running.cancelled;
     const ended: TurnEvent = {
@@ -226,7 +228,7 @@ export function createOwnedRun(options: RunOptions) {
     // Requests to the model are counted where hooks are: here the end of a tool comes before each further one.
     void guard.admit(callOf({ type: 'modelRequest', texts: [] })).then((refused) => {
       if (refused === undefined || prompt !== running || running.cancelled) return;
-      running.error = words.budget;
+      running.error = texts().budget;
       cancel();
     });
   }
@@ -277,7 +279,7 @@ export function createOwnedRun(options: RunOptions) {
     running.endsProcess ||= runsOn && !process.can.cancelStopsTool;
     if (!isTold) phone.cancelled(session.id);
     if (!isTold && running.isSent) void obey(running, session);
-    return running.endsProcess ? words.cancelledWithCommand : words.cancelled;
+    return texts()[running.endsProcess ? 'cancelledWithCommand' : 'cancelled'];
   }
 
   async function obey(running: Prompt, open: OwnedSession): Promise<void> {

@@ -6,13 +6,13 @@ import { WaError } from '../../protocol/errors.ts';
 import type { HookCall, TurnEvent } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OwnedRecord, ProjectRecord } from '../journal/records.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import { withoutSecrets } from '../process.ts';
 import type { Turns } from '../session/types.ts';
 import { birthOf, endLeftover, isOf, ownedVariable } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
-import { notStarted, ready, takenByTerminal, words } from './words.ts';
+import { shortId } from './short-id.ts';
 
 export interface OwnedSessionsOptions extends Pick<RunOptions, 'guard' | 'phone' | 'partsOf' | 'clock' | 'log'> {
   project: ProjectState;
@@ -50,6 +50,7 @@ const finalCodes = new Set(['not_found', 'agent_login', 'bad_config', 'needs_nod
 export function createOwnedSessions(options: OwnedSessionsOptions) {
   const { project, journal, dir, turns, clock, log } = options;
   const p = project.key;
+  const texts = () => phoneTexts(project).owned.sessions;
   let open: Open | undefined;
   /** Ends the keeper of the session before; the next one waits for it. */
   let keeper: { stop: AbortController; ended: Promise<void> } | undefined;
@@ -92,7 +93,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       await change({ child: { id, pid: process.pid, started: await birthOf(process.pid) } });
       const run = createOwnedRun({
         ...options,
-        ...{ agent: owned.agent, cwd: dir, id, process },
+        ...{ agent: owned.agent, cwd: dir, id, process, texts },
         onUsed: async () => {
           if (isWanted() && !project.owned?.used) await change({ used: true });
         },
@@ -130,7 +131,11 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       if (!opened) return;
       open = opened;
       log('info', 'owned session open', { project: p, agent, session: opened.session.id, pid: opened.process.pid });
-      if (isTold) await tell(`owned_${project.owned?.child?.id}`, ready(options.titleOf(agent), opened.session.id));
+      if (isTold)
+        await tell(
+          `owned_${project.owned?.child?.id}`,
+          texts().ready(options.titleOf(agent), shortId(opened.session.id)),
+        );
       isTold = false;
       const openedAt = clock();
       const end = await opened.run.live(opened.session, { why, isNew });
@@ -141,12 +146,12 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         await change({ open: false });
         return;
       }
-      why = words.died;
+      why = texts().died;
       // One that ends as soon as it is there ends again.
       failures = clock() - openedAt < shortMs ? failures + 1 : 0;
       const limit = pausesMs[failures - 1];
       if (failures > 0 && !signal.aborted) {
-        if (limit === undefined && !(await isTriedAgain(agent, new Error(words.endsAtOnce), failures))) return;
+        if (limit === undefined && !(await isTriedAgain(agent, new Error(texts().endsAtOnce), failures))) return;
         await pause(limit ?? 0, signal);
       }
     }
@@ -159,10 +164,13 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     const text = (cause as Error).message;
     log('warn', 'owned session not opened', { project: p, agent, error: text, failures });
     if (failures === 1 || isFinal)
-      await tell(`notOpened_${clock()}`, notStarted(options.titleOf(agent), text + hint, isFinal));
+      await tell(
+        `notOpened_${clock()}`,
+        texts()[isFinal ? 'notOpened' : 'notOpenedYet'](options.titleOf(agent), text + hint),
+      );
     if (!isFinal) return true;
     await change({ open: false });
-    await close(undefined, words.ended);
+    await close(undefined, texts().ended);
     return false;
   }
 
@@ -196,12 +204,12 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         const ended = await endLeftover(owned.child);
         if (ended > 0) log('warn', 'process of an owned session ended', { project: p, processes: ended });
       }
-      if (owned?.open) begin({ isTold: false, why: words.daemonEnded });
-      else await close(undefined, words.ended);
+      if (owned?.open) begin({ isTold: false, why: texts().daemonEnded });
+      else await close(undefined, texts().ended);
     },
     /** Opens a session in place of the one that has the messages now. `along` is journalled with it. Must not be called while a turn runs. */
     async open({ agent, session, mode, model, isTold }: Wish, along: readonly ProjectRecord[] = []): Promise<void> {
-      await end(words.ended);
+      await end(texts().ended);
       const used = session !== undefined;
       const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
       await journal.append([{ t: 'owned', p, at: clock(), owned }, ...along]);
@@ -211,7 +219,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       if (!isStopped) begin({ isTold, why: undefined });
     },
     /** The session stays as it is, and nothing of wa-sync writes to it any more. */
-    async release(reason: string = words.ended): Promise<void> {
+    async release(reason: string = texts().ended): Promise<void> {
       await change({ open: false });
       await end(reason);
     },
@@ -219,8 +227,8 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     async openedElsewhere(session: string): Promise<void> {
       if (!project.owned?.open || project.owned.session !== session) return;
       await change({ open: false });
-      await end(words.ended);
-      await tell(`elsewhere_${session}_${clock()}`, takenByTerminal(session));
+      await end(texts().ended);
+      await tell(`elsewhere_${session}_${clock()}`, texts().takenByTerminal(shortId(session)));
     },
     /** A hook of the session's own process: everything that it would say is said here. */
     isOwn: (pid: number): boolean => project.owned?.child !== undefined && isOf(project.owned.child, pid),
@@ -241,7 +249,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     },
     async stop(): Promise<void> {
       isStopped = true;
-      await end(words.stopped);
+      await end(texts().stopped);
     },
   };
 }

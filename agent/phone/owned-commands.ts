@@ -6,6 +6,7 @@ import type { DaemonCommand } from '../../protocol/commands.ts';
 import { WaError } from '../../protocol/errors.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { AgentCommand, Choices, OwnedSession } from '../owned/owned.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { visibleLine } from '../visible.ts';
@@ -63,6 +64,7 @@ export interface OwnedCommandsOptions {
   /** Why this user's answer does not count; undefined = it does. */
   refusalOf(userId: string): Promise<string | undefined>;
   redact(text: string): string;
+  texts(): Texts;
 }
 
 export type OwnedCommands = ReturnType<typeof createOwnedCommands>;
@@ -78,23 +80,25 @@ const aboutChars = 120;
 const saidChars = 1_500;
 const buttonsInRow = 2;
 
-export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedCommandsOptions) {
+export function createOwnedCommands({ desk, details, refusalOf, redact, texts }: OwnedCommandsOptions) {
+  const said = () => texts().owned.picks;
+
   /** Words of an agent: without secrets, on one line, and nothing in them is invisible. */
   const shown = (text: string, chars: number) => oneLine(visibleLine(redact(text)), chars);
 
   function list(open: OpenSession, kind: Kind, lead = ''): Answer {
     const choices = choicesOf(open, kind);
-    if (choices.all.length === 0)
-      return { text: `${shown(open.title, nameChars)} offers no choice of ${words[kind]}.` };
+    const words = said();
+    if (choices.all.length === 0) return { text: words.noChoice[kind](shown(open.title, nameChars)) };
     const listed = choices.all.slice(0, maxListed);
     const lines = listed.map(({ id, name, description }, index) => {
       const about = description ? `: ${shown(description, aboutChars)}` : '';
       const less = kind === 'mode' && asksLess(id) ? '⚠ ' : '';
-      return `${index + 1}. ${less}${shown(name, nameChars)}${id === choices.current ? ' (now)' : ''}${about}`;
+      return `${index + 1}. ${less}${shown(name, nameChars)}${id === choices.current ? words.now : ''}${about}`;
     });
-    const more = choices.all.length > listed.length ? [`… and ${choices.all.length - listed.length} more.`] : [];
-    const legend = kind === 'mode' && listed.some(({ id }) => asksLess(id)) ? [lessLegend] : [];
-    const head = `${words[kind]} of this session of ${shown(open.title, nameChars)}:`;
+    const more = choices.all.length > listed.length ? [words.more(choices.all.length - listed.length)] : [];
+    const legend = kind === 'mode' && listed.some(({ id }) => asksLess(id)) ? [words.less] : [];
+    const head = words.head[kind](shown(open.title, nameChars));
     const buttons = listed
       .filter(({ id }) => id !== choices.current)
       .map(({ id, name }) => ({
@@ -103,24 +107,25 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
         once: true as const,
       }));
     return {
-      text: [lead, head, ...lines, ...more, ...legend, `Tap one, or send /${kind} NUMBER.`].filter(Boolean).join('\n'),
+      text: [lead, head, ...lines, ...more, ...legend, words.tapOne(`/${kind}`)].filter(Boolean).join('\n'),
       buttons: rowsOf(buttons),
     };
   }
 
   async function choose(open: OpenSession, kind: Kind, id: string, isSure: boolean): Promise<Answer> {
     const choice = choicesOf(open, kind).all.find((each) => each.id === id);
-    if (!choice) return { text: `${shown(open.title, nameChars)} no longer offers this. /${kind} lists what it does.` };
+    const words = said();
+    if (!choice) return { text: words.noLonger(shown(open.title, nameChars), `/${kind}`) };
     const name = shown(choice.name, nameChars);
-    if (choicesOf(open, kind).current === id) return { text: `${words[kind]}: ${name} already.` };
+    if (choicesOf(open, kind).current === id) return { text: words.already(words.kinds[kind], name) };
     if (kind === 'mode' && !isSure && asksLess(id)) {
       const about = choice.description ? `\n${shown(choice.description, aboutChars)}` : '';
       return {
-        text: `⚠ ${name} may let tools run without asking you.${about}\nTap to switch; nothing has changed yet.`,
+        text: words.sure(name, about),
         buttons: [
           [
             {
-              label: `Yes: ${name}`.slice(0, 64),
+              label: words.yes(name).slice(0, 64),
               action: actionOf('mode', open, id, true),
               style: 'danger',
               once: true,
@@ -133,41 +138,38 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
       await (kind === 'mode' ? open.session.setMode(id) : open.session.setModel(id));
       await open.chosen(kind === 'mode' ? { mode: id } : { model: id });
     } catch (cause) {
-      return { text: `Not changed: ${shown(messageOf(cause), saidChars)}` };
+      return { text: said().notChanged(shown(messageOf(cause), saidChars)) };
     }
-    return { text: `${words[kind]}: ${name}, from the next step of the agent on.` };
+    return { text: words.changed(words.kinds[kind], name) };
   }
 
   async function pick(kind: Kind, args: string): Promise<Answer> {
     const open = desk.session();
-    if (!open) return { text: elsewhere[kind] };
+    if (!open) return { text: said().elsewhere[kind] };
     const typed = args.trim();
     if (typed === '') return list(open, kind);
     const { all } = choicesOf(open, kind);
     const found = findChoice(all, typed);
     if (found.length === 1 && found[0]) return choose(open, kind, found[0].id, false);
     const what = shown(typed, nameChars);
-    return list(open, kind, found.length === 0 ? `No "${what}" here.` : `"${what}" may be several of these.`);
+    return list(open, kind, found.length === 0 ? said().none(what) : said().several(what));
   }
 
   async function agents(): Promise<Answer> {
     const all = await desk.agents();
     const open = desk.session();
+    const words = said();
     const blocks = all.map(({ name, title, version, hooks, owned }) => {
       const lines = [
-        `${shown(title, nameChars)} (${shown(name, nameChars)}): ${version === undefined ? 'not installed' : shown(version, nameChars)}`,
+        `${shown(title, nameChars)} (${shown(name, nameChars)}): ${version === undefined ? words.notInstalled : shown(version, nameChars)}`,
       ];
-      lines.push(
-        `In your terminal: ${hooks ? 'by its hooks, which `wa-sync hooks list` shows.' : 'wa-sync has no hooks for it.'}`,
-      );
-      if (owned) lines.push(`From here, /new ${shown(name, nameChars)}: ${owned.needs} ${owned.cost}`);
-      else lines.push('From here: not possible.');
+      lines.push(hooks ? words.hooks : words.noHooks);
+      if (owned) lines.push(words.fromHere(shown(name, nameChars), owned.needs, owned.cost));
+      else lines.push(words.notFromHere);
       return lines.join('\n');
     });
-    const now = open
-      ? [`This project now has a session of ${shown(open.title, nameChars)} that was begun from here.`]
-      : [];
-    return { text: [hooksFirst, ...now, ...blocks].join('\n\n') };
+    const now = open ? [words.openNow(shown(open.title, nameChars))] : [];
+    return { text: [words.hooksFirst, ...now, ...blocks].join('\n\n') };
   }
 
   async function skills(args: string): Promise<Answer> {
@@ -175,15 +177,15 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     const open = desk.session();
     if (verb === '') return { text: await listSkills(open) };
     if ((verb !== 'enable' && verb !== 'disable') || !/^\w[\w.:-]{0,63}$/.test(skill) || rest.length > 0) {
-      return { text: 'Write /skills, /skills enable NAME or /skills disable NAME.' };
+      return { text: said().skillForms };
     }
     const agent = await skillAgent(open);
-    if (agent === undefined) return { text: noSwitch };
+    if (agent === undefined) return { text: said().noSwitch };
     try {
-      const said = shown(await desk.switchSkill(agent, skill, verb === 'enable'), saidChars);
-      return { text: `${said || 'Done.'}\nA session that runs reads it when it starts anew.` };
+      const answer = shown(await desk.switchSkill(agent, skill, verb === 'enable'), saidChars);
+      return { text: said().switched(answer) };
     } catch (cause) {
-      return { text: `Not changed: ${shown(messageOf(cause), saidChars)}` };
+      return { text: said().notChanged(shown(messageOf(cause), saidChars)) };
     }
   }
 
@@ -194,6 +196,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
   }
 
   async function listSkills(open: OpenSession | undefined): Promise<string> {
+    const words = said();
     const commands = open?.session.commands() ?? [];
     const found = await desk.skills();
     const named = new Set(commands.map(({ name }) => name));
@@ -203,15 +206,14 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
       .slice(0, maxListed)
       .map(({ name, source }) => `/${shown(name, nameChars)} (${shown(source, nameChars)})`);
     const count = commands.length + others.length;
-    if (count === 0)
-      return 'No skills here: neither the agent nor the folders of the project and of the user have one.';
+    if (count === 0) return words.noSkills;
     const left = count - ofAgent.length - ofFolders.length;
     const canSwitch = (await skillAgent(open)) !== undefined;
     return [
-      ...(open ? [`${shown(open.title, nameChars)} offers in this session:`, ...ofAgent] : []),
-      ...(ofFolders.length > 0 ? ['In the folders of the project and of the user:', ...ofFolders] : []),
-      ...(left > 0 ? [`… and ${left} more.`] : []),
-      `Send /NAME and what it is for to use one.${canSwitch ? ' /skills enable NAME and /skills disable NAME switch one.' : ''}`,
+      ...(open ? [words.offered(shown(open.title, nameChars)), ...ofAgent] : []),
+      ...(ofFolders.length > 0 ? [words.inFolders, ...ofFolders] : []),
+      ...(left > 0 ? [words.more(left)] : []),
+      canSwitch ? `${words.useSkill} ${words.switchSkill}` : words.useSkill,
     ].join('\n');
   }
 
@@ -228,8 +230,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact }: OwnedC
     const open = desk.session();
     const kind = match?.[1] as Kind | undefined;
     const choice = kind && open && choicesOf(open, kind).all.find(({ id }) => keyOf(open, id) === match?.[2]);
-    if (!kind || !open || !choice)
-      return { text: 'That session is over, or no longer offers this. Nothing has changed.' };
+    if (!kind || !open || !choice) return { text: said().over };
     return choose(open, kind, choice.id, match?.[3] !== undefined);
   }
 
@@ -312,19 +313,3 @@ function messageOf(cause: unknown): string {
   if (!(cause instanceof WaError)) return (cause as Error).message;
   return cause.hint ? `${cause.message} ${cause.hint}` : cause.message;
 }
-
-const words: Readonly<Record<Kind, string>> = { mode: 'Mode', model: 'Model' };
-
-const lessLegend = '⚠ = may let tools run without asking you; such a mode takes a second tap.';
-
-const elsewhere: Readonly<Record<Kind, string>> = {
-  mode: 'This project has no session that was begun from here. The mode of the terminal session is changed in the terminal; /approvals says what asks you here. /new starts a session whose mode /mode changes; /agents says what that costs.',
-  model:
-    'This project has no session that was begun from here. The model of the terminal session is changed in the terminal. /new starts a session whose model /model changes; /agents says what that costs.',
-};
-
-const hooksFirst =
-  'The usual way is your own session in the terminal: your plan, no second login. wa-sync carries its messages by hooks.';
-
-const noSwitch =
-  'This coding agent has no command of its own that switches a skill. Move the folder of the skill away, or back.';

@@ -175,7 +175,7 @@ export function createProgress(options: ProgressOptions): Progress {
   function linesOf({ view, tools, running }: Turn): string {
     if (!view)
       return listed(running, tools.length, tools.slice(-shownTools).join(', '), tools.length > shownTools, texts());
-    const lines = view.lines();
+    const lines = view.lines(texts().owned);
     const clean = (text: string) => oneLine(options.redact(text), runningChars);
     const below = listed(clean(lines.running ?? ''), view.tools(), clean(lines.ran), false, texts());
     return `${below}${lines.plan === undefined ? '' : `\n${clean(lines.plan)}`}`;

@@ -1,6 +1,7 @@
 // What an owned turn has said and done so far, for the one message that is edited in place. Bounded whatever comes, and linear in it:
 // an event is only noted, and the work is done when somebody looks.
 
+import type { Texts } from '../../protocol/texts.ts';
 import type { OwnedEvent, OwnedTool } from '../owned/owned.ts';
 import { createCleanTail, endsInCode } from './clean-tail.ts';
 
@@ -17,7 +18,7 @@ export function createStreamView(clean: (text: string) => Promise<string>) {
   const answer = createCleanTail(clean);
   const open = new Map<string, OwnedTool>();
   const ended = new Set<string>();
-  const names: string[] = [];
+  const names: Pick<OwnedTool, 'kind' | 'name'>[] = [];
   let count = 0;
   let plan: { text: string; done: number; all: number } | undefined;
   let hasText = false;
@@ -45,7 +46,7 @@ export function createStreamView(clean: (text: string) => Promise<string>) {
     ended.add(news.id);
     if (ended.size > openTools) ended.delete(ended.values().next().value as string);
     count += 1;
-    names.push(shortName(now));
+    names.push({ kind: now.kind?.slice(0, rawUnits), name: (now.name ?? now.title)?.slice(0, rawUnits) });
     if (names.length > shownNames) names.shift();
   }
 
@@ -82,15 +83,15 @@ export function createStreamView(clean: (text: string) => Promise<string>) {
     isWhole: () => isApart,
     tools: () => count,
     /** Words that may hold secrets: what runs, what has run, the plan. */
-    lines(): { running: string | undefined; ran: string; plan: string | undefined } {
+    lines({ stream }: Texts['owned']): { running: string | undefined; ran: string; plan: string | undefined } {
       const last = [...open.values()].at(-1);
-      const others = open.size > 1 ? ` (and ${open.size - 1} more)` : '';
+      const others = open.size > 1 ? stream.others(open.size - 1) : '';
       return {
-        running: last && `${runningWords(last)}${others}`,
-        ran: `${count > names.length ? '… ' : ''}${names.join(', ')}`,
+        running: last && `${runningWords(last, stream)}${others}`,
+        ran: `${count > names.length ? '… ' : ''}${names.map((each) => shortName(each, stream)).join(', ')}`,
         plan:
           plan && plan.all > 0
-            ? `Plan: ${plan.done} of ${plan.all} done${plan.text === '' ? '' : `, now ${plan.text}`}`
+            ? `${stream.plan(plan.done, plan.all)}${plan.text === '' ? '' : stream.planNow(plan.text)}`
             : undefined,
       };
     },
@@ -132,36 +133,16 @@ function withoutAbsent(tool: OwnedTool): OwnedTool {
   return Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined)) as unknown as OwnedTool;
 }
 
-function runningWords({ kind, title, name }: OwnedTool): string {
-  const target = title ?? name ?? 'a tool';
-  const words = kind !== undefined && Object.hasOwn(runs, kind) ? runs[kind] : undefined;
-  return `${words ?? 'Using'}: ${target}`;
+type StreamTexts = Texts['owned']['stream'];
+
+function runningWords({ kind, title, name }: OwnedTool, { runs, runsOther, aTool }: StreamTexts): string {
+  return `${ofKind(runs, kind) ?? runsOther}: ${title ?? name ?? aTool}`;
 }
 
-function shortName({ kind, name, title }: OwnedTool): string {
-  if (kind !== undefined && Object.hasOwn(short, kind)) return short[kind] as string;
-  return (name ?? title ?? 'tool').slice(0, rawUnits);
+function shortName({ kind, name }: Pick<OwnedTool, 'kind' | 'name'>, { short, tool }: StreamTexts): string {
+  return ofKind(short, kind) ?? name ?? tool;
 }
 
-/** By the kinds of the protocol. */
-const runs: Readonly<Record<string, string>> = {
-  execute: 'Running',
-  edit: 'Editing',
-  delete: 'Deleting',
-  move: 'Moving',
-  read: 'Reading',
-  search: 'Searching',
-  fetch: 'Fetching',
-  think: 'Sub-agent',
-};
-
-const short: Readonly<Record<string, string>> = {
-  execute: 'command',
-  edit: 'edit',
-  delete: 'delete',
-  move: 'move',
-  read: 'read',
-  search: 'search',
-  fetch: 'fetch',
-  think: 'sub-agent',
-};
+function ofKind(words: Readonly<Record<string, string>>, kind: string | undefined): string | undefined {
+  return kind !== undefined && Object.hasOwn(words, kind) ? words[kind] : undefined;
+}

@@ -2,6 +2,7 @@
 // and bounded; after a restart of the daemon they stand in the session of the coding agent.
 
 import type { OutboxItem } from '../../protocol/relay-api.ts';
+import type { Texts } from '../../protocol/texts.ts';
 import type { OwnedEvent, ToolDiff } from '../owned/owned.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { renderParts, type Typesetter } from '../relay/render.ts';
@@ -10,6 +11,7 @@ import { settledPart } from './stream-view.ts';
 
 export interface TurnDetailsOptions {
   typesetter: Typesetter;
+  texts(): Texts['owned'];
   /** The changes as lines with `-` and `+`, without secrets. */
   changes(diffs: readonly ToolDiff[]): Promise<string>;
   keepText(name: string, text: string, caption: string): Promise<NewDocument>;
@@ -44,7 +46,7 @@ const actionPrefix = 'turn:';
 const kinds = ['thoughts', 'changes', 'output'] as const;
 type Kind = (typeof kinds)[number];
 
-export function createTurnDetails({ typesetter, changes, keepText }: TurnDetailsOptions) {
+export function createTurnDetails({ typesetter, texts, changes, keepText }: TurnDetailsOptions) {
   const turns: Details[] = [];
 
   function turnOf(slot: string): Details {
@@ -71,13 +73,13 @@ export function createTurnDetails({ typesetter, changes, keepText }: TurnDetails
   async function thoughtsOf({ thoughts, isOver }: Details): Promise<string> {
     const clean = await typesetter.clean(thoughts.parts.join(''));
     const text = isOver && !thoughts.isCut ? clean : settledPart(clean);
-    return thoughts.isCut ? `${text}\n\n… the rest was not kept.` : text;
+    return thoughts.isCut ? `${text}\n\n${texts().details.restLost}` : text;
   }
 
   function outputOf({ outputs }: Details): string {
     const blocks = [...outputs.values()].map(({ title, output }) => {
       const isCut = output.length >= outputUnits;
-      return { title, output: isCut ? `${settledPart(output)}\n… cut` : output };
+      return { title, output: isCut ? `${settledPart(output)}\n${texts().details.cut}` : output };
     });
     return blocks.map(({ title, output }) => `## ${title}\n${output}`).join('\n\n');
   }
@@ -91,14 +93,14 @@ export function createTurnDetails({ typesetter, changes, keepText }: TurnDetails
   async function reply(turn: Details, kind: Kind, key: string): Promise<PhoneReply> {
     switch (kind) {
       case 'thoughts':
-        return textReply(key, 'thoughts.md', (await thoughtsOf(turn)) || 'Nothing yet.');
+        return textReply(key, 'thoughts.md', (await thoughtsOf(turn)) || texts().details.nothingYet);
       case 'changes': {
         const text = await changes([...turn.diffs.values()].flat());
-        return { kind: 'document', document: await keepText('changes.diff', text, 'What the turn changed') };
+        return { kind: 'document', document: await keepText('changes.diff', text, texts().details.changes) };
       }
       case 'output': {
         const text = await typesetter.clean(outputOf(turn));
-        return { kind: 'document', document: await keepText('output.txt', text, 'What the tools said') };
+        return { kind: 'document', document: await keepText('output.txt', text, texts().details.output) };
       }
     }
   }
@@ -120,7 +122,10 @@ export function createTurnDetails({ typesetter, changes, keepText }: TurnDetails
       if (output !== undefined && output !== '') {
         const known = turn.outputs.get(id);
         turn.outputs.delete(id);
-        turn.outputs.set(id, { title: title ?? name ?? known?.title ?? 'Tool', output: output.slice(0, outputUnits) });
+        turn.outputs.set(id, {
+          title: title ?? name ?? known?.title ?? texts().details.tool,
+          output: output.slice(0, outputUnits),
+        });
         if (turn.outputs.size > shownOutputs) turn.outputs.delete(turn.outputs.keys().next().value as string);
       }
     },
@@ -129,14 +134,15 @@ export function createTurnDetails({ typesetter, changes, keepText }: TurnDetails
       const turn = turns.find((each) => each.slot === slot);
       if (!turn) return [];
       turn.isOver = true;
+      const { details, tapped } = texts();
       const row = kinds
         .filter((kind) => has(turn, kind))
-        .map((kind) => ({ label: labels[kind], action: `${actionPrefix}${slot}:${kind}`, toast: 'On its way.' }));
+        .map((kind) => ({ label: details.labels[kind], action: `${actionPrefix}${slot}:${kind}`, toast: tapped }));
       return row.length > 0 ? [row] : [];
     },
     async thoughts(key: string): Promise<PhoneReply> {
       const turn = turns.findLast((each) => has(each, 'thoughts'));
-      return turn ? reply(turn, 'thoughts', key) : plain(key, noThoughts);
+      return turn ? reply(turn, 'thoughts', key) : plain(key, texts().details.noThoughts);
     },
     /** Undefined = another button. */
     async tapped(action: string, key: string): Promise<PhoneReply | undefined> {
@@ -144,7 +150,7 @@ export function createTurnDetails({ typesetter, changes, keepText }: TurnDetails
       const [, slot, word] = action.split(':');
       const kind = kinds.find((each) => each === word);
       const turn = turns.find((each) => each.slot === slot);
-      return turn && kind && has(turn, kind) ? reply(turn, kind, key) : plain(key, notKept);
+      return turn && kind && has(turn, kind) ? reply(turn, kind, key) : plain(key, texts().details.notKept);
     },
   };
 }
@@ -160,11 +166,3 @@ function addTo(head: Head, text: string): void {
 function plain(key: string, text: string): PhoneReply {
   return { kind: 'item', item: { key, class: 'reply', parts: [{ text, entities: [] }] } };
 }
-
-const labels: Readonly<Record<Kind, string>> = { thoughts: 'Thoughts', changes: 'Changes', output: 'Output' };
-
-const notKept =
-  'That is kept for the last turns only, and not through a restart of wa-sync. It stands in the session of the coding agent.';
-
-const noThoughts =
-  'No thoughts here. wa-sync sees those of sessions that were begun from here (/new), where the agent tells them; those of a session in the terminal stay there.';

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 /** The folders and files whose words reach the phone. */
 const rooms = [
   'worker/mailbox',
-  ...['phone', 'session', 'approvals', 'heavy', 'daemon'].map((room) => `agent/${room}`),
+  ...['phone', 'session', 'approvals', 'heavy', 'daemon', 'owned'].map((room) => `agent/${room}`),
   'agent/mailbox/open.ts',
   ...['render', 'posting', 'outbox', 'documents'].map((name) => `agent/relay/${name}.ts`),
   'agent/drivers/tool-words.ts',
@@ -36,6 +36,11 @@ const otherFiles: Readonly<Record<string, string>> = {
   'agent/approvals/policy/policy.ts': 'the writer of a policy',
   'agent/daemon/prompt-queue.ts': 'the log',
   'agent/approvals/run.ts': 'the model',
+  'agent/owned/acp/adapters.ts': 'the log',
+  'agent/owned/acp/agents.ts': 'names and commands of programs',
+  'agent/owned/acp/failures.ts': 'errors of an agent',
+  'agent/owned/acp/process.ts': 'errors of an agent',
+  'agent/owned/acp/session.ts': 'errors and notices of an agent',
   'agent/relay/documents.ts': 'the command line',
   'agent/session/mcp.ts': 'the model',
   'worker/mailbox/counters.ts': 'the metrics',
@@ -43,9 +48,14 @@ const otherFiles: Readonly<Record<string, string>> = {
 
 /** The beginnings of other sentences for the model, the log or the command line. */
 const otherSentences = [
+  'Denied although the owner said yes, because this changed after the question: ',
+  'Denied by the policy of wa-sync: ',
+  'Denied: the policy of wa-sync changes this call',
+  'Denied: this call is too large to be shown to the owner in time',
   'Only these tools may be used now: ',
   'The log of wa-sync says why',
   'The question has not reached the phone in time',
+  'The owner denied this on the phone.',
   'The owner said STOP on the phone',
   'Another program wrote a STOP into the inbox file, so this was denied.',
   '(arguments that nest too deep',
@@ -58,6 +68,7 @@ const otherSentences = [
   'process gone or time over',
   'storage failed',
   'the call is over',
+  'wa-sync could not ask the owner, so this was denied.',
   'the chat has had its share',
   'while git was at work',
   'wa-sync down',

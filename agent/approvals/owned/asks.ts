@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
+import type { Texts } from '../../../protocol/texts.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
 import { type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
@@ -53,7 +54,7 @@ export interface Settled<Value> {
 
 interface Kind<State, Value> {
   /** Must give the message as it is now. */
-  faceOf(ask: Ask<State, Value>): Face;
+  faceOf(ask: Ask<State, Value>, texts: Texts): Face;
   /** What the session gets where nothing was decided. */
   none: Value;
   /** Of each, once, with its verdict. */
@@ -65,7 +66,7 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
   const waiting = new Map<string, Ask<State, Value>>();
 
   function itemOf(ask: Ask<State, Value>): OutboxItem {
-    const { part, buttons } = faceOf(ask);
+    const { part, buttons } = faceOf(ask, phoneTexts(project));
     const slot = questionKey(ask.id);
     const key = ask.rev === 1 ? slot : `${slot}_${ask.rev}`;
     return { key, class: 'approval', parts: [part], buttons, slot, rev: ask.rev };
@@ -83,14 +84,16 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
       log('error', 'verdict not kept', { project: project.key, id, error: (cause as Error).message });
       waiting.delete(id);
       ask.resolve(none);
-      await options.show(verdictItem(id, faceOf(ask).part, 'cancelled', phoneTexts(project)));
+      const texts = phoneTexts(project);
+      await options.show(verdictItem(id, faceOf(ask, texts).part, 'cancelled', texts));
       return false;
     }
     waiting.delete(id);
     ask.resolve(value);
     log('info', 'approval decided', { project: project.key, id, tool, verdict });
     audit(ask, settled);
-    await options.show(verdictItem(id, faceOf(ask).part, verdict, phoneTexts(project), detail));
+    const texts = phoneTexts(project);
+    await options.show(verdictItem(id, faceOf(ask, texts).part, verdict, texts, detail));
     return true;
   }
 
@@ -132,15 +135,12 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
     ask,
     /** The open one that a button names; a text = why there is none. */
     find(id: string, hash: string): Ask<State, Value> | string {
+      const { approvals, question, owned } = phoneTexts(project);
       const found = waiting.get(id);
-      if (found && !found.settling)
-        return found.hash === hash ? found : 'This button belongs to another request. Nothing was decided.';
+      if (found && !found.settling) return found.hash === hash ? found : owned.asks.otherRequest;
       const decided = project.approvals.decided.get(id);
-      if (decided) {
-        const { approvals, question } = phoneTexts(project);
-        return approvals.before(question.verdicts[decided.verdict].replace(/:$/, '.'));
-      }
-      return 'Too late: the coding agent no longer waits for this. Nothing was decided.';
+      if (decided) return approvals.before(question.verdicts[decided.verdict].replace(/:$/, '.'));
+      return owned.asks.tooLate;
     },
     settle,
     /** Shows what has changed in it. */

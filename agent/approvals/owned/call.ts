@@ -1,6 +1,7 @@
 // A permission request of an owned session as the gate sees a tool call: by the agent's own names where the request says them, else by
 // the kinds of the protocol. Pure; bounded whatever a request holds.
 
+import type { Texts } from '../../../protocol/texts.ts';
 import { anyAgent, toolsByAgent } from '../../drivers/any-agent.ts';
 import type { Act, Tools } from '../../drivers/driver.ts';
 import type { OwnedTool, PermissionRequest, ToolDiff } from '../../owned/owned.ts';
@@ -22,10 +23,10 @@ const maxDiffs = 50;
 /** Of one side of a change. */
 const sideUnits = 512 * 1024;
 
-export function readRequest(agent: string, { tool, options }: PermissionRequest): OwnedCall {
+export function readRequest(agent: string, { tool, options }: PermissionRequest, texts: Texts): OwnedCall {
   const known = toolsByAgent(agent) === undefined ? anyAgent : agent;
   const tools = toolsByAgent(known) as Tools;
-  const diffs = (tool.diffs ?? []).slice(0, maxDiffs).map(cut);
+  const diffs = (tool.diffs ?? []).slice(0, maxDiffs).map((each) => cut(each, texts));
   const title = tool.title?.slice(0, titleUnits);
   const name = nameOf(tool, tools);
   const call: ToolCall = {
@@ -75,11 +76,9 @@ const acts: Readonly<Record<string, Act>> = {
   fetch: 'address',
 };
 
-function cut({ path, before, after }: ToolDiff): ToolDiff {
+function cut({ path, before, after }: ToolDiff, { question }: Texts): ToolDiff {
   const short = (text: string) =>
-    text.length <= sideUnits
-      ? text
-      : `${text.slice(0, sideUnits)}\n⟨… ${text.length - sideUnits} characters left out …⟩`;
+    text.length <= sideUnits ? text : `${text.slice(0, sideUnits)}\n${question.leftOut(text.length - sideUnits)}`;
   return {
     path: path.slice(0, titleUnits),
     before: before === undefined ? undefined : short(before),

@@ -1,6 +1,7 @@
 // A form of an agent as the phone shows it, one field after the other: choices as buttons, free text by a reply. Pure.
 
 import type { TextPart } from '../../../protocol/relay-api.ts';
+import type { Texts } from '../../../protocol/texts.ts';
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../owned/owned.ts';
 import { headAndTail } from '../question/question.ts';
 
@@ -42,6 +43,7 @@ export function formOf(
   { text, fields }: AgentQuestion,
   clean: (text: string) => string,
   maxText: number,
+  texts: Texts,
 ): Form | undefined {
   if (fields.slice(maxFields).some(({ required }) => required)) return undefined;
   const cleaned = fields.slice(0, maxFields).map((field) => ({
@@ -59,7 +61,7 @@ export function formOf(
   const steps = cleaned
     .filter((field) => !isOwn(field))
     .map((field) => ({ field, own: cleaned.find((each) => isOwn(each) && baseOf(each) === field.name) }));
-  return { text: headAndTail(clean(text), Math.floor(textShare * maxText)), steps };
+  return { text: headAndTail(clean(text), Math.floor(textShare * maxText), texts), steps };
 }
 
 export function chosen(filled: Filled, { name }: QuestionField): readonly string[] {
@@ -91,27 +93,27 @@ export function answerOf(form: Form, { values }: Filled): QuestionAnswer {
 }
 
 /** The question as it stands, with what has been answered. */
-export function formPart(form: Form, filled: Filled): TextPart {
+export function formPart(form: Form, filled: Filled, texts: Texts): TextPart {
   const step = form.steps[filled.at];
   const before = form.steps.slice(0, filled.at).flatMap((each) => saidLines(each, filled));
   const lines = [
-    'The agent asks:',
+    texts.owned.asks.agentAsks,
     form.text,
     ...before.slice(-shownBefore),
-    ...(step ? stepLines(form, step, filled) : []),
+    ...(step ? stepLines(form, step, filled, texts) : []),
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), entities: [] };
 }
 
 /** What the owner has answered, in words. */
-export function saidText(form: Form, filled: Filled): string {
-  return form.steps.flatMap((step) => saidLines(step, filled)).join('\n') || '(nothing)';
+export function saidText(form: Form, filled: Filled, { owned }: Texts): string {
+  return form.steps.flatMap((step) => saidLines(step, filled)).join('\n') || owned.asks.nothing;
 }
 
-function stepLines(form: Form, step: Step, filled: Filled): string[] {
+function stepLines(form: Form, step: Step, filled: Filled, { owned: { asks } }: Texts): string[] {
   const { field, own } = step;
-  const count = form.steps.length > 1 ? `${filled.at + 1} of ${form.steps.length}: ` : '';
-  const how = field.several ? ' (several)' : '';
+  const count = form.steps.length > 1 ? asks.step(filled.at + 1, form.steps.length) : '';
+  const how = field.several ? asks.severalChoices : '';
   const first = filled.page * pageSize;
   const choices = (field.choices ?? []).slice(first, first + pageSize).map(({ title, description, value }, index) => {
     const mark = field.several ? (chosen(filled, field).includes(value) ? '☑ ' : '☐ ') : '';

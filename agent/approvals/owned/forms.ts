@@ -3,7 +3,8 @@
 
 import type { ControlRow } from '../../../protocol/log.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
-import { maxTextOf } from '../../journal/state.ts';
+import type { Texts } from '../../../protocol/texts.ts';
+import { maxTextOf, phoneTexts } from '../../journal/state.ts';
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../owned/owned.ts';
 import { visible } from '../../visible.ts';
 import { type Shows, textItem } from '../question/question.ts';
@@ -49,6 +50,7 @@ const maxOwnChars = 8_000;
 
 export function createForms(options: FormsOptions) {
   const { project, shows, log } = options;
+  const said = () => phoneTexts(project).owned.asks;
   const asks = createAsks<State, QuestionAnswer>(options, {
     faceOf,
     none: 'cancelled',
@@ -61,7 +63,12 @@ export function createForms(options: FormsOptions) {
     const texts = [question.text, ...question.fields.flatMap(wordsOf)].map((text) => text.slice(0, textUnits));
     const hidden = new Map<string, string>();
     for (const text of new Set(texts)) hidden.set(text, visible((await shows.hide(text)).text));
-    return formOf(question, (text) => hidden.get(text.slice(0, textUnits)) ?? '', maxTextOf(project));
+    return formOf(
+      question,
+      (text) => hidden.get(text.slice(0, textUnits)) ?? '',
+      maxTextOf(project),
+      phoneTexts(project),
+    );
   }
 
   /** Undefined = the form shows what became of it. */
@@ -77,8 +84,7 @@ export function createForms(options: FormsOptions) {
     const { state } = found;
     const step = state.form.steps[state.filled.at];
     if (!step && word === 'next') return move(found, userId);
-    if (!step || Number(match?.[3]) !== state.filled.at)
-      return 'That part of the form is behind you; Back returns to it.';
+    if (!step || Number(match?.[3]) !== state.filled.at) return said().behind;
     switch (word) {
       case 'own':
         return writeItem(found, step);
@@ -103,7 +109,7 @@ export function createForms(options: FormsOptions) {
   async function choose(found: Asked, { field }: Step, index: number, userId: string): Promise<string | undefined> {
     const { state } = found;
     const value = field.choices?.[index]?.value;
-    if (value === undefined) return 'wa-sync does not know this button. Nothing was decided.';
+    if (value === undefined) return said().unknownButton;
     if (field.several) {
       const before = chosen(state.filled, field);
       const now = before.includes(value) ? before.filter((each) => each !== value) : [...before, value];
@@ -119,30 +125,30 @@ export function createForms(options: FormsOptions) {
   async function move(found: Asked, userId: string): Promise<string | undefined> {
     const { state } = found;
     const step = state.form.steps[state.filled.at];
-    if (step && !isFilled(state.filled, step)) return 'This field needs an answer before the form goes on.';
+    if (step && !isFilled(state.filled, step)) return said().needsAnswer;
     state.filled = { ...state.filled, at: state.filled.at + 1, page: 0 };
     state.writing = undefined;
     if (state.filled.at < state.form.steps.length) {
       await asks.redraw(found);
       return undefined;
     }
-    const detail = visible((await shows.hide(saidText(state.form, state.filled))).text);
+    const detail = visible((await shows.hide(saidText(state.form, state.filled, phoneTexts(project)))).text);
     await asks.settle(found, { verdict: 'answered', value: answerOf(state.form, state.filled), by: userId, detail });
     return undefined;
   }
 
   function writeItem(found: Asked, { field, own }: Step): OutboxItem | string {
     const target = field.choices ? own : field;
-    if (!target) return 'This field takes one of its choices.';
+    if (!target) return said().oneOfChoices;
     found.state.writing = target.name;
     const { id, hash, state } = found;
-    const text = `Reply to this message with your answer. ${target.title}`;
+    const text = said().replyWith(target.title);
     return {
       key: '',
       class: 'reply',
       parts: [{ text, entities: [] }],
       replyAction: `${formPrefix}${id}:${hash}:${state.filled.at}:text`,
-      replyHint: 'Your answer',
+      replyHint: said().replyHint,
     };
   }
 
@@ -151,10 +157,9 @@ export function createForms(options: FormsOptions) {
     const { state } = found;
     const step = state.form.steps[state.filled.at];
     const target = [step?.own, step?.field].find((each) => each && !each.choices && each.name === state.writing);
-    if (!step || !target) return 'That part of the form is behind you. Your text was not used.';
-    if (text.trim() === '') return 'That text is empty. The form still waits.';
-    if (text.length > maxOwnChars)
-      return `That text has ${text.length} characters, an answer at most ${maxOwnChars}. The form still waits.`;
+    if (!step || !target) return said().behindUnused;
+    if (text.trim() === '') return said().empty;
+    if (text.length > maxOwnChars) return said().tooLong(text.length, maxOwnChars);
     state.filled = withValue(state.filled, target, [text.trim()]);
     state.writing = undefined;
     if (isFilled(state.filled, step)) return move(found, userId);
@@ -169,9 +174,8 @@ export function createForms(options: FormsOptions) {
   async function replied(action: string, userId: string, text: string): Promise<string | undefined> {
     const match = /^form:([0-9a-f]+):([0-9a-f]+):(\d+):text$/.exec(action);
     const found = await openOne(match?.[1], match?.[2], userId);
-    if (typeof found === 'string') return `${found} Your text was not used.`;
-    if (Number(match?.[3]) !== found.state.filled.at)
-      return 'That part of the form is behind you. Your text was not used.';
+    if (typeof found === 'string') return `${found} ${said().unused}`;
+    if (Number(match?.[3]) !== found.state.filled.at) return said().behindUnused;
     const step = found.state.form.steps[found.state.filled.at];
     // Another tap may have come between the message and its reply.
     found.state.writing ??= (step?.field.choices ? step.own : step?.field)?.name;
@@ -209,7 +213,7 @@ export function createForms(options: FormsOptions) {
       const refusal = await options.refusalOf(userId);
       if (refusal !== undefined) return refusal;
       const found = asks.last((each) => each.id === id && each.state.writing !== undefined);
-      return found ? written(found, text, userId) : 'That question no longer waits. Your text was not used.';
+      return found ? written(found, text, userId) : said().overUnused;
     },
     cancel: asks.cancel,
     waiting: asks.size,
@@ -220,7 +224,8 @@ function wordsOf({ name, title, choices = [] }: QuestionField): string[] {
   return [name, title, ...choices.flatMap((each) => [each.value, each.title, each.description ?? ''])];
 }
 
-function faceOf({ id, hash, state: { form, filled } }: Asked): Face {
+function faceOf({ id, hash, state: { form, filled } }: Asked, texts: Texts): Face {
+  const { asks, back } = texts.owned;
   const action = (word: string | number) => `${formPrefix}${id}:${hash}:${filled.at}:${word}`;
   const rows: Buttons = [];
   const step = form.steps[filled.at];
@@ -234,26 +239,26 @@ function faceOf({ id, hash, state: { form, filled } }: Asked): Face {
     }
     const target = field.choices ? own : field;
     const write = target
-      ? [{ label: labelOf(field.choices ? `✏️ ${target.title}…` : '✏️ Answer…'), action: action('own') }]
+      ? [{ label: labelOf(field.choices ? `✏️ ${target.title}…` : asks.write), action: action('own') }]
       : [];
-    const more = all.length > pageSize ? [{ label: 'More choices', action: action('more') }] : [];
+    const more = all.length > pageSize ? [{ label: asks.moreChoices, action: action('more') }] : [];
     if (write.length + more.length > 0) rows.push([...more, ...write]);
     const isLast = filled.at === form.steps.length - 1;
     const canGo = isFilled(filled, step);
     const isEmpty = chosen(filled, field).length === 0 && (!own || chosen(filled, own).length === 0);
-    const next = isEmpty && !field.required ? 'Skip' : isLast ? 'Send' : 'Next';
+    const next = isEmpty && !field.required ? asks.skip : isLast ? asks.send : asks.next;
     rows.push([
-      ...(filled.at > 0 ? [{ label: 'Back', action: action('back') }] : []),
+      ...(filled.at > 0 ? [{ label: back, action: action('back') }] : []),
       ...(canGo || !field.required ? [{ label: next, action: action('next') }] : []),
-      { label: 'Decline', action: action('decline') },
+      { label: asks.decline, action: action('decline') },
     ]);
   } else {
     rows.push([
-      { label: 'OK', action: action('next') },
-      { label: 'Decline', action: action('decline') },
+      { label: asks.ok, action: action('next') },
+      { label: asks.decline, action: action('decline') },
     ]);
   }
-  return { part: formPart(form, filled), buttons: rows };
+  return { part: formPart(form, filled, texts), buttons: rows };
 }
 
 function labelOf(text: string): string {

@@ -1,6 +1,7 @@
 // How a permission request of an owned session looks on the phone: the call, and a button for each option of the agent. Pure.
 
 import type { TextPart } from '../../../protocol/relay-api.ts';
+import type { Texts } from '../../../protocol/texts.ts';
 import type { PermissionOption } from '../../owned/owned.ts';
 import type { Judged } from '../policy/judge-now.ts';
 import { headAndTail, withCode } from '../question/question.ts';
@@ -33,21 +34,20 @@ const marks: Readonly<Record<PermissionOption['kind'], string>> = {
   denyAlways: '♾ ❌',
 };
 
-const lastingText = '♾ = a rule of the agent that lasts; wa-sync cannot take it back.';
-
-export function faceOf({ id, hash, state }: Ask<PermissionState, unknown>): Face {
+export function faceOf({ id, hash, state }: Ask<PermissionState, unknown>, texts: Texts): Face {
+  const { asks, back, tapped } = texts.owned;
   const action = (word: string | number) => `${permissionPrefix}${id}:${hash}:${word}`;
   const sure = state.sure === undefined ? undefined : state.choices[state.sure];
   if (sure) {
-    const { text, entities } = withCode('', headAndTail(sure.name, nameUnits));
-    const head = `${state.part.text}\n\n♾ This rule lasts: from now on the agent does not ask for what it covers, and wa-sync cannot take it back. In the agent's words:`;
+    const { text, entities } = withCode('', headAndTail(sure.name, nameUnits, texts));
+    const head = `${state.part.text}\n\n${asks.sure}`;
     const shifted = entities.map((each) => ({ ...each, offset: each.offset + head.length }));
     return {
       part: { text: head + text, entities: [...state.part.entities, ...shifted] },
       buttons: [
         [
-          { label: 'Yes, as a lasting rule', action: action(`sure${state.sure}`), style: 'danger' },
-          { label: 'Back', action: action('back') },
+          { label: asks.yesLasting, action: action(`sure${state.sure}`), style: 'danger' },
+          { label: back, action: action('back') },
         ],
       ],
     };
@@ -62,9 +62,9 @@ export function faceOf({ id, hash, state }: Ask<PermissionState, unknown>): Face
     },
   ]);
   const canRefuse = state.choices.some(({ option }) => option.kind === 'denyOnce' || option.kind === 'denyAlways');
-  if (!canRefuse) rows.push([{ label: '⛔ Cancel the request', action: action('cancel'), style: 'danger' }]);
-  if (state.diffs.length > 0) rows.push([{ label: 'Whole diff', action: action('diff'), toast: 'On its way.' }]);
-  const part = isLasting ? { ...state.part, text: `${state.part.text}\n${lastingText}` } : state.part;
+  if (!canRefuse) rows.push([{ label: asks.cancel, action: action('cancel'), style: 'danger' }]);
+  if (state.diffs.length > 0) rows.push([{ label: asks.wholeDiff, action: action('diff'), toast: tapped }]);
+  const part = isLasting ? { ...state.part, text: `${state.part.text}\n${asks.lasting}` } : state.part;
   return { part, buttons: rows };
 }
 

@@ -5,7 +5,7 @@ import type { ControlRow } from '../../../protocol/log.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import { textsIn } from '../../../protocol/texts.ts';
 import { stricterMode, type Verdict } from '../../journal/approvals.ts';
-import { maxTextOf, phoneTexts } from '../../journal/state.ts';
+import { languageOf, maxTextOf, phoneTexts } from '../../journal/state.ts';
 import type { PermissionOption, PermissionRequest } from '../../owned/owned.ts';
 import { visibleLine } from '../../visible.ts';
 import { commandOf, jsonOf } from '../danger/call.ts';
@@ -56,6 +56,7 @@ const english = textsIn('en');
 
 export function createPermissions(options: PermissionsOptions) {
   const { project, shows, clock, log } = options;
+  const said = () => phoneTexts(project).owned.asks;
   const asks = createAsks<PermissionState, PermissionAnswer>(options, {
     faceOf,
     none: { option: undefined },
@@ -90,7 +91,7 @@ export function createPermissions(options: PermissionsOptions) {
 
   async function decide(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
     const { session, cwd, signal } = asking;
-    const read = readRequest(asking.agent, request);
+    const read = readRequest(asking.agent, request, phoneTexts(project));
     const { policies: _, ...judged } = await judge(read.call, cwd);
     const asked = { ...read, ...judged };
     const { verdict, why, input, checkpoint, allowed } = judged.judgement;
@@ -120,7 +121,7 @@ export function createPermissions(options: PermissionsOptions) {
     const shown = await shows.question({
       call: read.call,
       why: why.map((each) => whyText(each, phoneTexts(project))),
-      language: project.phone?.language ?? 'en',
+      language: languageOf(project),
       fileNow: await fileNow(read.call, cwd),
       hidesFile: judged.judgement.rules.includes('secret-file'),
       maxText: Math.floor(partShare * maxTextOf(project)),
@@ -157,7 +158,7 @@ export function createPermissions(options: PermissionsOptions) {
           name:
             visibleLine(text)
               .slice(0, nameUnits)
-              .replace(/[\ud800-\udbff]$/, '') || '(no name)',
+              .replace(/[\ud800-\udbff]$/, '') || said().noName,
         };
       }),
     );
@@ -184,13 +185,13 @@ export function createPermissions(options: PermissionsOptions) {
         return undefined;
       default:
         if (match?.[3] === undefined) return first(found, Number(word), userId);
-        return state.sure === Number(word) ? choose(found, state.sure, userId) : alreadyBack;
+        return state.sure === Number(word) ? choose(found, state.sure, userId) : said().ruleOver;
     }
   }
 
   async function first(found: Permission, index: number, userId: string): Promise<string | undefined> {
     const choice = found.state.choices[index];
-    if (!choice) return 'wa-sync does not know this button. Nothing was decided.';
+    if (!choice) return said().unknownButton;
     if (choice.option.kind !== 'allowAlways') return choose(found, index, userId);
     found.state.sure = index;
     await asks.redraw(found);
@@ -200,7 +201,7 @@ export function createPermissions(options: PermissionsOptions) {
   async function choose(found: Permission, index: number, by: string): Promise<string | undefined> {
     const { state } = found;
     const choice = state.choices[index];
-    if (!choice) return 'wa-sync does not know this button. Nothing was decided.';
+    if (!choice) return said().unknownButton;
     const { id, kind } = choice.option;
     if (kind === 'allowOnce' || kind === 'allowAlways') {
       // A link may lead elsewhere by now, a policy may be stricter.
@@ -224,14 +225,14 @@ export function createPermissions(options: PermissionsOptions) {
   }
 
   async function sendDiff({ state, id }: Permission): Promise<OutboxItem[] | undefined> {
-    const text = await shows.diff(state.diffs);
-    const head = 'The whole change:';
+    const text = await shows.diff(state.diffs, languageOf(project));
+    const head = said().wholeChangeBelow;
     if (text.length + head.length < maxTextOf(project) - 100) {
       return [
-        { key: `diff_${id}_${clock().toString(36)}`, class: 'reply', parts: [withCode(head, text || '(nothing)')] },
+        { key: `diff_${id}_${clock().toString(36)}`, class: 'reply', parts: [withCode(head, text || said().nothing)] },
       ];
     }
-    await options.sendFile('change.diff', text, 'The whole change');
+    await options.sendFile('change.diff', text, said().wholeChange);
     return undefined;
   }
 
@@ -269,5 +270,3 @@ const verdictOf: Readonly<Record<PermissionOption['kind'], Verdict>> = {
   denyOnce: 'refused',
   denyAlways: 'refusedLasting',
 };
-
-const alreadyBack = 'That rule waits for no second tap. Nothing was decided.';

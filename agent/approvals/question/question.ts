@@ -38,7 +38,7 @@ export interface Shows {
   /** By default in the words of the audit. */
   hide(text: string, texts?: Texts): Promise<Hidden>;
   /** All that changes, as `wholeDiff`. */
-  diff(diffs: readonly ToolDiff[]): Promise<string>;
+  diff(diffs: readonly ToolDiff[], language: Language): Promise<string>;
 }
 
 /** Can be cloned. */
@@ -100,8 +100,9 @@ export function questionPart(options: QuestionOptions, hide: Hide): Shown {
 }
 
 /** The views of a command and of a file are for the coding agent's own tools: another server may mean something else by such names. */
-function bodyOf(options: QuestionOptions, clean: (text: string) => string, { question }: Texts): string {
+function bodyOf(options: QuestionOptions, clean: (text: string) => string, texts: Texts): string {
   const { call, fileNow, hidesFile, diffs, title } = options;
+  const { question } = texts;
   const command = commandOf(call);
   const { edit: editOf, write: writeOf, shown } = toolsOf(call.agent);
   const isOwnTool = call.server === undefined;
@@ -128,7 +129,7 @@ function bodyOf(options: QuestionOptions, clean: (text: string) => string, { que
     const before = hidesFile ? '' : (fileNow ?? '');
     return `${clean(write.file)} ${what}\n${rest(shown.write)}${shortDiff(before, write.content, clean)}`;
   }
-  if (diffs && diffs.length > 0) return `${aboveOf(title, clean)}${diffText(diffs, clean)}`;
+  if (diffs && diffs.length > 0) return `${aboveOf(title, clean)}${diffText(diffs, clean, texts)}`;
   const hasInput = Object.keys(call.input).length > 0;
   return `${aboveOf(title, clean)}${hasInput ? clean(JSON.stringify(call.input, null, 1)) : ''}`;
 }
@@ -138,14 +139,14 @@ function aboveOf(title: string | undefined, clean: (text: string) => string): st
 }
 
 /** Every change of a call, for a file. */
-export function wholeDiff(diffs: readonly ToolDiff[], hide: Hide): string {
-  return diffText(diffs, (text) => visible(hide(text).text));
+export function wholeDiff(diffs: readonly ToolDiff[], hide: Hide, language: Language): string {
+  return diffText(diffs, (text) => visible(hide(text).text), textsIn(language));
 }
 
-function diffText(diffs: readonly ToolDiff[], clean: (text: string) => string): string {
+function diffText(diffs: readonly ToolDiff[], clean: (text: string) => string, { question }: Texts): string {
   return diffs
     .map(({ path, before, after }) => {
-      const what = before === undefined || before === '' ? ' (new file)' : '';
+      const what = before === undefined || before === '' ? ` ${question.newFile}` : '';
       return `${clean(path).replaceAll('\n', '⏎')}${what}\n${shortDiff(before ?? '', after, clean)}`;
     })
     .join('\n\n');

@@ -3,6 +3,7 @@
 import type { en } from '../en/en.ts';
 import { approvals, budget, dialogs, question } from './approvals.ts';
 import { commands } from './commands.ts';
+import { owned } from './owned.ts';
 import { answers, held, notes, progress, workflows } from './phone.ts';
 import { reasons } from './reasons.ts';
 import { relay } from './relay.ts';
@@ -30,6 +31,7 @@ export const de: typeof en = {
   progress,
   answers,
   held,
+  owned,
   workflows,
   notes,
 };

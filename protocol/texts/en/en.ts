@@ -2,6 +2,7 @@
 
 import { approvals, budget, dialogs, question } from './approvals.ts';
 import { commands } from './commands.ts';
+import { owned } from './owned.ts';
 import { answers, held, notes, progress, workflows } from './phone.ts';
 import { reasons } from './reasons.ts';
 import { relay } from './relay.ts';
@@ -29,6 +30,7 @@ export const en = {
   progress,
   answers,
   held,
+  owned,
   workflows,
   notes,
 };

@@ -69,7 +69,7 @@ async function create(project: ProjectState = emptyProject('1000001.0'), ownerId
     shows: {
       question: async (question) => questionPart(question, hide),
       hide: async (text) => hide(text),
-      diff: async (diffs) => wholeDiff(diffs, hide),
+      diff: async (diffs, language) => wholeDiff(diffs, hide, language),
     },
     isInteractive: async () => world.atDesk,
     audit: ({ verdict, text, before }) => {

@@ -5,6 +5,7 @@ import type { AgentFacts, OpenSession } from '../../../agent/phone/owned-command
 import { createOwnedCommands } from '../../../agent/phone/owned-commands.ts';
 import { WaError } from '../../../protocol/errors.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 
 const owner = '1000001';
 const facts: AgentFacts[] = [
@@ -56,6 +57,7 @@ function scene({ isOpen = true, canSwitch = true } = {}) {
     chosen: async (changes) => void calls.push(`chosen ${Object.values(changes)}`),
   };
   const commands = createOwnedCommands({
+    texts: () => textsIn('en'),
     desk: {
       session: () => (isOpen ? open : undefined),
       agents: async () => facts,

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findForPhone } from '../../../agent/phone/sessions.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';
 import { type Agent, addSession, recorded, recordedText } from '../../helpers/sessions.ts';
 
@@ -17,6 +18,7 @@ const ask = (words: string, redact = (text: string) => text) =>
     place: { home: home.home, env: {}, state: home.root },
     dir: home.project,
     redact,
+    texts: textsIn('en'),
     clock: () => Date.parse('2026-11-21T00:00:00Z'),
   });
 

@@ -10,6 +10,7 @@ import { createTurnDetails } from '../../../agent/phone/turn-details.ts';
 import { type Typesetter, typesetHere } from '../../../agent/relay/render.ts';
 import type { Phone } from '../../../protocol/phone.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import { textsIn } from '../../../protocol/texts.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
 
 const redactor = createRedactor({
@@ -235,8 +236,8 @@ describe('what is kept of a stream', () => {
         type: 'tool',
         tool: { id: `${index}`, kind: 'x'.repeat(9_000), title: 'y'.repeat(9_000), state: 'running' },
       });
-    expect(view.lines().running?.length).toBeLessThan(9_000);
-    expect(view.lines().running).toContain('(and 49 more)');
+    expect(view.lines(textsIn('en').owned).running?.length).toBeLessThan(9_000);
+    expect(view.lines(textsIn('en').owned).running).toContain('(and 49 more)');
   });
 
   it('is looked through again only where a secret may still be open, and gives the same text', async () => {
@@ -290,6 +291,7 @@ describe('the details of an owned turn', () => {
     files.length = 0;
     return createTurnDetails({
       typesetter,
+      texts: () => textsIn('en').owned,
       changes: async (diffs) => diffs.map(({ path, after }) => `${path}\n+ ${redact(after)}`).join('\n'),
       async keepText(name, text) {
         files.push({ name, text });

@@ -45,7 +45,7 @@ export function askWorld(project: ProjectState = emptyProject('1000001.0')) {
     shows: {
       question: async (question) => questionPart(question, hide),
       hide: async (text) => hide(text),
-      diff: async (diffs) => wholeDiff(diffs, hide),
+      diff: async (diffs, language) => wholeDiff(diffs, hide, language),
     },
     refusalOf: async (userId) => (userId === owner ? undefined : 'Only the owner can answer this.'),
     auditDecision: (line) => world.audited.push(line),
