@@ -63,7 +63,7 @@ export function createHeldTurn(runtime: Runtime, hand: HandOver, { keepSprint, e
     dispatch({ type: 'offered', text, place, at: clock() });
     const isGiven = await hand(messages, session, place, host);
     if (!isGiven) dispatch({ type: 'reopened', before });
-    else if (driverOf(call.agent)?.announcesNext === false) {
+    else if (!call.owned && driverOf(call.agent)?.announcesNext === false) {
       // Whether the host took the prompt, its session file says.
       dispatch({ type: 'turnContinued', at: clock() });
       dispatch({ type: 'modelSeen' });

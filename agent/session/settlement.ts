@@ -105,7 +105,7 @@ export function createSettlement(runtime: Runtime) {
     ): Promise<SettledTurn> {
       const { turn, chain } = runtime.state;
       const { continued, toolCalls } = turn.phase === 'running' ? turn : { continued: false, toolCalls: 0 };
-      const isJoined = driverOf(at.tool)?.announcesNext ?? true;
+      const isJoined = runtime.state.bound?.owned !== undefined || (driverOf(at.tool)?.announcesNext ?? true);
       const fresh =
         isJoined && continued && !host.alone && hostAnswer?.startsWith(chain.answer)
           ? hostAnswer.slice(chain.answer.length)

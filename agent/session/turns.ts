@@ -191,7 +191,7 @@ export function createTurns(options: TurnsOptions): Turns {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
       // Whether the host took the prompt, its session file says.
-      if (driverOf(call.agent)?.announcesNext === false) dispatch({ type: 'modelSeen' });
+      if (!call.owned && driverOf(call.agent)?.announcesNext === false) dispatch({ type: 'modelSeen' });
       // A task of a sprint carries no message, and its progress is shown all the same.
       if (project.sprint?.turn === 'task') options.activity.started();
       return;

@@ -110,7 +110,7 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   expect(told()).toEqual([
     expect.objectContaining({
       replyTo: id,
-      text: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.',
+      text: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. ("nudge" is "off" in config.json.)',
     }),
   ]);
 });
