@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { ownedFolder, ownedVariable } from '../protocol/hook.ts';
 
 export interface OwnedMark {
+  /** The value of the variable; unpredictable. */
+  readonly id: string;
   /** For the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   /** From now on the hooks of that process are those of any other. Never rejects. */
@@ -20,7 +22,7 @@ export async function markOwned(runtimeDir: string): Promise<OwnedMark> {
   const path = join(dir, id);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await writeFile(path, '', { mode: 0o600, flag: 'wx' });
-  return { env: { [ownedVariable]: id }, remove: () => rm(path, { force: true }).catch(() => {}) };
+  return { id, env: { [ownedVariable]: id }, remove: () => rm(path, { force: true }).catch(() => {}) };
 }
 
 /** What a dead daemon owned belongs to nobody now. Never rejects. */

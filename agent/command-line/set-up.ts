@@ -26,7 +26,10 @@ export function addSetupGroup(program: Command, context: CommandContext): void {
     .command('hooks')
     .description('install, remove or list the hooks in a coding agent')
     .addArgument(new Argument('<action>', 'what to do with the hooks').choices(['install', 'uninstall', 'list']))
-    .option('--agent <name>', `which coding agent: ${agents.join(', ')} or all`, agents[0])
+    .option(
+      '--agent <name>',
+      `which coding agent: ${agents.join(', ')} or all. Default: ${agents[0]} for install, else all`,
+    )
     .addOption(
       new Option(
         '--scope <scope>',
@@ -34,10 +37,10 @@ export function addSetupGroup(program: Command, context: CommandContext): void {
       ).choices(['user', 'project']),
     )
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
-    .option('--json', 'one JSON object (list)')
+    .option('--json', 'a line of JSON for each agent')
     .action(async (action, options) => {
       const { agentsNamed, hooksCommand, installDirs } = await import('../commands/hooks.ts');
-      for (const agent of agentsNamed(options.agent)) {
+      for (const agent of agentsNamed(options.agent ?? (action === 'install' ? agents[0] : 'all'))) {
         const dirs = await installDirs(context, agent, { makes: action === 'install' });
         await hooksCommand({ action, ...options, agent }, { dirs, out: context.out });
       }

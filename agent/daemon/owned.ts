@@ -12,6 +12,7 @@ import { promptParts } from '../owned/parts.ts';
 import type { OwnedPhone } from '../owned/run.ts';
 import { createOwnedSessions } from '../owned/sessions.ts';
 import { createTerminals } from '../owned/terminals.ts';
+import { markOwned } from '../owned-marks.ts';
 import type { Turns } from '../session/types.ts';
 import { listSessions, type SessionsPlace } from '../sessions/list.ts';
 import type { OwnedAgents } from './owned-agents.ts';
@@ -20,6 +21,7 @@ export interface OwnedParts {
   project: ProjectState;
   journal: Journal;
   binding: Binding;
+  runtimeDir: string;
   /** Where session files lie. */
   place: SessionsPlace;
   agents: OwnedAgents;
@@ -38,7 +40,8 @@ const maxListed = 100;
 export type OwnedPart = ReturnType<typeof createOwned>;
 
 export function createOwned(parts: OwnedParts) {
-  const { project, journal, binding, place, agents, guard, turns, tell, isAlive, streamed, clock, log } = parts;
+  const { project, journal, binding, runtimeDir, place, agents, guard, turns, tell, isAlive, streamed, clock, log } =
+    parts;
   const terminals = createTerminals(isAlive);
 
   const untold = (cause: unknown) => log('warn', 'phone not told', { error: (cause as Error).message });
@@ -55,6 +58,7 @@ export function createOwned(parts: OwnedParts) {
     dir: binding.dir,
     env: process.env,
     startAgent: agents.start,
+    mark: () => markOwned(runtimeDir),
     titleOf: agents.titleOf,
     partsOf: (text, can) => promptParts(text, { project, dir: binding.dir, takesImages: can.images }),
   });

@@ -215,6 +215,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
   const owned = createOwned({
     ...{ project, journal, binding, guard, turns, streamed, clock, log },
     agents: deps.ownedAgents,
+    runtimeDir: config.dirs.runtime,
     place: sessionsPlace,
     tell: notifier.tell,
     isAlive: deps.isAlive,

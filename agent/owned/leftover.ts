@@ -2,10 +2,8 @@
 
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { ownedVariable } from '../../protocol/hook.ts';
 import { isAlive, isOver, startOf } from '../process.ts';
-
-/** The environment variable by which a process, and each of its children, says that it is of an owned session. */
-export const ownedVariable = 'WA_OWNED';
 
 export interface Child {
   /** The value of `ownedVariable`; unpredictable. */

@@ -7,9 +7,10 @@ import type { HookCall, TurnEvent } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OwnedRecord, ProjectRecord } from '../journal/records.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
+import type { OwnedMark } from '../owned-marks.ts';
 import { withoutSecrets } from '../process.ts';
 import type { Turns } from '../session/types.ts';
-import { birthOf, endLeftover, isOf, ownedVariable } from './leftover.ts';
+import { birthOf, endLeftover, isOf } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
 import { shortId } from './short-id.ts';
@@ -21,6 +22,8 @@ export interface OwnedSessionsOptions extends Pick<RunOptions, 'guard' | 'phone'
   dir: string;
   env: NodeJS.ProcessEnv;
   startAgent: StartAgent;
+  /** See `markOwned`. */
+  mark(): Promise<OwnedMark>;
   turns: Pick<Turns, 'handle' | 'status' | 'wake'>;
   /** The name that people read. */
   titleOf(agent: string): string;
@@ -85,10 +88,14 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     const { owned } = project;
     if (!owned || !isWanted()) return undefined;
     if (owned.child) await endLeftover(owned.child);
-    const id = randomBytes(12).toString('hex');
+    const { id, env: marked, remove } = await options.mark();
     await change({ child: { id } });
-    const env = { ...withoutSecrets(options.env), [ownedVariable]: id };
-    const process = await options.startAgent(owned.agent, { cwd: dir, env });
+    const env = { ...withoutSecrets(options.env), ...marked };
+    const process = await options.startAgent(owned.agent, { cwd: dir, env }).catch(async (cause) => {
+      await remove();
+      throw cause;
+    });
+    void process.ended.then(remove);
     try {
       await change({ child: { id, pid: process.pid, started: await birthOf(process.pid) } });
       const run = createOwnedRun({

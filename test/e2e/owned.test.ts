@@ -247,7 +247,7 @@ it('the installed hooks of its agent say nothing and take nothing: one message i
   await told(/^Gemini CLI is ready/);
   const payload = JSON.stringify({ session_id: 'inner', transcript_path: '', cwd: ws.project, prompt: 'x' });
   await writeFile(join(ws.project, 'payload.json'), payload);
-  const hook = `'${join(dist, 'wa-hook')}' gemini BeforeAgent 60x10 now <payload.json >hook.json`;
+  const hook = `'${join(dist, 'wa-hook')}' gemini BeforeAgent 60x10 now <payload.json >hook.json; echo "$WA_OWNED" >mark`;
   await say(`[[think: hm]][[wait: go]][[run: ${hook}]][[say: Once.]]`);
   await ladder('injected');
   await say('[[say: And then this.]]');
@@ -256,5 +256,6 @@ it('the installed hooks of its agent say nothing and take nothing: one message i
   await tap(/wa-hook/, 'Yes, once');
   await told(/^And then this\.$/);
   expect(JSON.parse(await readFile(join(ws.project, 'hook.json'), 'utf8'))).toEqual({});
+  await access(join(ws.runtimeDir, 'owned', (await readFile(join(ws.project, 'mark'), 'utf8')).trim()));
   expect([count('Once.'), count('And then this.')]).toEqual([1, 1]);
 });
