@@ -48,7 +48,7 @@ export type OwnedSessions = ReturnType<typeof createOwnedSessions>;
 /** Between two tries to open a session. */
 const pausesMs = [1_000, 5_000, 20_000, 60_000] as const;
 /** Nothing but a person mends these. */
-const finalCodes = new Set(['not_found', 'agent_login', 'bad_config', 'needs_node_22']);
+const finalCodes = new Set(['not_found', 'agent_login', 'folder_untrusted', 'bad_config', 'needs_node_22']);
 
 export function createOwnedSessions(options: OwnedSessionsOptions) {
   const { project, journal, dir, turns, clock, log } = options;
