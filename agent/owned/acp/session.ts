@@ -168,9 +168,9 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
     turn = mine;
     try {
       const end = await endOf(mine, wire.request('session/prompt', { sessionId: id, prompt: content.map(block) }), {
-        row,
-        gone,
+        ...{ row, gone },
         warn: (words) => notice('warning', words),
+        took: (tokens) => emit({ type: 'tokens', tokens }),
       });
       asked.withdrawAll();
       const left = tools.closeAll(end.type === 'answered' ? 'done' : 'failed');
