@@ -91,6 +91,8 @@ export async function createDayUsage(path: string, { clock, log }: { clock(): nu
     const counted = await begin(call);
     if (call.event.type !== 'turnEnd') return;
     counted.turns += 1;
+    const { tokens } = call.event;
+    if (tokens !== undefined && call.transcript === undefined) counted.tokens = (counted.tokens ?? 0) + tokens;
     sessions = [counted, ...sessions.filter((each) => each !== counted)];
     try {
       await count(counted, call);
