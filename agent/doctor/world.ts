@@ -1,7 +1,8 @@
 // What the checks look at: the outside, which a test replaces, and what several checks ask for, asked once. Decides nothing.
 
 import { WaError } from '../../protocol/errors.ts';
-import type { StatusAnswer, WebhookAnswer } from '../../protocol/relay-api.ts';
+import type { StatusAnswer } from '../../protocol/relay-api.ts';
+import type { WebhookAnswer } from '../../protocol/webhook-api.ts';
 import type { Config } from '../config.ts';
 import type { DaemonStatus } from '../daemon-status.ts';
 import type { HookReport, InstallDirs } from '../drivers/driver.ts';
