@@ -9,7 +9,7 @@ import type { HookReport, InstallDirs } from '../drivers/driver.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import type { Directories } from '../paths.ts';
 import type { RelayClient } from '../relay/client.ts';
-import type { ServiceStatus } from '../service/service.ts';
+import type { ServiceStatus } from '../service/service-status.ts';
 
 /** The outside. */
 export interface Surroundings {
