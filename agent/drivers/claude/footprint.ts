@@ -8,7 +8,7 @@ export const footprint: Footprint = {
   folder: '.claude',
   names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
   homeFiles: ['.claude.json'],
-  beside: ['/etc/claude-code/managed-settings.json'],
+  beside: ['/etc/claude-code/managed-settings.json', '/etc/claude-code/managed-settings.d'],
   variables: ['CLAUDE_CONFIG_DIR'],
   leavesOut: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
   workflows: [
