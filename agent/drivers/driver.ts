@@ -165,6 +165,11 @@ export interface Workstation {
   inspect(dirs: InstallDirs, projects: readonly string[], env: NodeJS.ProcessEnv): Promise<HookReport>;
   /** The folder that holds the host's settings folder: the home folder, or the one in the environment. */
   homeOf(env: NodeJS.ProcessEnv, home: string): string;
+  /**
+   * Whether a person has told the host to trust a folder, a real path. Absent = the host runs nothing of any other folder, also where no
+   * terminal can ask. Must never reject.
+   */
+  trusts?(dir: string, home: string, env: NodeJS.ProcessEnv): Promise<boolean>;
   /** The environment variables that move the host's settings. */
   readonly variables: readonly string[];
   /**
