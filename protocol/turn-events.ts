@@ -22,8 +22,8 @@ export interface HookCall {
 export type TurnEvent =
   | { type: 'sessionStart'; source: string }
   | { type: 'sessionEnd'; reason: string }
-  /** A prompt is about to go to the model. */
-  | { type: 'turnStart'; prompt: string }
+  /** A prompt is about to go to the model. `byHost` = the host made it up by itself, for instance when a background task ended. */
+  | { type: 'turnStart'; prompt: string; byHost?: true }
   /** One request to the model; `texts` are its messages. */
   | { type: 'modelRequest'; texts: readonly string[] }
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what

@@ -187,7 +187,7 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function startTurn({ continued, nudged }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
+  async function startTurn({ continued, nudged, byHost }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
       // Whether the host took the prompt, its session file says.
@@ -197,8 +197,8 @@ export function createTurns(options: TurnsOptions): Turns {
       return;
     }
     const place = await placeNow(call, host);
-    dispatch({ type: 'turnStarted', place, at: clock(), nudged });
-    if (!nudged) dispatch({ type: 'personSeen', at: clock() });
+    dispatch({ type: 'turnStarted', place, at: clock(), nudged, byHost });
+    if (!nudged && !byHost) dispatch({ type: 'personSeen', at: clock() });
     const { sprint } = project;
     if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
   }
