@@ -67,6 +67,7 @@ export type TurnEvent =
   | ({ type: 'turnEnd'; answer: string | undefined; run?: string | undefined } & TurnFailure)
   /** The host is about to show a dialog, which a person in the terminal answers. */
   | { type: 'dialog'; dialog: HostDialog }
+  | Said
   /** Something that the person in the terminal sees, too. */
   | { type: 'notice'; text: string }
   /** An owned session waits for its next prompt: a turn that is open has ended without an answer, and `why` says why. */
@@ -75,6 +76,18 @@ export type TurnEvent =
   | { type: 'steerable' }
   /** Known, and of no use to the rules. */
   | { type: 'other' };
+
+/** A part of a text that the model writes, as the terminal shows it while the turn runs. */
+export interface Said {
+  type: 'says';
+  /** Id of the text among all of the session. */
+  message: string;
+  /** Of the part, from 0 on without a gap; parts may come in another order. */
+  index: number;
+  text: string;
+  /** Nothing follows in this text. */
+  last: boolean;
+}
 
 /** What the host says of an end beside the answer. */
 export interface TurnFailure {

@@ -120,9 +120,11 @@ export function createTurns(options: TurnsOptions): Turns {
       event.type === 'modelRequest' ||
       event.type === 'gate' ||
       event.type === 'permission' ||
-      event.type === 'toolEnd'
+      event.type === 'toolEnd' ||
+      event.type === 'says'
     )
       dispatch({ type: 'modelSeen' });
+    if (event.type === 'says') options.activity.said(event);
     if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }, phoneTexts(project)));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });

@@ -51,7 +51,7 @@ function bindingOf({ event, session, owned }: HookCall, view: TurnView): 'bound'
   // The owner has asked for this session.
   if (owned && event.type === 'sessionStart') return 'new';
   if (view.bound?.id === session) return 'bound';
-  if (owned || event.type === 'sessionEnd' || event.type === 'other') return 'foreign';
+  if (owned || event.type === 'sessionEnd' || event.type === 'says' || event.type === 'other') return 'foreign';
   if (event.type === 'turnStart' && !event.byHost && hereCommand.test(event.prompt)) return 'new';
   return view.bound && view.boundAlive ? 'foreign' : 'new';
 }

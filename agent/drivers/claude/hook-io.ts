@@ -43,6 +43,8 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       const error = text(fields.last_assistant_message) || text(fields.error) || 'The turn failed.';
       return { type: 'turnEnd', answer: undefined, error, last: true };
     }
+    case 'MessageDisplay':
+      return saysOf(fields);
     case 'PreCompact':
       return fields.trigger === 'manual'
         ? { type: 'notice', text: 'The agent compresses its context.' }
@@ -52,6 +54,14 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     default:
       return { type: 'other' };
   }
+}
+
+/** A part is a paragraph or more. */
+function saysOf(fields: Record<string, unknown>): TurnEvent {
+  const { message_id: message, index, delta, final } = fields;
+  const isPart = typeof message === 'string' && typeof delta === 'string' && Number.isSafeInteger(index);
+  if (!isPart || inside(fields).inside) return { type: 'other' };
+  return { type: 'says', message, index: Number(index), text: delta, last: final === true };
 }
 
 /** A background task has ended, or a hook has woken the session. What another program puts into the inbox looks like a typed prompt here. */

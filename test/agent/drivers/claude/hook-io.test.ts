@@ -56,6 +56,24 @@ describe('a prompt', () => {
   });
 });
 
+describe('a text that the model writes', () => {
+  it('comes in parts of one message, and the last one may be empty', () => {
+    const parts = ['first', 'second', 'end'].map((name) => read(`MessageDisplay.${name}`)?.event);
+    const { message_id: message } = payload('MessageDisplay.first');
+    expect(parts).toMatchObject([
+      { type: 'says', message, index: 0, last: false, text: expect.stringMatching(/^word0 .*word5 .*\n\n$/s) },
+      { type: 'says', message, index: 1, last: false, text: expect.stringMatching(/^word6 .*word11 .*\n\n$/s) },
+      { type: 'says', message, index: 4, last: true, text: '' },
+    ]);
+  });
+
+  it('is not told of an agent inside the session, nor where a field is of another type', () => {
+    const part = payload('MessageDisplay');
+    for (const odd of [{ agent_id: 'a1' }, { index: 0.5 }, { index: '0' }, { delta: null }, { message_id: 7 }])
+      expect(claude.readCall('MessageDisplay', { ...part, ...odd })?.event).toEqual({ type: 'other' });
+  });
+});
+
 describe('a result that a policy replaces', () => {
   const said = 'Withheld.';
   const answer = (name: string) => {
