@@ -1,6 +1,7 @@
 // Claude Code on the workstation: installs, verifies and removes its hooks, and wakes its idle session.
 
 import type { Workstation } from '../driver.ts';
+import { trusts } from './folder-trust.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';
 import { installer, userSettings } from './install.ts';
@@ -13,6 +14,7 @@ export const claudeWorkstation: Workstation = {
   inspect: inspectHooks,
   // `CLAUDE_CONFIG_DIR` is the settings folder itself, which the installer takes from the environment.
   homeOf: (_env, home) => home,
+  trusts,
   variables: ['CLAUDE_CONFIG_DIR'],
   nudge,
   canNudge,
