@@ -10,6 +10,7 @@ import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { OwnedMark } from '../owned-marks.ts';
 import { withoutSecrets } from '../process.ts';
 import type { Turns } from '../session/types.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { birthOf, endLeftover, isOf } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
@@ -83,15 +84,16 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     await turns.handle(call, { ...nobody, tool: call.agent });
   }
 
-  /** Errors: those of the agent. */
-  async function start(isWanted: () => boolean): Promise<Open | undefined> {
+  /** Errors: those of the agent. Rejects at once, without a process, when it is not wanted any more. */
+  async function start(signal: AbortSignal): Promise<Open | undefined> {
+    const isWanted = () => !signal.aborted;
     const { owned } = project;
     if (!owned || !isWanted()) return undefined;
     if (owned.child) await endLeftover(owned.child);
     const { id, env: marked, remove } = await options.mark();
     await change({ child: { id } });
     const env = { ...withoutSecrets(options.env), ...marked };
-    const process = await options.startAgent(owned.agent, { cwd: dir, env }).catch(async (cause) => {
+    const process = await options.startAgent(owned.agent, { cwd: dir, env, signal }).catch(async (cause) => {
       await remove();
       throw cause;
     });
@@ -107,7 +109,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       });
       const resume = owned.used ? owned.session : undefined;
       const { mode, model } = owned;
-      const session = await process.open({ cwd: dir, resume, mode, model }, run.handlers);
+      const session = await unlessAborted(process.open({ cwd: dir, resume, mode, model }, run.handlers), signal);
       if (!isWanted()) {
         await process.close();
         return undefined;
@@ -128,7 +130,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       const isNew = !project.owned?.used;
       let opened: Open | undefined;
       try {
-        opened = await start(() => !signal.aborted);
+        opened = await start(signal);
       } catch (cause) {
         failures += 1;
         if (signal.aborted || !(await isTriedAgain(agent, cause, failures))) return;

@@ -3,6 +3,7 @@
 import { WaError } from '../../../protocol/errors.ts';
 import { list, object, text } from '../../drivers/fields.ts';
 import type { Log } from '../../log.ts';
+import { unlessAborted } from '../../unless-aborted.ts';
 import type { ListedSession, OpenOptions, OwnedProcess, SessionHandlers } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import { type AgentChild, startChild } from './child.ts';
@@ -29,6 +30,8 @@ export interface ProcessOptions {
   limits: AcpLimits;
   version: string;
   log: Log;
+  /** Of the handshake. */
+  signal?: AbortSignal | undefined;
 }
 
 const protocolVersion = 1;
@@ -63,7 +66,7 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
   // A message above the bound, for instance: nothing more can be understood.
   wire.closed.then(() => child.close()).catch(() => {});
 
-  const handshake = await greet(wire, child, options).catch(async (cause) => {
+  const handshake = await unlessAborted(greet(wire, child, options), options.signal).catch(async (cause) => {
     await child.kill();
     throw cause;
   });

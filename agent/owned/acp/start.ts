@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { withoutSecrets } from '../../process.ts';
 import { programOnPath } from '../../programs.ts';
+import { unlessAborted } from '../../unless-aborted.ts';
 import type { StartAgent } from '../owned.ts';
 import { type AcpRow, acpRows } from './agents.ts';
 import type { AcpLimits } from './process.ts';
@@ -35,13 +36,18 @@ const usualLimits: AcpLimits = {
 export function acpAgents(options: AcpOptions): StartAgent {
   const { config, version, log } = options;
   const limits = { ...usualLimits, ...options.limits };
-  return async (name, { cwd, env: given }) => {
+  return async (name, { cwd, env: given, signal }) => {
     const row = rowOf(name, config);
     const own = config.agentCommands[name];
     const env = { ...withoutSecrets(given), ...row.env, ...own?.env };
-    const server = own ? { command: own.command, env: {} } : await serverOf(row, env, options);
+    const server = own ? { command: own.command, env: {} } : await unlessAborted(serverOf(row, env, options), signal);
     const { startProcess } = await import('./process.ts');
-    return startProcess({ row, command: server.command, cwd, env: { ...env, ...server.env }, limits, version, log });
+    signal?.throwIfAborted();
+    return startProcess({
+      ...{ row, cwd, limits, version, log, signal },
+      command: server.command,
+      env: { ...env, ...server.env },
+    });
   };
 }
 
