@@ -32,6 +32,7 @@ import type { Mcp } from '../session/mcp.ts';
 import { createTurns } from '../session/turns.ts';
 import type { Turns } from '../session/types.ts';
 import { isServerProcess } from '../terminal.ts';
+import { answerInFile } from './answer-in-file.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createMail, type MailDeps } from './mail.ts';
 import { createOwned, type OwnedPart } from './owned.ts';
@@ -138,6 +139,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     return runsServer !== undefined && (await isServerProcess(pid, runsServer));
   };
 
+  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const turns = createTurns({
     project,
     journal,
@@ -168,6 +170,7 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     nudge: async (pid, agent) => (await workstationOf(agent)?.nudge?.(pid, (work) => keys.typing(pid, work))) ?? false,
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,
+    answerInFile: (of, carried) => answerInFile(of, carried, { place: sessionsPlace, within: binding.dir }),
     cancelOwned: () => owned.sessions.cancel(),
     routes: () => [owned.sessions.route, mcp.route],
     holdPolicy: config.hold,
@@ -211,7 +214,6 @@ export async function startProject(binding: Binding, given: ProjectDeps): Promis
     seenAt: () => turns.seenAt(),
   });
 
-  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const owned = createOwned({
     ...{ project, journal, binding, guard, streamed, clock, log },
     turns: {
