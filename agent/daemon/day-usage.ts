@@ -12,7 +12,7 @@ import { replaceFile } from '../fs/atomic.ts';
 import { readRaw } from '../fs/raw-file.ts';
 import { eachLine } from '../fs/tail.ts';
 import type { Log } from '../log.ts';
-import { createQueue } from '../session/runtime.ts';
+import { createQueue } from '../queue.ts';
 
 export interface DayUsage {
   /** Every hook call of the project. Never rejects and never waits. */

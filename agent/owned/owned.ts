@@ -3,14 +3,7 @@
 // map upwards to.
 
 /** Starts an agent's process. Errors: `not_found` (no such program), `child_failed`, `agent_login` (it wants a login first). */
-export type StartAgent = (agent: string, options: StartOptions) => Promise<OwnedProcess>;
-
-export interface StartOptions {
-  cwd: string;
-  env: NodeJS.ProcessEnv;
-  /** Nobody wants it any more: rejects at once, and no process is left. A download may go on, for the next start. */
-  signal?: AbortSignal;
-}
+export type StartAgent = (agent: string, options: { cwd: string; env: NodeJS.ProcessEnv }) => Promise<OwnedProcess>;
 
 /** One process of a coding agent, in a process group of its own. */
 export interface OwnedProcess {

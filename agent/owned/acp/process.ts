@@ -3,11 +3,11 @@
 import { WaError } from '../../../protocol/errors.ts';
 import { list, object, text } from '../../drivers/fields.ts';
 import type { Log } from '../../log.ts';
-import { unlessAborted } from '../../unless-aborted.ts';
 import type { ListedSession, OpenOptions, OwnedProcess, SessionHandlers } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import { type AgentChild, startChild } from './child.ts';
 import { optionsIn } from './choices.ts';
+import { type AnswerLimits, withDeadline } from './deadline.ts';
 import { authMethods, callError, deathWords, isLogin, isUnknownSession, loginError } from './failures.ts';
 import { keeperOf } from './keepers.ts';
 import { type AcpSession, createSession, type SessionLimits } from './session.ts';
@@ -15,7 +15,7 @@ import { openWire, type Wire } from './wire.ts';
 
 type Json = Record<string, unknown>;
 
-export interface AcpLimits extends SessionLimits {
+export interface AcpLimits extends SessionLimits, AnswerLimits {
   /** From the start to the answer to the handshake. */
   handshakeMs: number;
   /** From the polite end of a process to the next harder one. */
@@ -30,8 +30,6 @@ export interface ProcessOptions {
   limits: AcpLimits;
   version: string;
   log: Log;
-  /** Of the handshake. */
-  signal?: AbortSignal | undefined;
 }
 
 const protocolVersion = 1;
@@ -49,7 +47,7 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
   const early: { id: string; change: Json }[] = [];
   let making = 0;
 
-  const wire = openWire(child.stdin, child.stdout, {
+  const lines = openWire(child.stdin, child.stdout, {
     update(id, change) {
       try {
         const session = sessions.get(id);
@@ -62,11 +60,12 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
     permission: (params, signal) => toSession(params).permission(params, signal),
     question: (params, signal) => toSession(params).question(params, signal),
   });
+  const wire = withDeadline(lines, row, limits);
   const toSession = (params: Json) => sessions.get(text(params.sessionId) ?? '') ?? nobody;
   // A message above the bound, for instance: nothing more can be understood.
   wire.closed.then(() => child.close()).catch(() => {});
 
-  const handshake = await unlessAborted(greet(wire, child, options), options.signal).catch(async (cause) => {
+  const handshake = await greet(wire, child, options).catch(async (cause) => {
     await child.kill();
     throw cause;
   });

@@ -5,7 +5,6 @@ import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { withoutSecrets } from '../../process.ts';
 import { programOnPath } from '../../programs.ts';
-import { unlessAborted } from '../../unless-aborted.ts';
 import type { StartAgent } from '../owned.ts';
 import { type AcpRow, acpRows } from './agents.ts';
 import type { AcpLimits } from './process.ts';
@@ -27,6 +26,8 @@ export interface AcpOptions {
 const usualLimits: AcpLimits = {
   handshakeMs: 60_000,
   graceMs: 5_000,
+  openMs: 120_000,
+  answerMs: 20_000,
   cancelMs: 20_000,
   idleMs: 10_000,
   quietMs: 800,
@@ -36,18 +37,13 @@ const usualLimits: AcpLimits = {
 export function acpAgents(options: AcpOptions): StartAgent {
   const { config, version, log } = options;
   const limits = { ...usualLimits, ...options.limits };
-  return async (name, { cwd, env: given, signal }) => {
+  return async (name, { cwd, env: given }) => {
     const row = rowOf(name, config);
     const own = config.agentCommands[name];
     const env = { ...withoutSecrets(given), ...row.env, ...own?.env };
-    const server = own ? { command: own.command, env: {} } : await unlessAborted(serverOf(row, env, options), signal);
+    const server = own ? { command: own.command, env: {} } : await serverOf(row, env, options);
     const { startProcess } = await import('./process.ts');
-    signal?.throwIfAborted();
-    return startProcess({
-      ...{ row, cwd, limits, version, log, signal },
-      command: server.command,
-      env: { ...env, ...server.env },
-    });
+    return startProcess({ row, command: server.command, cwd, env: { ...env, ...server.env }, limits, version, log });
   };
 }
 
