@@ -9,7 +9,7 @@ export const footprint: Footprint = {
   names: ['settings.json', 'settings.local.json', 'hooks', 'plugins'],
   logins: ['.credentials.json'],
   homeFiles: ['.claude.json'],
-  beside: ['/etc/claude-code/managed-settings.json'],
+  beside: ['/etc/claude-code/managed-settings.json', '/etc/claude-code/managed-settings.d'],
   variables: ['CLAUDE_CONFIG_DIR'],
   leavesOut: /^(--settings|--setting-sources|--bare|--safe-mode)(=|$)/,
   workflows: [
