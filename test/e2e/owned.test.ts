@@ -111,6 +111,8 @@ it('an agent whose adapter is still being fetched keeps no other session, and no
   const scripts = scriptedCommand(gates, { style: 'gemini', faults: ['none'] });
   const slow = await createWorkstation(far, ws.chat, { agents: { claude: '/bin/true', gemini: scripts } });
   slow.env.PATH = `${bin}:${process.env.PATH}`;
+  const trust = { projects: { [slow.project]: { hasTrustDialogAccepted: true } } };
+  await writeFile(join(slow.root, 'home', '.claude.json'), JSON.stringify(trust));
   try {
     await slow.runDaemon();
     await say('/new claude');
@@ -157,6 +159,8 @@ describe('/cancel and STOP', () => {
     await say('/cancel');
     await told(/^The running prompt is cancelled\.$/);
     await told(/^Failed: Cancelled from the phone\.$/);
+    // Else the next look takes the first message for the second.
+    await ladder('failed');
     await say('[[think: hm]][[hang]] again');
     await ladder('injected');
     await say('/stop');
