@@ -19,6 +19,7 @@ import { stateFiles } from '../paths.ts';
 import type { Keys } from '../presence.ts';
 import { keepText } from '../relay/documents.ts';
 import { createTurns } from '../session/turns.ts';
+import { answerInFile } from './answer-in-file.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createHostProcess } from './host-process.ts';
 import { createMail, type MailDeps } from './mail.ts';
@@ -94,6 +95,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
   );
   const { inbox, outbox, outcomes, notifier, progress, streamed, attachments } = mail;
 
+  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const turns = createTurns({
     ...{ project, journal, inbox, clock, log },
     report: notifier.report,
@@ -114,6 +116,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
     queue: createPromptQueue(config),
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,
+    answerInFile: (of, carried) => answerInFile(of, carried, { place: sessionsPlace, within: binding.dir }),
     cancelOwned: () => owned.sessions.cancel(),
     routes: () => [owned.sessions.route, mcp.route],
     holdPolicy: config.hold,
@@ -153,7 +156,6 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
     seenAt: () => turns.seenAt(),
   });
 
-  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const owned = createOwned({
     ...{ project, journal, binding, guard, streamed, clock, log },
     turns: {

@@ -90,7 +90,7 @@ it('C1: work that was there before the prompt is no sign that the model has the 
   await prompt;
   expect(record.events.slice(record.events.findIndex(({ type }) => type === 'idle') + 1)).toEqual([
     { type: 'inserted' },
-    { type: 'text', text: 'the a' },
+    { type: 'text', text: '\n\nthe a' },
     { type: 'text', text: 'nswer' },
   ]);
 });
