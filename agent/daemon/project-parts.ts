@@ -4,7 +4,8 @@
 import { createHmac } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
-import { type GuardDeps, guardProject } from '../approvals/guard.ts';
+import { guardProject } from '../approvals/guard.ts';
+import type { GuardDeps } from '../approvals/guard-parts.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
 import type { LastEvents } from '../daemon-status.ts';

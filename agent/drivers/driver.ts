@@ -33,9 +33,9 @@ export interface Driver {
   readCall(event: string, payload: unknown): HookCall | undefined;
   /**
    * Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate, both answers at every
-   * permission, and a next prompt at every turn end.
+   * permission, and a next prompt at every turn end. `call` = what is answered, where the form of a result depends on its tool.
    */
-  writeAnswer(event: string, answer: TurnAnswer): object;
+  writeAnswer(event: string, answer: TurnAnswer, call?: HookCall): object;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
    * line, and never throw.

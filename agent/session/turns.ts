@@ -121,9 +121,11 @@ export function createTurns(options: TurnsOptions): Turns {
       event.type === 'modelRequest' ||
       event.type === 'gate' ||
       event.type === 'permission' ||
-      event.type === 'toolEnd'
+      event.type === 'toolEnd' ||
+      event.type === 'says'
     )
       dispatch({ type: 'modelSeen' });
+    if (event.type === 'says') options.activity.said(event);
     if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }, phoneTexts(project)));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });
@@ -194,7 +196,7 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function startTurn({ continued, nudged }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
+  async function startTurn({ continued, nudged, byHost }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
       // Whether the host took the prompt, its session file says.
@@ -204,8 +206,8 @@ export function createTurns(options: TurnsOptions): Turns {
       return;
     }
     const place = await placeNow(call, host);
-    dispatch({ type: 'turnStarted', place, at: clock(), nudged });
-    if (!nudged) dispatch({ type: 'personSeen', at: clock() });
+    dispatch({ type: 'turnStarted', place, at: clock(), nudged, byHost });
+    if (!nudged && !byHost) dispatch({ type: 'personSeen', at: clock() });
     const { sprint } = project;
     if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
   }

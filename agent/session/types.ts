@@ -2,7 +2,7 @@
 
 import type { HookNote } from '../../protocol/files.ts';
 import type { Texts } from '../../protocol/texts.ts';
-import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, HostDialog, Said, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Follow, ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
@@ -34,6 +34,8 @@ export interface TurnActivity {
   started(): void;
   /** A tool is about to run, in words for a person that may hold secrets. It may wait for an approval first. */
   running(words: string): void;
+  /** What the model writes for the person, in parts. May hold secrets. */
+  said(part: Said): void;
   /** A tool has run, by its name for a person. */
   tool(name: string): void;
   ended(failed: boolean): void;

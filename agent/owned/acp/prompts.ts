@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { object, text } from '../../drivers/fields.ts';
+import { entryOf, object } from '../../drivers/fields.ts';
 import type { PromptEnd, PromptPart } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import type { ChildEnd } from './child.ts';
@@ -62,7 +62,7 @@ export async function endOf(
     if (failure) return failed(failure.text);
     if (seen.failing) return failed(seen.lastNotice ?? `${row.title} reports an error without words`);
     if (stopReason === 'refusal') return failed(`${row.title} refuses to go on with this conversation`);
-    const cut = cutBy[text(stopReason) ?? ''];
+    const cut = entryOf(cutBy, stopReason);
     if (cut) warn(`${row.title} stopped at ${cut}.`);
     return { type: 'answered' };
   } catch (cause) {

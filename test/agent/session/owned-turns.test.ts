@@ -57,7 +57,7 @@ function newTurns(filed: { answer: string; to: string } | undefined = undefined)
       await journal.append([...receipts, { t: 'turn', p, at: clock.now(), turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void told.push(text),
     compressions: async () => [],
     told: async () => [],
