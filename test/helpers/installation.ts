@@ -26,6 +26,7 @@ export function eachInstallation(take: (ground: Ground) => void): (name: string)
     await copyFile(launcher, join(packageDir, 'wa-hook'));
     await copyFile(join(dirname(launcher), 'client.pl'), join(packageDir, 'client.pl'));
     await writeFile(join(packageDir, 'wa-hook-fallback.cjs'), 'console.log(\'{"from":"fallback"}\')\n');
+    await writeFile(join(packageDir, 'wa-hook-gemini.cjs'), '');
     const dirs: InstallDirs = {
       home: place.home,
       dataDir: join(place.home, '.local', 'share', 'wa-sync'),

@@ -35,7 +35,7 @@ export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise
   const record = await readRecord(hooksDir(dirs));
   const inUse = await commandsInUse(dirs, record);
   try {
-    for (const file of await launcherFiles(dirs, hooksDir(dirs))) await ensureFile(file, record.made);
+    for (const file of await launcherFiles(dirs, hooksDir(dirs), 'claude')) await ensureFile(file, record.made);
     if (scope === 'project') await installInProject(dirs, record, projectSettings);
     else await installForUser(dirs, record);
   } finally {

@@ -165,7 +165,7 @@ async function lookAt(dirs: InstallDirs, project: string | undefined): Promise<F
   }
 }
 
-const launchersOf = (dirs: InstallDirs) => launcherFiles(forAllVersions(dirs), hooksDir(dirs));
+const launchersOf = (dirs: InstallDirs) => launcherFiles(forAllVersions(dirs), hooksDir(dirs), 'codex');
 
 /** A package that lacks a file cannot say. */
 async function areLaunchersCurrent(dirs: InstallDirs): Promise<boolean> {

@@ -35,7 +35,7 @@ export async function installHooks(dirs: InstallDirs, scope: HookScope): Promise
   const record = await readRecord(hooksDir(dirs));
   const inUse = await commandsInUse(dirs, record);
   try {
-    const files = await launcherFiles(dirs, hooksDir(dirs));
+    const files = await launcherFiles(dirs, hooksDir(dirs), 'gemini');
     if (scope === 'user') {
       await refuseForeignExtension(dirs.home);
       files.push(...extensionFiles(dirs));
