@@ -180,7 +180,11 @@ const rows: Row[] = [
     meaning: 'of one core, daemon parked, 15 s',
     target: ({ idle }) => idle && { text: `< ${limits.idleCpuPercent} %`, ok: idle.cpuPercent < limits.idleCpuPercent },
   },
-  { key: 'idle.rssMb', value: ({ idle }) => idle && `${idle.rssMb} MB`, meaning: 'memory of that daemon' },
+  {
+    key: 'idle.rssMb',
+    value: ({ idle }) => idle && `${idle.rssMb} MB`,
+    meaning: `memory of that daemon on Node ${process.versions.node}; the larger binary of Node 22 alone adds six`,
+  },
   {
     key: 'owned.rssMb',
     value: ({ owned }) => owned && `${owned.rssMb} MB`,
