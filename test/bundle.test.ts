@@ -7,7 +7,7 @@ import { allDrivers } from '../agent/drivers/registry.ts';
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 /** A tripwire against a library: what counts is the time over an empty Node script, which the bench measures. */
-const maxBundleBytes = 59_000;
+const maxBundleBytes = 61_000;
 const text = (name: string) => readFileSync(join(dist, name), 'utf8');
 
 interface Metafile {
@@ -30,7 +30,7 @@ const fallbackRooms = [
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/summary\.ts$/,
   /^agent\/drivers\/(fields|registry|session-file|session-folder)\.ts$/,
-  /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
+  /^agent\/drivers\/[\w-]+\/(driver|hook-io|results|session-log|tools)\.ts$/,
 ];
 
 it('the hook fallback bundles only the rooms it may share with the daemon, and no package', () => {
