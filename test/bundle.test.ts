@@ -27,7 +27,7 @@ const fallbackRooms = [
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/summary\.ts$/,
-  /^agent\/drivers\/(fields|registry|session-file|session-folder)\.ts$/,
+  /^agent\/drivers\/(fields|hook-call|registry|session-file|session-folder)\.ts$/,
   /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 
