@@ -72,6 +72,8 @@ export interface SessionRecord {
   prompts: string[];
   /** The model's last text after the last prompt, exactly; undefined = no text. */
   answer: string | undefined;
+  /** The host wrote down that the turn after the last prompt came to its end with `answer`. Absent = it did not, or never does. */
+  isAnswered?: boolean;
   /** Text of an API error after the last prompt. */
   error: string | undefined;
   /** The error ended the turn, and the host tells that to no hook. */

@@ -18,7 +18,7 @@ import { createHeldTurn, type Held } from './held-turn.ts';
 import { createNudge, createQueueRoute, createRoutes, type Routes } from './routes.ts';
 import { createRuntime, currentStop, noneWaiting } from './runtime.ts';
 import { createSettlement } from './settlement.ts';
-import { isBusy, placeIn } from './state.ts';
+import { carriedBy, isBusy, placeIn } from './state.ts';
 import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
@@ -174,7 +174,13 @@ export function createTurns(options: TurnsOptions): Turns {
   async function endOpen(answer: string | undefined, call: HookCall): Promise<void> {
     const { event } = call;
     if (call.owned && (event.type === 'sessionEnd' || event.type === 'ready')) {
-      await ending.endOpenTurn({ why: event.type === 'ready' ? event.why : event.reason, lagMs: 0 });
+      // Its end came while nobody heard it.
+      const found = await options.answerInFile?.(call, carriedBy(runtime.state));
+      if (found) {
+        dispatch({ type: 'modelSeen' });
+        await settlement.prove(found.prompts);
+      }
+      await ending.endOpenTurn({ why: event.type === 'ready' ? event.why : event.reason, lagMs: 0, ...found });
       await sprints.end('error');
       return;
     }

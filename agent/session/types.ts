@@ -66,6 +66,15 @@ export interface PromptQueue {
   add(session: { agent: string; id: string; transcript: string | undefined }, prompt: string): Promise<void>;
 }
 
+/** What the agent's own session file says of a turn whose end nobody told. */
+export interface AnswerInFile {
+  answer: string;
+  /** What the model was given. */
+  prompts: readonly string[];
+  /** See `answerId`. */
+  id: string;
+}
+
 export interface TurnsOptions {
   project: ProjectState;
   journal: Journal;
@@ -104,6 +113,11 @@ export interface TurnsOptions {
   canWake(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; false = not now. */
   nudge(pid: number, agent: string): Promise<boolean>;
+  /** The answer to the prompt of an owned session that carries these messages; undefined = it did not come to its end. Absent = nobody looks. Never rejects. */
+  answerInFile?(
+    session: { agent: string; session: string },
+    carried: readonly string[],
+  ): Promise<AnswerInFile | undefined>;
   /** Cancels the prompt of an owned session, and says what that does not stop; undefined = the turn is of another session. */
   cancelOwned?(): string | undefined;
   /** 0 = a person is there until they say that they are away. */

@@ -28,6 +28,7 @@ export function readSession(whole: string): SessionRecord {
   return {
     prompts: lines.flatMap((line) => [...(isPrompt(line) ? [textIn(line.parts)] : []), ...addedBy(line.fields)]),
     answer: last && answerOf(after, last),
+    isAnswered: last !== undefined && last === said.at(-1) && object(last.fields.message).stop_reason === 'end_turn',
     error: after
       .filter(({ fields }) => fields.isApiErrorMessage === true)
       .map(({ parts }) => textIn(parts))
