@@ -29,8 +29,8 @@ const fallbackRooms = [
   /^agent\/(binding|config|crypto|paths|process)\.ts$/,
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/summary\.ts$/,
-  /^agent\/drivers\/(fields|registry|session-file|session-folder)\.ts$/,
-  /^agent\/drivers\/[\w-]+\/(driver|hook-io|results|session-log|tools)\.ts$/,
+  /^agent\/drivers\/(fields|hook-call|registry|session-file|session-folder)\.ts$/,
+  /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
 ];
 
 it('the hook fallback bundles only the rooms it may share with the daemon, and no package', () => {

@@ -1,9 +1,9 @@
-// What the hook payloads of the hosts have in common: session, session file and folder, and the gate of a tool. Pure; the hook fallback
-// bundles it.
+// What the hook payloads of the hosts have in common: session, session file and folder, the gate of a tool, and a question. Pure; the hook
+// fallback bundles it.
 
 import type { HookCall, TurnEvent } from '../../protocol/turn-events.ts';
-import type { Tools } from './driver.ts';
-import { object, text } from './fields.ts';
+import type { Input, Tools } from './driver.ts';
+import { list, object, text } from './fields.ts';
 
 /** `Driver.readCall` of a host that names the session, its file and a folder as all three do. */
 export function callReader(
@@ -25,4 +25,14 @@ export function gateOf(
 ): TurnEvent {
   const asks = call.server === undefined && call.tool === question?.tool ? question.textOf(call.input) : undefined;
   return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
+}
+
+/** The phone shows the questions; only the terminal can answer the dialog. */
+export function questionsOf({ questions }: Input): string | undefined {
+  const texts = list(questions).flatMap((each) => {
+    const { question, options } = object(each);
+    const labels = list(options).flatMap((option) => text(object(option).label) ?? []);
+    return typeof question === 'string' ? [[question, ...labels.map((label) => `- ${label}`)].join('\n')] : [];
+  });
+  return texts.length === 0 ? undefined : texts.join('\n');
 }

@@ -1,7 +1,8 @@
 // The tools of Codex and their arguments. Pure; the hook fallback bundles it.
 
 import type { Edit, Input, Tools, Write } from '../driver.ts';
-import { list, object, text } from '../fields.ts';
+import { list, text } from '../fields.ts';
+import { questionsOf } from '../hook-call.ts';
 
 export const patchTool = 'apply_patch';
 
@@ -73,14 +74,4 @@ function edit(input: Input): Edit | undefined {
 function write(input: Input): Write | undefined {
   const found = onlyFile(input, 'Add File');
   return found && { file: found.file, content: found.lines.map((line) => line.slice(1)).join('\n') };
-}
-
-/** The phone shows the questions; only the terminal can answer the dialog. */
-function questionsOf({ questions }: Input): string | undefined {
-  const texts = list(questions).flatMap((each) => {
-    const { question, options } = object(each);
-    const labels = list(options).flatMap((option) => text(object(option).label) ?? []);
-    return typeof question === 'string' ? [[question, ...labels.map((label) => `- ${label}`)].join('\n')] : [];
-  });
-  return texts.length === 0 ? undefined : texts.join('\n');
 }

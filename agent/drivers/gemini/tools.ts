@@ -1,7 +1,8 @@
 // The tools of Gemini CLI and their arguments. Pure; the hook fallback bundles it.
 
-import type { Input, Tools } from '../driver.ts';
-import { list, object, text } from '../fields.ts';
+import type { Tools } from '../driver.ts';
+import { text } from '../fields.ts';
+import { questionsOf } from '../hook-call.ts';
 
 export const tools: Tools = {
   acts: {
@@ -46,13 +47,3 @@ export const tools: Tools = {
   addedByHost: { grep_search: ['context'], search_file_content: ['context'] },
   serverOf: (tool) => /^mcp_([^_]+)_/.exec(tool)?.[1],
 };
-
-/** The phone shows the questions; only the terminal can answer the dialog. */
-function questionsOf({ questions }: Input): string | undefined {
-  const texts = list(questions).flatMap((each) => {
-    const { question, options } = object(each);
-    const labels = list(options).flatMap((option) => text(object(option).label) ?? []);
-    return typeof question === 'string' ? [[question, ...labels.map((label) => `- ${label}`)].join('\n')] : [];
-  });
-  return texts.length === 0 ? undefined : texts.join('\n');
-}
