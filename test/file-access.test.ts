@@ -25,6 +25,7 @@ const others: Record<string, string> = {
   'agent/daemon/daemon.ts': 'state and runtime directory',
   'agent/daemon/day-usage.ts': 'state directory',
   'agent/daemon/serving.ts': 'data directory',
+  'agent/daemon/time-zone.ts': 'where the link of the time zone leads, without opening it',
   'agent/dev/echo-agent.ts': 'the folder of dev',
   'agent/dev/local-bot.ts': 'config directory',
   'agent/dev/local-relay.ts': 'state directory',

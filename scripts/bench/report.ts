@@ -17,9 +17,9 @@ interface Target {
 }
 
 const limits = {
-  messageShare: 1 / 4,
-  emptyShare: 1 / 2,
-  overEmptyNodeMs: 15,
+  messageShare: 0.22,
+  emptyShare: 0.38,
+  overEmptyNodeMs: 9,
   gateMs: 5,
   hookMs: 500,
   contextMs: 5_000,
@@ -32,6 +32,7 @@ const limits = {
   acceptPerSecond: 300,
   backlogGrowth: 1.5,
   idleCpuPercent: 1,
+  idleRssMb: 60,
   rowsWritten: 5,
   rowsWrittenWithReactions: 12,
   rowsRead: 20,
@@ -183,6 +184,7 @@ const rows: Row[] = [
   {
     key: 'idle.rssMb',
     value: ({ idle }) => idle && `${idle.rssMb} MB`,
+    target: ({ idle }) => idle && atMost(idle.rssMb, limits.idleRssMb, 'MB'),
     meaning: `memory of that daemon on Node ${process.versions.node}; the larger binary of Node 22 alone adds six`,
   },
   {
