@@ -21,6 +21,7 @@ import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import type { Log } from '../log.ts';
 import { retireOthers } from '../mailbox/served.ts';
+import { endMarked } from '../owned/leftover.ts';
 import { dropOwnedMarks } from '../owned-marks.ts';
 import { stateFiles } from '../paths.ts';
 import { type Keys, watchKeys } from '../presence.ts';
@@ -86,6 +87,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
     const { address } = await prepareSocket(config.dirs.runtime, options.platform);
+    const left = await endMarked(config.dirs.runtime);
+    if (left > 0) log('warn', 'processes of owned sessions ended', { processes: left });
     await dropOwnedMarks(config.dirs.runtime);
     const journal = await openJournal(files.journal, clock);
     undo.push(() => journal.close());

@@ -23,6 +23,7 @@ export interface Book {
   living(): number | undefined;
   /** Processes of an agent that is not the one started last. */
   left(): number[];
+  commandOf(pid: number): string;
 }
 
 export function createBook(ledgerFile: string): Book {
@@ -64,6 +65,7 @@ export function createBook(ledgerFile: string): Book {
         })
         .map(Number);
     },
+    commandOf: (pid) => readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
   };
 }
 

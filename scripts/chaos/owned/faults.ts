@@ -24,7 +24,7 @@ export const agentFaults: readonly Fault[] = [
   {
     name: 'kill -9 of the agent',
     weight: 5,
-    of: 'owned',
+    of: ['owned'],
     async run(parts) {
       await meet(parts);
       return parts.owned.killAgent();
@@ -33,7 +33,7 @@ export const agentFaults: readonly Fault[] = [
   {
     name: 'kill -9 of the daemon at work',
     weight: 5,
-    of: 'owned',
+    of: ['owned'],
     async run(parts) {
       const downMs = parts.random.int(0, 1_000);
       await meet(parts);
@@ -43,7 +43,7 @@ export const agentFaults: readonly Fault[] = [
   {
     name: 'kill -9 of the agent and the daemon',
     weight: 4,
-    of: 'owned',
+    of: ['owned'],
     async run(parts) {
       const { stage, random, owned } = parts;
       const isAgentFirst = random.chance(0.5);

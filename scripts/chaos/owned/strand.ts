@@ -76,8 +76,9 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
       left.set(pid, known);
       if (known.told || now - known.since < goneWithinMs) continue;
       known.told = true;
-      childLeft.push(`process ${pid}`);
-      history.push({ at: Date.now(), what: `process ${pid} outlives the session that it is of` });
+      const line = book.commandOf(pid);
+      childLeft.push(`process ${pid}: ${line}`);
+      history.push({ at: Date.now(), what: `process ${pid} outlives the session that it is of: ${line}` });
     }
   }
 
@@ -188,6 +189,19 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
     },
     result() {
       const entries = book.entries();
+      if (process.env.DBG)
+        for (const l of [
+          ...history,
+          ...entries.map((e) => ({
+            at: e.at + performance.timeOrigin,
+            what: `${e.pid} ${e.what} ${e.turn} ${ownTokens(e.text ?? '')}`,
+          })),
+          ...sim.messages(owned.chatId).map((m) => ({
+            at: m.at,
+            what: `phone ${m.messageId} ${m.from} ${m.replyTo ?? ''} ${m.reactions} ${m.text.slice(0, 120)}`,
+          })),
+        ].sort((a, b) => a.at - b.at))
+          console.error(new Date(l.at).toISOString().slice(11, 23), l.what);
       const turns = entries.flatMap(({ what, turn }) => (what === 'answer' && turn !== undefined ? [turn] : []));
       const cut = sim.calls.filter((call) => call.method === 'sendMessage' && wasCut(call, stage.relayKills));
       const isCut = (turn: string) => cut.some(({ params }) => String(params.text ?? '').includes(`${turn}.`));

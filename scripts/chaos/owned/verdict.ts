@@ -94,7 +94,12 @@ export function judgeOwned(end: OwnedEnd): OwnedVerdict {
     else if (isFailed) verdict.toldFailed += 1;
     // The owner may have ended its prompt before the model had it.
     const isCancelled = isFailed && end.orders.some((order) => order >= at);
-    if (seen.length === 0 ? !isCancelled : !isAnswered(token) && !isFailed) verdict.lost.push(token);
+    // Only the journal knew that the agent had been given it, and what became of its turn.
+    const isForgotten = end.stateLosses.some((loss) => loss >= at) && end.reactions.get(token) !== undefined;
+    if (seen.length === 0 ? !isCancelled : !isAnswered(token) && !isFailed) {
+      if (isForgotten) verdict.afterStateLoss += 1;
+      else verdict.lost.push(token);
+    }
     if (seen.length > 1)
       noteDoubled(
         token,
