@@ -24,8 +24,8 @@ export interface OwnedStrand {
   stop(): void;
   /** Waits for this moment, not for long. */
   moment(of: Moment): Promise<void>;
-  /** False = none lives. */
-  killAgent(): boolean;
+  /** False = none lives, or it has not lived for long: after several of these the daemon waits longer and longer. */
+  killAgent(atOnce: boolean): boolean;
   result(): OwnedResult;
 }
 
@@ -46,6 +46,7 @@ export interface OwnedResult extends OwnedVerdict {
 
 const momentWithinMs = 3_000;
 const lookEveryMs = 250;
+const shortMs = 5_500;
 /** A killed process is gone some moments later. */
 const goneWithinMs = 1_000;
 
@@ -175,9 +176,10 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
       if (of === 'now') return;
       for (const until = performance.now() + momentWithinMs; performance.now() < until && !isThere(); ) await delay(2);
     },
-    killAgent() {
+    killAgent(atOnce) {
       const pid = book.living();
-      if (pid === undefined) return false;
+      const startedAt = book.entries().findLast(({ what }) => what === 'start')?.at ?? 0;
+      if (pid === undefined || (!atOnce && performance.now() - startedAt < shortMs)) return false;
       agentKills.push(performance.now());
       ledger.mark(`the agent ${pid} is killed`);
       try {
@@ -189,19 +191,6 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
     },
     result() {
       const entries = book.entries();
-      if (process.env.DBG)
-        for (const l of [
-          ...history,
-          ...entries.map((e) => ({
-            at: e.at + performance.timeOrigin,
-            what: `${e.pid} ${e.what} ${e.turn} ${ownTokens(e.text ?? '')}`,
-          })),
-          ...sim.messages(owned.chatId).map((m) => ({
-            at: m.at,
-            what: `phone ${m.messageId} ${m.from} ${m.replyTo ?? ''} ${m.reactions} ${m.text.slice(0, 120)}`,
-          })),
-        ].sort((a, b) => a.at - b.at))
-          console.error(new Date(l.at).toISOString().slice(11, 23), l.what);
       const turns = entries.flatMap(({ what, turn }) => (what === 'answer' && turn !== undefined ? [turn] : []));
       const cut = sim.calls.filter((call) => call.method === 'sendMessage' && wasCut(call, stage.relayKills));
       const isCut = (turn: string) => cut.some(({ params }) => String(params.text ?? '').includes(`${turn}.`));

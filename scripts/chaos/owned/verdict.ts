@@ -119,7 +119,8 @@ function noteDoubled(token: string, seen: readonly number[], end: OwnedEnd, verd
       (kill) =>
         kill >= from &&
         kill <= to &&
-        (kill <= from + signMs || noPlaces.some(({ fromAt, toAt }) => fromAt <= kill && toAt + signMs >= from)),
+        (kill <= from + signMs ||
+          noPlaces.some(({ fromAt, toAt }) => fromAt <= from + signMs && kill <= toAt + signMs)),
     );
   const isLost = ({ from, to }: { from: number; to: number }) => stateLosses.some((at) => at >= from && at <= to);
   if (pairs.some((pair) => !isLost(pair) && !isUnseen(pair))) verdict.doubled.push(token);
