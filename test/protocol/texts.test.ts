@@ -40,6 +40,8 @@ const otherFiles: Readonly<Record<string, string>> = {
   'agent/owned/acp/agents.ts': 'names and commands of programs',
   'agent/owned/acp/failures.ts': 'errors of an agent',
   'agent/owned/acp/process.ts': 'errors of an agent',
+  'agent/owned/acp/prompts.ts': 'errors and notices of an agent',
+  'agent/owned/acp/settings.ts': 'errors of an agent',
   'agent/owned/acp/session.ts': 'errors and notices of an agent',
   'agent/relay/documents.ts': 'the command line',
   'agent/session/mcp.ts': 'the model',

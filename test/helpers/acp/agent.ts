@@ -22,6 +22,8 @@ export interface Session {
 const env = process.env;
 export const style = env.ACP_STYLE ?? 'plain';
 /** Words, separated by commas: `logged-out`, `deaf` (to SIGTERM and the end of stdin), `silent` and `v9` (at the handshake), `dead`, `bad-key`, `no-way-back` (to the model `small`), `old` (no notices, no failures). */
+/** Methods that it never answers. */
+const unanswered = (env.ACP_NO_ANSWER ?? '').split(',');
 export const faults = new Set((env.ACP_FAULTS ?? '').split(','));
 const folder = env.ACP_SESSIONS ?? join(env.TMPDIR ?? '/tmp', `acp-agent-${process.pid}`);
 const sessions = new Map<string, Session>();
@@ -305,6 +307,7 @@ async function receive(message: Json): Promise<void> {
   if (method === 'session/cancel') return turns.get(String((params as Json).sessionId))?.cancel();
   const handler = methods[method];
   if (id === undefined) return;
+  if (unanswered.includes(method)) return;
   try {
     if (!handler) throw new Refused(-32601, `Method not found: ${method}`);
     send({ id, result: (await handler((params ?? {}) as Json)) ?? {} });

@@ -299,6 +299,13 @@ const verbs: Record<string, Verb> = {
     update(turn.session.id, { sessionUpdate: 'usage_update', used, size, cost: { amount: 0.5, currency: 'USD' } });
     return undefined;
   },
+  /** Ends the turn with the tokens that it took, in the field of this agent: `read written`. */
+  took(_turn, value) {
+    const [read = 0, written = 0] = value.split(' ').map(Number);
+    const inQuota = { _meta: { quota: { token_count: { input_tokens: read, output_tokens: written } } } };
+    const inUsage = { usage: { inputTokens: read, outputTokens: written, totalTokens: read + written } };
+    return { stopReason: 'end_turn', ...(style === 'gemini' ? inQuota : inUsage) };
+  },
   plan(turn, value) {
     const entries = value
       .split('|')
