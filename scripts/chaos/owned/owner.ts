@@ -33,6 +33,7 @@ const lookEveryMs = 100;
 /** A person gives up on a prompt, and on a session. */
 const patienceMs = 12_000;
 const goneMs = 8_000;
+const silenceMs = 5_000;
 const otherEveryMs = { min: 6_000, max: 14_000 };
 const quietMs = 75_000;
 
@@ -131,9 +132,12 @@ export function createOwnedOwner(parts: {
 
   async function talk(random: Random): Promise<void> {
     while (running) {
+      // What came before a STOP waits for the next message.
+      const silentMs = performance.now() - (messages.at(-1)?.at ?? 0);
+      const isDue = silentMs > silenceMs && open().length < maxOpen;
       // A text that comes while something is asked is asked about itself.
       const isFree = !questions().isOpen() || random.chance(0.1);
-      if (isFree && ungiven().length < maxUngiven && open().length < maxOpen) {
+      if (isDue || (isFree && ungiven().length < maxUngiven && open().length < maxOpen)) {
         const burst = random.chance(0.1) ? 3 : 1;
         for (let count = 0; count < burst; count += 1) await random.weighted(kinds).act(random);
         if (random.chance(0.04)) await cancel(random);
