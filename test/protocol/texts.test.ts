@@ -38,6 +38,7 @@ const otherFiles: Readonly<Record<string, string>> = {
   'agent/approvals/run.ts': 'the model',
   'agent/owned/acp/adapters.ts': 'the log',
   'agent/owned/acp/agents.ts': 'names and commands of programs',
+  'agent/owned/acp/deadline.ts': 'errors of an agent',
   'agent/owned/acp/failures.ts': 'errors of an agent',
   'agent/owned/acp/process.ts': 'errors of an agent',
   'agent/owned/acp/prompts.ts': 'errors and notices of an agent',

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { object, text } from '../../drivers/fields.ts';
+import { entryOf, object } from '../../drivers/fields.ts';
 import type { PromptEnd, PromptPart } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import type { ChildEnd } from './child.ts';
@@ -16,12 +16,24 @@ export function block(part: PromptPart): Json {
   return { type: 'image', mimeType: part.mimeType, data: Buffer.from(part.image).toString('base64') };
 }
 
-/** What was seen of a prompt before its end. */
-export interface Seen {
-  readonly cancelled: boolean;
+export interface Turn {
+  /** The first sign that the model has the prompt was seen. */
+  inserted: boolean;
+  /** Work that was there before the prompt is not a sign of it. */
+  behind: boolean;
+  cancelled: boolean;
   /** Its end is an error, whatever the agent calls it. */
-  readonly failing: boolean;
-  readonly lastNotice: string | undefined;
+  failing: boolean;
+  lastNotice: string | undefined;
+  chars: number;
+  /** The message that the text since the last tool belongs to: the next one is a paragraph of its own. */
+  message: string | undefined;
+  done: Promise<void>;
+}
+
+export function newTurn(behind: boolean, done: Promise<void>): Turn {
+  const nothing = { lastNotice: undefined, chars: 0, message: undefined };
+  return { inserted: false, behind, cancelled: false, failing: false, ...nothing, done };
 }
 
 export interface EndParts {
@@ -36,7 +48,7 @@ export interface EndParts {
 
 /** Never rejects. */
 export async function endOf(
-  seen: Seen,
+  seen: Readonly<Turn>,
   response: Promise<Json>,
   { row, gone, warn, took }: EndParts,
 ): Promise<PromptEnd> {
@@ -50,7 +62,7 @@ export async function endOf(
     if (failure) return failed(failure.text);
     if (seen.failing) return failed(seen.lastNotice ?? `${row.title} reports an error without words`);
     if (stopReason === 'refusal') return failed(`${row.title} refuses to go on with this conversation`);
-    const cut = cutBy[text(stopReason) ?? ''];
+    const cut = entryOf(cutBy, stopReason);
     if (cut) warn(`${row.title} stopped at ${cut}.`);
     return { type: 'answered' };
   } catch (cause) {
