@@ -1,4 +1,4 @@
-// `npm run chaos -- --seconds N --seed S [--only NAME] [--strand NAME] [--json]`: breaks every part of the built program while messages flow both
+// `npm run chaos -- --seconds N --seed S [--only NAME] [--strand NAME,NAME] [--json]`: breaks every part of the built program while messages flow both
 // ways, then counts them by identity. Progress goes to stderr; the last line of stdout is the count. Exit 1 = lost, doubled, a reaction
 // that promised more than had happened, or a tool that ran without the owner's yes.
 
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   });
   const seconds = wholeNumber('seconds', values.seconds);
   const seed = wholeNumber('seed', values.seed);
-  const strand = strandOf(values.strand);
+  const acting = strandsOf(values.strand);
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const ending = new AbortController();
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   say(`seed ${seed}`);
   const lab = await openLab(say);
   try {
-    const result = await runChaos(lab, { seconds, seed, signal: ending.signal, only: values.only, strand });
+    const result = await runChaos(lab, { seconds, seed, signal: ending.signal, only: values.only, strands: acting });
     const { verdict, approvals, phone, owned } = result;
     for (const story of result.stories) write(story);
     for (const what of result.skipped) write(`skipped: ${what}`);
@@ -75,10 +75,13 @@ function counted(verdict: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, count(value)]));
 }
 
-function strandOf(name: string | undefined): Strand | undefined {
-  const strand = strands.find((each) => each === name);
-  if (name === undefined || strand !== undefined) return strand;
-  throw new Error(`--strand must be one of ${strands.join(', ')}, found "${name}"`);
+function strandsOf(names: string | undefined): readonly Strand[] {
+  if (names === undefined) return strands;
+  return names.split(',').map((name) => {
+    const strand = strands.find((each) => each === name);
+    if (strand !== undefined) return strand;
+    throw new Error(`--strand must be of ${strands.join(', ')}, found "${name}"`);
+  });
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -39,7 +39,7 @@ const others: Record<string, string> = {
   'agent/mailbox/open.ts': 'where folders lie, without opening them',
   'agent/drivers/claude/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/claude/nudge.ts': 'whether the inbox socket of the coding agent is there, without opening it',
-  'agent/owned/leftover.ts': '/proc, for the processes of an owned session',
+  'agent/owned/leftover.ts': '/proc and the marks in the runtime directory, for the processes of an owned session',
   'agent/drivers/gemini/hook-switches.ts': 'where settings lie, without opening them',
   'agent/drivers/gemini/received-files.ts': 'temporary folder of the coding agent',
   'agent/drivers/gemini/install-extension.ts': 'whether an extension is there, without opening it',

@@ -40,7 +40,8 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
     audit.write({ kind: 'stop', ...line });
     after.hurry();
     await approvals.stopAll(by);
-    await owned.cancel();
+    // The owner's STOP cancels the prompt that asks, behind what it holds back: withdrawn before, the question would end the prompt first.
+    if (by === 'file') await owned.cancel();
   }
 
   function afterTool(call: ToolEnd, host: GateHost): Promise<TurnAnswer> {

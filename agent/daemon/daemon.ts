@@ -11,6 +11,7 @@ import { http } from '../http.ts';
 import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
 import { retireOthers } from '../mailbox/served.ts';
+import { endMarked } from '../owned/leftover.ts';
 import { dropOwnedMarks } from '../owned-marks.ts';
 import { stateFiles } from '../paths.ts';
 import { pruneAnswers } from '../relay/full-answers.ts';
@@ -36,6 +37,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
     const { address } = await prepareSocket(config.dirs.runtime, platform);
+    const left = await endMarked(config.dirs.runtime);
+    if (left > 0) log('warn', 'processes of owned sessions ended', { processes: left });
     await dropOwnedMarks(config.dirs.runtime);
     const parts = await openParts(options, undo);
     const { deps, gates } = parts;

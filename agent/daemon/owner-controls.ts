@@ -27,7 +27,7 @@ export interface OwnerControlsOptions {
   orders: Pick<OwnedPart, 'answer' | 'isSlow'>;
   project: ProjectState;
   journal: Journal;
-  guard: Pick<Guard, 'answer' | 'dialogs'>;
+  guard: Pick<Guard, 'answer' | 'dialogs' | 'owned'>;
   held: Pick<HeldTexts, 'answer' | 'tend'>;
   steering: Steering;
   owned: OwnedCommands;
@@ -76,7 +76,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       sessions: options.sessions,
       texts: phoneTexts(project),
       keepText: (name, text, caption) => keepText(files.documents, name, text, caption),
-    });
+    }).finally(() => (isStop ? guard.owned.cancel() : undefined));
     const at = clock();
     if (reply.setting) await journal.append([{ t: 'setting', p, at, ...reply.setting }]);
     if (reply.kind === 'document') await outbox.sendDocument(reply.document);
@@ -127,10 +127,10 @@ export function createOwnerControls(options: OwnerControlsOptions) {
       await journal.append([{ t: 'row', p, at, row, ahead: true }]);
       // What waits for an answer of the phone is denied.
       await guard.answer(row);
-      const { text, spent } = await steering.stop(
-        { id, seq, type: 'stop', dialog: await guard.dialogs.stop() },
-        english,
-      );
+      const dialog = await guard.dialogs.stop();
+      const { text, spent } = await steering
+        .stop({ id, seq, type: 'stop', dialog }, english)
+        .finally(() => guard.owned.cancel());
       if (spent) {
         await journal.append([{ t: 'spent', p, at: clock(), ids: [id] }]);
         await inbox.refresh();

@@ -2,7 +2,9 @@
 
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { ownedVariable } from '../../protocol/hook.ts';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownedFolder, ownedVariable } from '../../protocol/hook.ts';
 import { isAlive, isOver, startOf } from '../process.ts';
 
 export interface Child {
@@ -15,6 +17,7 @@ export interface Child {
 
 const lookEveryMs = 20;
 const waitMs = 5_000;
+const maxMarks = 100;
 
 /** What tells a process from a later one with its pid; '' = not known. */
 export async function birthOf(pid: number): Promise<string> {
@@ -38,6 +41,15 @@ export async function endLeftover(child: Child): Promise<number> {
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
   return pids.length;
+}
+
+/** The same for every mark that a dead daemon left, whatever became of its journal. Never rejects. */
+export async function endMarked(runtimeDir: string): Promise<number> {
+  const names = await readdir(join(runtimeDir, ownedFolder)).catch((): string[] => []);
+  const ids = names.filter((name) => /^[0-9a-f]{32}$/.test(name)).slice(0, maxMarks);
+  let ended = 0;
+  for (const id of ids) ended += await endLeftover({ id });
+  return ended;
 }
 
 /** Whether a process is of that child: its own hooks must not be taken for a terminal. */

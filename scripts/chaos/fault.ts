@@ -23,8 +23,8 @@ export interface FaultParts {
 export interface Fault {
   name: string;
   weight: number;
-  /** Breaks only what this strand uses. */
-  of?: Strand;
+  /** Only while one of these acts. Default: whoever acts. */
+  of?: readonly Strand[];
   /** Ends when what it broke works again, or will by itself. False = there was nothing to break. */
   run(parts: FaultParts): Promise<unknown>;
 }

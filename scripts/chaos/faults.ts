@@ -52,7 +52,7 @@ const processes: Fault[] = [
   },
   {
     name: 'kill -9 of a hook',
-    of: 'messages',
+    of: ['messages'],
     weight: 1,
     async run({ actors, ledger }) {
       const pid = await until(() => launcherOf(process.pid), 3_000);
@@ -65,7 +65,7 @@ const processes: Fault[] = [
   },
   {
     name: 'a new session of the coding agent',
-    of: 'messages',
+    of: ['messages'],
     weight: 1,
     run: async ({ actors }) => actors.newSession(),
   },
@@ -113,7 +113,7 @@ const network: Fault[] = [
   },
   {
     name: 'webhooks come in the wrong order',
-    of: 'messages',
+    of: ['messages'],
     weight: 2,
     run: ({ actors }) => actors.phone.sayReordered(),
   },
@@ -148,8 +148,8 @@ const platform: Fault[] = [
 ];
 
 const disk: Fault[] = [
-  { name: 'the inbox file is damaged', of: 'messages', weight: 3, run: damageInbox },
-  { name: 'the outbox file is damaged', of: 'messages', weight: 1, run: damageOutbox },
+  { name: 'the inbox file is damaged', of: ['messages'], weight: 3, run: damageInbox },
+  { name: 'the outbox file is damaged', of: ['messages'], weight: 1, run: damageOutbox },
   {
     name: 'the state directory is deleted',
     weight: 1,
@@ -183,7 +183,13 @@ const disk: Fault[] = [
   },
 ];
 
-export const faults: readonly Fault[] = [...processes, ...agentFaults, ...network, ...platform, ...disk];
+/** They keep the phone from showing a question for long: alone, an owned session would be asked too seldom. */
+const slow = [...platform, ...disk].map((fault) => ({
+  ...fault,
+  of: fault.of ?? (['messages', 'approvals'] as const),
+}));
+
+export const faults: readonly Fault[] = [...processes, ...agentFaults, ...network, ...slow];
 
 /** Files and journal lie on the one disk: nothing has a place meanwhile. */
 async function fillAndNote({ stage, ledger, random }: FaultParts, disks: SmallDisk[]): Promise<void> {

@@ -5,12 +5,19 @@ import type { TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 
 const label = 'Send to the agent';
 const everyMs = 1_000;
+/** Each tap is answered by a message, and a chat gets one per second. */
+const againMs = 20_000;
 
 /** Returns the function that ends it. */
 export function sendHeldTexts(sim: TelegramSim): () => void {
+  const tapped = new Map<number, number>();
   const timer = setInterval(() => {
+    const now = performance.now();
     for (const { messageId, chatId, buttons } of sim.messages()) {
-      if (buttons.flat().some((button) => button.label === label)) sim.press(messageId, label, chatId).catch(() => {});
+      if (!buttons.flat().some((button) => button.label === label)) continue;
+      if (now - (tapped.get(messageId) ?? Number.NEGATIVE_INFINITY) < againMs) continue;
+      tapped.set(messageId, now);
+      sim.press(messageId, label, chatId).catch(() => {});
     }
   }, everyMs);
   return () => clearInterval(timer);

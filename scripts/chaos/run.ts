@@ -50,8 +50,8 @@ export interface ChaosOptions {
   signal: AbortSignal;
   /** Only faults with this in their name. */
   only?: string | undefined;
-  /** Only these actors; default: all. */
-  strand?: Strand | undefined;
+  /** Only these actors. */
+  strands: readonly Strand[];
 }
 
 /** So that who acts in one project does not change the plan of a seed for the others. */
@@ -59,7 +59,7 @@ const approverSeed = 0x5eed;
 const ownedSeed = 0x0acb;
 
 export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosResult> {
-  const acts = (strand: Strand) => options.strand === undefined || options.strand === strand;
+  const acts = (strand: Strand) => options.strands.includes(strand);
   const ledger = createLedger(Date.now);
   const witness = createWitness(Date.now, (token, what) => ledger.note(token, what));
   const stage = await openStage(lab, (what) => ledger.mark(what), witness);
@@ -69,7 +69,7 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
     const ladder = createLadder(() => performance.now());
     const actors = createActors({ stage, ledger, ladder, random: random.fork() });
     const chosen = faults
-      .filter(({ of }) => of === undefined || acts(of))
+      .filter(({ of }) => of === undefined || of.some(acts))
       .filter(({ name }) => options.only === undefined || name.includes(options.only));
     if (chosen.length === 0) throw new Error(`no fault is named like "${options.only}"`);
     await stage.daemon.up();

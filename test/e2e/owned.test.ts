@@ -173,6 +173,17 @@ describe('/cancel and STOP', () => {
     await ladder('answered');
   });
 
+  it('end a prompt that waits for the owner, as what it was: stopped, not ended by the agent', async () => {
+    await opened('claude');
+    await say('[[run: touch no.txt]]');
+    await until('the phone is asked', () => ws.chat.fromBot().find(({ buttons }) => buttons.length > 0));
+    await say('/stop');
+    await told(/^The running prompt is cancelled\.$/);
+    await told(/^Failed: Cancelled from the phone\.$/);
+    await ladder('failed');
+    await expect(access(join(ws.project, 'no.txt'))).rejects.toThrow();
+  });
+
   it('end a command that the agent would let run on with its process, and the session goes on', async () => {
     await opened('codex');
     await say('[[run: touch begun.txt; sleep 5; touch late.txt]]');

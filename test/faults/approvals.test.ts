@@ -104,7 +104,7 @@ describe('a tool call', () => {
 describe('tool calls', () => {
   it('do not run without a yes while the daemon is killed again and again', async () => {
     const lab = await openLab(() => {});
-    const options = { seconds: 6, seed, only: 'kill -9 of the daemon', strand: 'approvals' } as const;
+    const options = { seconds: 6, seed, only: 'kill -9 of the daemon', strands: ['approvals'] } as const;
     const { approvals, stories } = await runChaos(lab, { ...options, signal: new AbortController().signal });
     await lab.close();
     expect(approvals.calls).toBeGreaterThan(0);

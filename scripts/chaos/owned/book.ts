@@ -21,8 +21,9 @@ export interface Book {
   entries(): readonly Entry[];
   /** The process that was started last, while it lives. */
   living(): number | undefined;
-  /** Processes of an agent that is not the one started last. */
+  /** Processes of an agent that was started before the one that was started last. */
   left(): number[];
+  commandOf(pid: number): string;
 }
 
 export function createBook(ledgerFile: string): Book {
@@ -54,16 +55,18 @@ export function createBook(ledgerFile: string): Book {
       return pid !== undefined && isOurs(environment(pid)) ? pid : undefined;
     },
     left() {
-      const mark = last()?.mark;
-      if (mark === undefined) return [];
+      // One that has only begun to start has a mark that no entry knows yet.
+      const marks = read().flatMap(({ what, mark }) => (what === 'start' ? [mark] : []));
+      const earlier = new Set(marks.slice(0, -1));
       return readdirSync('/proc')
         .filter((name) => /^\d+$/.test(name))
         .filter((name) => {
           const of = environment(name);
-          return isOurs(of) && !of.includes(`\0WA_OWNED=${mark}\0`);
+          return isOurs(of) && earlier.has(/\0WA_OWNED=(\w+)\0/.exec(of)?.[1] ?? '');
         })
         .map(Number);
     },
+    commandOf: (pid) => readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
   };
 }
 

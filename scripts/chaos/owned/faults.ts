@@ -1,6 +1,7 @@
 // What can go wrong with the process of an owned session, at the moments that matter: before the first sign of the model, behind it, while a tool runs,
 // while the phone is asked.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault, FaultParts } from '../fault.ts';
 import { killFor } from '../parts.ts';
 import type { Moment } from './strand.ts';
@@ -17,23 +18,30 @@ async function meet({ owned, random }: FaultParts): Promise<void> {
   const { of } = random.weighted(moments);
   const laterMs = random.chance(0.5) ? random.int(0, 40) : random.int(40, 600);
   await owned.moment(of);
-  await new Promise((resolve) => setTimeout(resolve, laterMs));
+  await delay(laterMs);
 }
 
 export const agentFaults: readonly Fault[] = [
   {
+    name: 'nothing for a while',
+    weight: 20,
+    of: ['owned'],
+    run: ({ random }) => delay(random.int(1_500, 5_000)),
+  },
+  {
     name: 'kill -9 of the agent',
     weight: 5,
-    of: 'owned',
+    of: ['owned'],
     async run(parts) {
+      const atOnce = parts.random.chance(0.2);
       await meet(parts);
-      return parts.owned.killAgent();
+      return parts.owned.killAgent(atOnce);
     },
   },
   {
     name: 'kill -9 of the daemon at work',
     weight: 5,
-    of: 'owned',
+    of: ['owned'],
     async run(parts) {
       const downMs = parts.random.int(0, 1_000);
       await meet(parts);
@@ -43,17 +51,17 @@ export const agentFaults: readonly Fault[] = [
   {
     name: 'kill -9 of the agent and the daemon',
     weight: 4,
-    of: 'owned',
+    of: ['owned'],
     async run(parts) {
       const { stage, random, owned } = parts;
       const isAgentFirst = random.chance(0.5);
       const gapMs = random.pick([0, 0, 20, 200]);
       const downMs = random.int(0, 800);
       await meet(parts);
-      const isKilled = isAgentFirst && owned.killAgent();
-      if (isAgentFirst) await new Promise((resolve) => setTimeout(resolve, gapMs));
+      const isKilled = isAgentFirst && owned.killAgent(true);
+      if (isAgentFirst) await delay(gapMs);
       await stage.daemon.kill9();
-      const isKilledNow = !isAgentFirst && owned.killAgent();
+      const isKilledNow = !isAgentFirst && owned.killAgent(true);
       await killFor([stage.daemon], downMs);
       return isKilled || isKilledNow;
     },

@@ -26,11 +26,14 @@ export interface OwnedOwner {
   reactions(): Map<string, string | undefined>;
 }
 
-const maxOpen = 6;
+/** Messages that no model has; and those of which the phone, with its one message per second, shows no end. */
+const maxUngiven = 3;
+const maxOpen = 20;
 const lookEveryMs = 100;
 /** A person gives up on a prompt, and on a session. */
 const patienceMs = 12_000;
 const goneMs = 8_000;
+const silenceMs = 5_000;
 const otherEveryMs = { min: 6_000, max: 14_000 };
 const quietMs = 75_000;
 
@@ -93,6 +96,11 @@ export function createOwnedOwner(parts: {
     return messages.map(({ token }) => token).filter((token) => !['👍', '👎'].includes(shown.get(token) ?? ''));
   }
 
+  function ungiven(): string[] {
+    const given = new Set(book.entries().flatMap(({ text = '' }) => ownTokens(text)));
+    return open().filter((token) => !given.has(token));
+  }
+
   /** The turn that the agent has, and since when. */
   function turnNow(): { turn: string; at: number } | undefined {
     const last = book.entries().findLast(({ what }) => what !== 'steered' && what !== 'runs');
@@ -124,10 +132,15 @@ export function createOwnedOwner(parts: {
 
   async function talk(random: Random): Promise<void> {
     while (running) {
-      if (open().length < maxOpen) {
-        const burst = random.chance(0.2) ? 3 : 1;
+      // What came before a STOP waits for the next message.
+      const silentMs = performance.now() - (messages.at(-1)?.at ?? 0);
+      const isDue = silentMs > silenceMs && open().length < maxOpen;
+      // A text that comes while something is asked is asked about itself.
+      const isFree = !questions().isOpen() || random.chance(0.1);
+      if (isDue || (isFree && ungiven().length < maxUngiven && open().length < maxOpen)) {
+        const burst = random.chance(0.1) ? 3 : 1;
         for (let count = 0; count < burst; count += 1) await random.weighted(kinds).act(random);
-        if (random.chance(0.06)) await cancel(random);
+        if (random.chance(0.04)) await cancel(random);
       }
       await delay(random.int(200, 1_200));
     }
@@ -182,6 +195,7 @@ export function createOwnedOwner(parts: {
     async settle(signal, retry) {
       let changedAt = performance.now();
       let before = '';
+      let flushes = 0;
       while (!signal.aborted) {
         const left = open();
         if (left.length === 0) return;
@@ -193,9 +207,9 @@ export function createOwnedOwner(parts: {
         await retry();
         await help();
         // What came before a STOP waits for the next message.
-        if (quiet > patienceMs && !turnNow() && stage.sim.pendingUpdates() === 0) {
+        if (flushes === 0 && quiet > patienceMs && !turnNow() && stage.sim.pendingUpdates() === 0) {
+          flushes += 1;
           say('[[think: hm]]');
-          changedAt += patienceMs / 2;
         }
         await delay(lookEveryMs);
       }

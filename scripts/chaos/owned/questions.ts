@@ -12,7 +12,7 @@ import type { Entry } from './book.ts';
 
 /** `none`: the owner cancels the prompt instead. `late`: and then taps all the same. */
 export const ways = [
-  { weight: 6, way: 'approve' },
+  { weight: 8, way: 'approve' },
   { weight: 3, way: 'deny' },
   { weight: 1, way: 'none' },
   { weight: 2, way: 'late' },
@@ -111,7 +111,7 @@ export function createQuestions(
       plans.set(call.name, {
         call,
         way,
-        pauseMs: random.chance(0.6) ? random.int(0, 1_500) : 0,
+        pauseMs: random.chance(0.5) ? random.int(0, 900) : 0,
         random: random.fork(),
       });
       return call;

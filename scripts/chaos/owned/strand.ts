@@ -24,8 +24,8 @@ export interface OwnedStrand {
   stop(): void;
   /** Waits for this moment, not for long. */
   moment(of: Moment): Promise<void>;
-  /** False = none lives. */
-  killAgent(): boolean;
+  /** False = none lives, or it has not lived for long: after several of these the daemon waits longer and longer. */
+  killAgent(atOnce: boolean): boolean;
   result(): OwnedResult;
 }
 
@@ -46,6 +46,7 @@ export interface OwnedResult extends OwnedVerdict {
 
 const momentWithinMs = 3_000;
 const lookEveryMs = 250;
+const shortMs = 5_500;
 /** A killed process is gone some moments later. */
 const goneWithinMs = 1_000;
 
@@ -76,8 +77,9 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
       left.set(pid, known);
       if (known.told || now - known.since < goneWithinMs) continue;
       known.told = true;
-      childLeft.push(`process ${pid}`);
-      history.push({ at: Date.now(), what: `process ${pid} outlives the session that it is of` });
+      const line = book.commandOf(pid);
+      childLeft.push(`process ${pid}: ${line}`);
+      history.push({ at: Date.now(), what: `process ${pid} outlives the session that it is of: ${line}` });
     }
   }
 
@@ -174,9 +176,10 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
       if (of === 'now') return;
       for (const until = performance.now() + momentWithinMs; performance.now() < until && !isThere(); ) await delay(2);
     },
-    killAgent() {
+    killAgent(atOnce) {
       const pid = book.living();
-      if (pid === undefined) return false;
+      const startedAt = book.entries().findLast(({ what }) => what === 'start')?.at ?? 0;
+      if (pid === undefined || (!atOnce && performance.now() - startedAt < shortMs)) return false;
       agentKills.push(performance.now());
       ledger.mark(`the agent ${pid} is killed`);
       try {

@@ -94,7 +94,12 @@ export function judgeOwned(end: OwnedEnd): OwnedVerdict {
     else if (isFailed) verdict.toldFailed += 1;
     // The owner may have ended its prompt before the model had it.
     const isCancelled = isFailed && end.orders.some((order) => order >= at);
-    if (seen.length === 0 ? !isCancelled : !isAnswered(token) && !isFailed) verdict.lost.push(token);
+    // Only the journal knew that the agent had been given it, and what became of its turn.
+    const isForgotten = end.stateLosses.some((loss) => loss >= at) && end.reactions.get(token) !== undefined;
+    if (seen.length === 0 ? !isCancelled : !isAnswered(token) && !isFailed) {
+      if (isForgotten) verdict.afterStateLoss += 1;
+      else verdict.lost.push(token);
+    }
     if (seen.length > 1)
       noteDoubled(
         token,
@@ -114,7 +119,8 @@ function noteDoubled(token: string, seen: readonly number[], end: OwnedEnd, verd
       (kill) =>
         kill >= from &&
         kill <= to &&
-        (kill <= from + signMs || noPlaces.some(({ fromAt, toAt }) => fromAt <= kill && toAt + signMs >= from)),
+        (kill <= from + signMs ||
+          noPlaces.some(({ fromAt, toAt }) => fromAt <= from + signMs && kill <= toAt + signMs)),
     );
   const isLost = ({ from, to }: { from: number; to: number }) => stateLosses.some((at) => at >= from && at <= to);
   if (pairs.some((pair) => !isLost(pair) && !isUnseen(pair))) verdict.doubled.push(token);
