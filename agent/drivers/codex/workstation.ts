@@ -12,7 +12,7 @@ export const codexWorkstation: Workstation = {
     list: listHooks,
     afterInstall: [
       'Codex skips hooks until you trust them: start `codex` and choose "Trust all" when it asks, or type /hooks there.',
-      'A session that is open reads its hooks when it is started anew.',
+      'A session that is open reads its hooks when it is started anew. `wa-sync doctor` asks Codex which hooks it trusts.',
     ],
   },
   verify: hookSwitches,
