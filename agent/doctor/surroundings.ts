@@ -3,6 +3,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
+import { killGroup, ownGroup } from '../process.ts';
 import type { Asked, AskOptions, Disk, Ran, RunOptions } from './world.ts';
 
 const defaultMs = 10_000;
@@ -56,7 +57,6 @@ export async function askProgram(
   args: readonly string[],
   { input, isAnswer, env, cwd, timeoutMs = askMs }: AskOptions,
 ): Promise<Asked> {
-  const ownGroup = process.platform !== 'win32';
   let child: ChildProcessByStdio<Writable, Readable, null>;
   try {
     child = spawn(program, args, {
@@ -71,12 +71,7 @@ export async function askProgram(
   }
   const kill = () => {
     child.stdout.destroy();
-    try {
-      if (ownGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      else child.kill('SIGKILL');
-    } catch {
-      // It is gone.
-    }
+    killGroup(child);
   };
   return new Promise((resolve) => {
     let asked: Asked | undefined;
