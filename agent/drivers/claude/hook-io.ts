@@ -1,17 +1,13 @@
 // Claude Code's hook payloads and answers <-> the words of the turn rules. Pure; the hook fallback bundles it.
 // Source: the recorded payloads in test/fixtures/claude-2.1.329.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { object, text } from '../fields.ts';
+import { callReader, gateOf } from '../hook-call.ts';
 import { tools } from './tools.ts';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
-export function readCall(event: string, payload: unknown): HookCall | undefined {
-  const fields = object(payload);
-  const { session_id: session, transcript_path: transcript, cwd } = fields;
-  if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  return { agent: 'claude', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
-}
+export const readCall = callReader('claude', readEvent);
 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
   switch (event) {
@@ -21,12 +17,8 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'UserPromptSubmit':
       return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
-    case 'PreToolUse': {
-      const call = readTool(fields);
-      const { question } = tools;
-      const asks = call.tool === question?.tool ? question.textOf(call.input) : undefined;
-      return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
-    }
+    case 'PreToolUse':
+      return gateOf(readTool(fields), tools);
     case 'PermissionRequest':
       return { type: 'permission', ...readTool(fields) };
     case 'PostToolUse':
