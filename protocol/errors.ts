@@ -66,6 +66,7 @@ const codes = {
   other_bot: { retryable: false },
   child_failed: { retryable: false },
   agent_login: { retryable: false },
+  folder_untrusted: { retryable: false },
   conflict: { retryable: true },
   needs_input: { retryable: false },
   cancelled: { retryable: false },

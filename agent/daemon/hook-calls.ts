@@ -41,6 +41,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     }
     if (pid !== undefined && project.owned.sessions.isOwn(pid)) return {};
     const { guard, turns } = project;
+    const written = (said: TurnAnswer) => driver.writeAnswer(event, said, call);
     guard.sees(call);
     const answerMs = hookLimits.answerMs * slowness;
     const until = clock() + answerMs;
@@ -63,13 +64,13 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const host = isHeld ? withAgent(caller) : caller;
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
-      if (refused?.deny !== undefined) return driver.writeAnswer(event, refused);
+      if (refused?.deny !== undefined) return written(refused);
       // The turn rules go first. Only what asks a person must not begin before they have spoken.
       const asks = isGate(tool, event) || call.event.type === 'permission';
       const following = asks ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await following;
-      if (isHeld && host.isGone()) return driver.writeAnswer(event, (await following) ?? {});
+      if (isHeld && host.isGone()) return written((await following) ?? {});
       const turn: TurnAnswer = await deadline.within(
         turns.handle(call, host).catch((cause) => {
           // A full disk takes the messages from this answer, and not what keeps a result from the model.
@@ -78,15 +79,15 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
           return {};
         }),
       );
-      if (turn.deny !== undefined || turn.halt !== undefined) return driver.writeAnswer(event, turn);
+      if (turn.deny !== undefined || turn.halt !== undefined) return written(turn);
       const more: TurnAnswer = await deadline.within(following ?? guard.follow(call, withAgent(host)));
       // An abort that came while the owner was asked refuses the tool and ends the turn as well.
       const ended: TurnAnswer = more.deny !== undefined && isGate(tool, event) ? await turns.handle(call, host) : {};
-      if (ended.halt !== undefined) return driver.writeAnswer(event, ended);
+      if (ended.halt !== undefined) return written(ended);
       const context = [turn.context, more.context].filter((text) => text !== undefined).join('\n\n');
       const said: TurnAnswer = { ...turn, ...more, ...(context === '' ? {} : { context }) };
       if (said.deny === undefined && said.halt === undefined) guard.passes(call, said);
-      return driver.writeAnswer(event, said);
+      return written(said);
     } finally {
       deadline.clear();
     }

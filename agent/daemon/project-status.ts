@@ -22,9 +22,11 @@ export interface StatusParts {
   leases: Pick<Leases, 'list'>;
   turns: Pick<Turns, 'status'>;
   owned: Pick<OwnedPart, 'status'>;
-  /** The session file that a hook named last. */
-  session: { agent: string | undefined; path: string | undefined };
-  last: LastEvents;
+  seen: {
+    /** The session file that a hook named last. */
+    session: { agent: string | undefined; path: string | undefined };
+    last: LastEvents;
+  };
   usage: Pick<DayUsage, 'sessions'>;
   guard: Pick<Guard, 'status'>;
   inbox: Pick<InboxSync, 'trouble'>;
@@ -32,7 +34,8 @@ export interface StatusParts {
 }
 
 export function statusOf(parts: StatusParts): ProjectStatus {
-  const { binding, mailbox, project, session, inbox, outbox } = parts;
+  const { binding, mailbox, project, inbox, outbox } = parts;
+  const { session, last } = parts.seen;
   const relay = parts.pull?.current() ?? { state: 'connecting' as const };
   const { owned: isOwned, busy: _, ...turns } = parts.turns.status();
   const owned = parts.owned.status();
@@ -52,7 +55,7 @@ export function statusOf(parts: StatusParts): ProjectStatus {
     owned,
     agent: (isOwned ? owned?.agent : session.agent) ?? null,
     transcript: isOwned ? null : (session.path ?? null),
-    last: { ...parts.last },
+    last: { ...last },
     usage: parts.usage.sessions(),
     approvals: parts.guard.status(),
     inboxTrouble: inbox.trouble() ?? null,

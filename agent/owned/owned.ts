@@ -99,6 +99,8 @@ export type OwnedEvent =
   | { type: 'thought'; text: string }
   /** Created or changed; a field that is absent stays as it was. */
   | { type: 'tool'; tool: OwnedTool }
+  /** What the running prompt has taken, told once, just before its end. An agent may not say. */
+  | { type: 'tokens'; tokens: number }
   | { type: 'usage'; used: number; size: number; cost?: string | undefined }
   /** Of the agent itself, never of the model. */
   | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string }

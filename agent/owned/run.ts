@@ -2,11 +2,9 @@
 // its next prompt. One prompt runs at a time. Ends when the process ends, or when the messages go elsewhere.
 
 import type { Texts } from '../../protocol/texts.ts';
-import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import type { Log } from '../log.ts';
-import type { HookHost, Turns } from '../session/types.ts';
+import type { TurnEvent } from '../../protocol/turn-events.ts';
 import { type Answer, createAnswer } from './answer.ts';
-import { type Gatekeeper, gateOf, nameOf, refusalIn } from './gate.ts';
+import { gateOf, nameOf, refusalIn } from './gate.ts';
 import type {
   AgentQuestion,
   OwnedEvent,
@@ -19,6 +17,7 @@ import type {
   QuestionAnswer,
   SessionHandlers,
 } from './owned.ts';
+import { createTalk, type RunEnd, type TalkOptions } from './talk.ts';
 
 /** What of a session the phone sees and answers. */
 export interface OwnedPhone {
@@ -45,14 +44,10 @@ interface Asking {
   signal: AbortSignal;
 }
 
-export interface RunOptions {
-  agent: string;
-  cwd: string;
+export interface RunOptions extends TalkOptions {
+  process: OwnedProcess;
   /** Unpredictable: names the ends of its turns. */
   id: string;
-  process: OwnedProcess;
-  turns: Pick<Turns, 'handle' | 'status'>;
-  guard: Gatekeeper;
   phone: OwnedPhone;
   /** In the language of the phone. */
   texts(): Texts['owned']['sessions'];
@@ -60,12 +55,7 @@ export interface RunOptions {
   partsOf(text: string, can: OwnedProcess['can']): Promise<readonly PromptPart[]>;
   /** Before the first prompt counts as given. */
   onUsed(): Promise<void>;
-  clock: () => number;
-  log: Log;
 }
-
-/** `released`: another session has the messages of the project now. */
-export type RunEnd = 'released' | 'died';
 
 export type OwnedRun = ReturnType<typeof createOwnedRun>;
 
@@ -78,6 +68,8 @@ interface Prompt {
   steering: Promise<unknown>;
   /** The reason of the last refusal, for an agent whose turn it ends. */
   denied: string | undefined;
+  /** That its parts have taken so far; undefined = the agent has not said. */
+  tokens: number | undefined;
   /** The agent has it. */
   isSent: boolean;
   cancelled: boolean;
@@ -89,69 +81,17 @@ interface Prompt {
 
 /** The turn rules hear at least this often that the agent lives. */
 const lifeEveryMs = 60_000;
-/** A full disk, or a budget: looked at again. */
-const againMs = 2_000;
 /** A cancel that the agent does not obey by then ends its process. */
 const cancelWithinMs = 10_000;
 
 export function createOwnedRun(options: RunOptions) {
-  const { agent, cwd, process, turns, guard, phone, texts, clock, log } = options;
+  const { agent, cwd, process, phone, texts, clock, log } = options;
   let session: OwnedSession | undefined;
   let prompt: Prompt | undefined;
   let prompts = 0;
-  let saidAt = 0;
-  let isOver = false;
   let stray = '';
-  const died = process.ended.then((): 'died' => {
-    isOver = true;
-    return 'died';
-  });
-
-  const host: HookHost = { tool: agent, pid: process.pid, maxMs: Number.POSITIVE_INFINITY, isGone: () => isOver };
-  const callOf = (event: TurnEvent): HookCall => ({
-    ...{ agent, session: session?.id ?? '', transcript: undefined, cwd, event },
-    owned: true,
-  });
-  const guarded = { ...host, leave: () => {} };
-
-  /** Never rejects: what a full disk keeps out is said again, or settled at the next start. */
-  async function say(event: TurnEvent): Promise<TurnAnswer> {
-    saidAt = clock();
-    try {
-      return await turns.handle(callOf(event), host);
-    } catch (cause) {
-      log('error', 'owned session not heard', { agent, event: event.type, error: (cause as Error).message });
-      return {};
-    }
-  }
-
-  const isOurs = () => {
-    const { session: bound, owned } = turns.status();
-    return owned && bound === session?.id;
-  };
-
-  /** Waits for the next prompt; one of the events that may be held. */
-  async function next(event: TurnEvent): Promise<string | RunEnd> {
-    let waits = event;
-    for (;;) {
-      const answer = await Promise.race([say(waits), died]);
-      if (answer === 'died' || isOver) return 'died';
-      if (answer.next !== undefined) return answer.next;
-      if (!isOurs()) return 'released';
-      // A full disk: the end is settled later, or it is and only the wait is over.
-      await pause(againMs);
-      waits = turns.status().turnRuns ? waits : { type: 'ready' };
-    }
-  }
-
-  function pause(ms: number): Promise<unknown> {
-    return Promise.race([new Promise((resolve) => setTimeout(resolve, ms).unref()), died]);
-  }
-
-  /** A budget that is used up holds the prompt back until the owner grants more, or cancels. */
-  async function admitted(event: TurnEvent, running: Prompt): Promise<void> {
-    while (!isOver && !running.cancelled && (await guard.admit(callOf(event))) !== undefined) await pause(againMs);
-  }
+  const talk = createTalk(options, () => session?.id ?? '');
+  const { say, follow, isOver } = talk;
 
   async function give(open: OwnedSession, running: Prompt): Promise<PromptEnd> {
     const parts = await options.partsOf(running.text, process.can);
@@ -173,23 +113,23 @@ export function createOwnedRun(options: RunOptions) {
     prompt = running;
     const start: TurnEvent = { type: 'turnStart', prompt: text };
     const started = await say(start);
-    await admitted(start, running);
-    const more = await guard.follow(callOf(start), guarded);
+    await talk.admitted(start, () => !running.cancelled);
+    const more = await follow(start);
     const about = [greeting, text, started.context, more.context].filter((each) => each !== undefined);
     running.text = about.join('\n\n');
     const end = await give(open, running);
     await running.steering;
-    const isDead = isOver || (end.type === 'failed' && end.died);
+    const isDead = isOver() || (end.type === 'failed' && end.died);
     if (isDead && !running.cancelled) {
       await running.proof;
       prompt = undefined;
-      await guard.follow(callOf({ type: 'turnEnd', answer: undefined }), guarded);
+      await follow({ type: 'turnEnd', answer: undefined });
       return 'died';
     }
     // Whatever became of it: an agent that lives has had the prompt, and is not given it again.
     await prove(running);
     prompt = undefined;
-    if (running.endsProcess && !isOver) await process.close();
+    if (running.endsProcess && !isOver()) await process.close();
     const run = `${options.id}-${prompts}`;
     const answer = end.type === 'answered' ? running.answer.said() : undefined;
     const byItself = end.type === 'cancelled' && !running.cancelled ? texts().endedByAgent : undefined;
@@ -199,9 +139,10 @@ export function createOwnedRun(options: RunOptions) {
       ...{ type: 'turnEnd', answer, run, alone: true },
       ...(error === undefined ? {} : { error }),
       ...(isCancelled ? { cancelled: true } : {}),
+      ...(running.tokens === undefined ? {} : { tokens: running.tokens }),
     };
-    await guard.follow(callOf(ended), guarded);
-    return next(ended);
+    await follow(ended);
+    return talk.next(ended);
   }
 
   function prove(running: Prompt): Promise<unknown> {
@@ -219,14 +160,16 @@ export function createOwnedRun(options: RunOptions) {
     if (!running) return;
     const before = running.tools.get(tool.id);
     const known = { ...before, ...tool };
-    running.tools.set(tool.id, known);
+    const hasEnded = known.state === 'done' || known.state === 'failed';
+    // What a tool has said is the phone's; a turn may use thousands.
+    running.tools.set(tool.id, hasEnded ? { id: tool.id, state: known.state } : { ...known, output: '', diffs: [] });
     if (!before) running.answer.breaks();
     if (known.state !== 'done' || before?.state === 'done') return;
     const ended: TurnEvent = { type: 'toolEnd', tool: nameOf(known), input: { ...known.input } };
     void say(ended);
-    void guard.follow(callOf(ended), guarded);
+    void follow(ended);
     // Requests to the model are counted where hooks are: here the end of a tool comes before each further one.
-    void guard.admit(callOf({ type: 'modelRequest', texts: [] })).then((refused) => {
+    void talk.admit({ type: 'modelRequest', texts: [] }).then((refused) => {
       if (refused === undefined || prompt !== running || running.cancelled) return;
       running.error = texts().budget;
       cancel();
@@ -237,12 +180,13 @@ export function createOwnedRun(options: RunOptions) {
     phone.event(event);
     if (event.type === 'inserted' && prompt) void prove(prompt);
     if (event.type === 'tool') onTool(event.tool);
+    if (event.type === 'tokens' && prompt) prompt.tokens = (prompt.tokens ?? 0) + event.tokens;
     if (event.type === 'text') {
       if (prompt) prompt.answer.add(event.text);
       else stray = (stray + event.text).slice(-strayChars);
     }
     if (event.type === 'idle') tellStray();
-    if (prompt && clock() - saidAt > lifeEveryMs) void say({ type: 'other' });
+    if (prompt && clock() - talk.saidAt() > lifeEveryMs) void say({ type: 'other' });
   }
 
   function tellStray(): void {
@@ -285,9 +229,9 @@ export function createOwnedRun(options: RunOptions) {
   async function obey(running: Prompt, open: OwnedSession): Promise<void> {
     const isObeyed = await Promise.race([
       open.cancel().then(() => true),
-      pause(cancelWithinMs).then(() => false),
+      talk.pause(cancelWithinMs).then(() => false),
     ]).catch(() => false);
-    if (!isObeyed && prompt === running && !isOver) await process.close();
+    if (!isObeyed && prompt === running && !isOver()) await process.close();
   }
 
   return {
@@ -297,7 +241,7 @@ export function createOwnedRun(options: RunOptions) {
       session = opened;
       const { context } = await say({ type: 'sessionStart', source: 'owned' });
       let greeting = isNew ? context : undefined;
-      let text = await next({ type: 'ready', ...(why === undefined ? {} : { why }) });
+      let text = await talk.next({ type: 'ready', ...(why === undefined ? {} : { why }) });
       while (text !== 'released' && text !== 'died') {
         text = await onePrompt(opened, text, greeting);
         greeting = undefined;
@@ -336,6 +280,7 @@ function newPrompt(): Prompt {
     proof: undefined,
     steering: Promise.resolve(),
     denied: undefined,
+    tokens: undefined,
     isSent: false,
     cancelled: false,
     error: undefined,

@@ -9,11 +9,13 @@ import type { OwnedRecord, ProjectRecord } from '../journal/records.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { OwnedMark } from '../owned-marks.ts';
 import { withoutSecrets } from '../process.ts';
+import { createQueue } from '../queue.ts';
 import type { Turns } from '../session/types.ts';
 import { birthOf, endLeftover, isOf } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
 import { shortId } from './short-id.ts';
+import { pause, unless } from './waits.ts';
 
 export interface OwnedSessionsOptions extends Pick<RunOptions, 'guard' | 'phone' | 'partsOf' | 'clock' | 'log'> {
   project: ProjectState;
@@ -48,7 +50,7 @@ export type OwnedSessions = ReturnType<typeof createOwnedSessions>;
 /** Between two tries to open a session. */
 const pausesMs = [1_000, 5_000, 20_000, 60_000] as const;
 /** Nothing but a person mends these. */
-const finalCodes = new Set(['not_found', 'agent_login', 'bad_config', 'needs_node_22']);
+const finalCodes = new Set(['not_found', 'agent_login', 'folder_untrusted', 'bad_config', 'needs_node_22']);
 
 export function createOwnedSessions(options: OwnedSessionsOptions) {
   const { project, journal, dir, turns, clock, log } = options;
@@ -58,6 +60,8 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   /** Ends the keeper of the session before; the next one waits for it. */
   let keeper: { stop: AbortController; ended: Promise<void> } | undefined;
   let isStopped = false;
+  /** Phone, desk and terminal may ask for another session at once: a keeper that nobody remembers would never end. */
+  const oneByOne = createQueue();
 
   function record(changes: Partial<OwnedRecord> & Pick<OwnedRecord, 'agent'>): Promise<void> {
     const owned = { open: true, used: false, ...project.owned, ...changes };
@@ -84,18 +88,28 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   }
 
   /** Errors: those of the agent. */
-  async function start(isWanted: () => boolean): Promise<Open | undefined> {
+  async function start(signal: AbortSignal): Promise<Open | undefined> {
     const { owned } = project;
+    const isWanted = () => !signal.aborted;
     if (!owned || !isWanted()) return undefined;
     if (owned.child) await endLeftover(owned.child);
     const { id, env: marked, remove } = await options.mark();
     await change({ child: { id } });
     const env = { ...withoutSecrets(options.env), ...marked };
-    const process = await options.startAgent(owned.agent, { cwd: dir, env }).catch(async (cause) => {
+    const starting = options.startAgent(owned.agent, { cwd: dir, env });
+    const process = await unless(signal, starting).catch(async (cause) => {
       await remove();
       throw cause;
     });
+    if (!process) {
+      // An agent may be slow to start, and its adapter to be fetched: nobody waits for what nobody wants.
+      void starting.then((late) => late.close()).then(remove, remove);
+      return undefined;
+    }
     void process.ended.then(remove);
+    const giveUp = () => void process.close();
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
     try {
       await change({ child: { id, pid: process.pid, started: await birthOf(process.pid) } });
       const run = createOwnedRun({
@@ -117,6 +131,8 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     } catch (cause) {
       await process.close();
       throw cause;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -128,7 +144,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       const isNew = !project.owned?.used;
       let opened: Open | undefined;
       try {
-        opened = await start(() => !signal.aborted);
+        opened = await start(signal);
       } catch (cause) {
         failures += 1;
         if (signal.aborted || !(await isTriedAgain(agent, cause, failures))) return;
@@ -137,6 +153,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       }
       if (!opened) return;
       open = opened;
+      if (signal.aborted) void opened.process.close();
       log('info', 'owned session open', { project: p, agent, session: opened.session.id, pid: opened.process.pid });
       if (isTold)
         await tell(
@@ -203,6 +220,20 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     await close(session, reason);
   }
 
+  async function openNow(
+    { agent, session, mode, model, isTold }: Wish,
+    along: readonly ProjectRecord[],
+  ): Promise<void> {
+    await end(texts().ended);
+    const used = session !== undefined;
+    const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
+    await journal.append([{ t: 'owned', p, at: clock(), owned }, ...along]);
+    // From here on no terminal gets a message.
+    const starting = session ?? `starting-${randomBytes(4).toString('hex')}`;
+    await turns.handle(callOf(starting, { type: 'sessionStart', source: 'owned' }), { ...nobody, tool: agent });
+    if (!isStopped) begin({ isTold, why: undefined });
+  }
+
   return {
     /** Takes up what the journal says. Called once, before events come. */
     async start(): Promise<void> {
@@ -215,27 +246,24 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       else await close(undefined, texts().ended);
     },
     /** Opens a session in place of the one that has the messages now. `along` is journalled with it. Must not be called while a turn runs. */
-    async open({ agent, session, mode, model, isTold }: Wish, along: readonly ProjectRecord[] = []): Promise<void> {
-      await end(texts().ended);
-      const used = session !== undefined;
-      const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
-      await journal.append([{ t: 'owned', p, at: clock(), owned }, ...along]);
-      // From here on no terminal gets a message.
-      const starting = session ?? `starting-${randomBytes(4).toString('hex')}`;
-      await turns.handle(callOf(starting, { type: 'sessionStart', source: 'owned' }), { ...nobody, tool: agent });
-      if (!isStopped) begin({ isTold, why: undefined });
-    },
+    open: (wish: Wish, along: readonly ProjectRecord[] = []): Promise<void> => oneByOne(() => openNow(wish, along)),
     /** The session stays as it is, and nothing of wa-sync writes to it any more. */
-    async release(reason: string = texts().ended): Promise<void> {
-      await change({ open: false });
-      await end(reason);
-    },
+    release: (reason: string = texts().ended): Promise<void> =>
+      oneByOne(async () => {
+        await change({ open: false });
+        await end(reason);
+      }),
     /** A hook says that this session is open in a terminal: two programs must not write to it. */
     async openedElsewhere(session: string): Promise<void> {
-      if (!project.owned?.open || project.owned.session !== session) return;
-      await change({ open: false });
-      await end(texts().ended);
-      await tell(`elsewhere_${session}_${clock()}`, texts().takenByTerminal(shortId(session)));
+      const isOurs = () => project.owned?.open === true && project.owned.session === session;
+      if (!isOurs()) return;
+      const isTaken = await oneByOne(async () => {
+        if (!isOurs()) return false;
+        await change({ open: false });
+        await end(texts().ended);
+        return true;
+      });
+      if (isTaken) await tell(`elsewhere_${session}_${clock()}`, texts().takenByTerminal(shortId(session)));
     },
     /** A hook of the session's own process: everything that it would say is said here. */
     isOwn: (pid: number): boolean => project.owned?.child !== undefined && isOf(project.owned.child, pid),
@@ -256,22 +284,11 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     },
     async stop(): Promise<void> {
       isStopped = true;
-      await end(texts().stopped);
+      keeper?.stop.abort();
+      await oneByOne(() => end(texts().stopped));
     },
   };
 }
 
 /** A process that lives shorter has not come to work. */
 const shortMs = 5_000;
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}

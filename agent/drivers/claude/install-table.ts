@@ -1,6 +1,5 @@
 // What is installed into Claude Code: a hook for each event that has one. Touches no file.
 
-import { join } from 'node:path';
 import type { InstallDirs } from '../driver.ts';
 import { fallbackName, hookCommand, launcherName } from '../install/command.ts';
 import type { ProjectSettings } from '../install/project.ts';
@@ -13,8 +12,6 @@ const hookEvents = Object.keys(claude.events).filter((event) => claude.maxSecond
 /** Below the data directory; of its own, so that no other agent's installation removes a version that is in use here. */
 const hooksFolder = 'hooks-claude';
 
-export const hooksDir = ({ dataDir }: Pick<InstallDirs, 'dataDir'>) => join(dataDir, hooksFolder);
-
 /** The host shows it while the hook runs, and names the hook by it to the model in place of the command line. */
 const heldStatus = 'wa-sync waits for your phone; Esc gives the keyboard back';
 const asksStatus = 'wa-sync asks on your phone, too';
@@ -26,7 +23,16 @@ function hookGroup(event: string, dirs: InstallDirs): HookGroup {
   const says = event === 'Stop' ? heldStatus : event === 'PermissionRequest' ? asksStatus : undefined;
   // The host counts in seconds. Its shell is bash or sh, on Windows too unless it is told otherwise.
   const shell = dirs.platform === 'win32' ? { shell: 'powershell' } : {};
-  const entry = { type: 'command', command, timeout: seconds, ...shell, ...(says ? { statusMessage: says } : {}) };
+  // The terminal shows a text when its hook has ended, unless the hook runs beside it.
+  const beside = event === 'MessageDisplay' ? { async: true } : {};
+  const entry = {
+    type: 'command',
+    command,
+    timeout: seconds,
+    ...shell,
+    ...beside,
+    ...(says ? { statusMessage: says } : {}),
+  };
   return { hooks: [entry] };
 }
 

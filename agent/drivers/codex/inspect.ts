@@ -1,16 +1,15 @@
 // What Codex would run as hooks of wa-sync in some projects, and what keeps them from running: above all hooks that nobody has trusted,
 // which Codex skips silently. Reads only: in a project through no link.
 
-import { dirname, join, parse } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { join, parse } from 'node:path';
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import { gitFolderAt } from '../../fs/git.ts';
-import type { Canary, HookFault, HookReport, InstallDirs } from '../driver.ts';
-import { parseCommand } from '../install/command.ts';
+import { repositoryTop } from '../../fs/repository.ts';
+import type { HookFault, HookReport, InstallDirs } from '../driver.ts';
+import { canaryOf } from '../install/canary.ts';
 import { behindLink, textOf } from '../install/files.ts';
 import { hookQuestion, type Place, trustStep } from './hook-question.ts';
 import { type HookTrust, ownHooks, readTrust } from './hook-trust.ts';
-import { listHooks, settingsFolder } from './install.ts';
+import { installer, settingsFolder } from './install.ts';
 import { hooksFile, projectSettings } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
@@ -23,15 +22,16 @@ export async function inspectHooks(
 ): Promise<HookReport> {
   const folder = settingsFolder({ home: dirs.home, env });
   const { trust, places } = await lookAt(folder, projects);
-  const statuses = await listHooks(dirs).catch(() => []);
+  const statuses = await installer.list(dirs).catch(() => []);
+  const commands = places.flatMap(({ hooks }) =>
+    hooks.flatMap(({ event, command }) => (event === canaryEvent ? command : [])),
+  );
+  const { root } = parse(dirs.home);
   return {
     statuses,
     faults: [...places.flatMap((place) => guesses(place, trust)), ...duplicates(places)],
-    canary: canaryOf(dirs, places),
-    question:
-      places.length === 0
-        ? undefined
-        : hookQuestion(places, projects, { root: parse(dirs.home).root, version: dirs.version }),
+    canary: canaryOf(dirs, commands, { event: canaryEvent, shell: 'sh', payload: canaryPayload }),
+    question: places.length === 0 ? undefined : hookQuestion(places, projects, { root, version: dirs.version }),
   };
 }
 
@@ -79,13 +79,10 @@ async function whyUnread(
   return { state: 'fail', what, repair: 'Start `codex` there and trust the folder.' };
 }
 
-/** The folders whose trust counts for a project: itself, and the working tree around it. */
+/** The folders whose trust counts for a project: itself, and the top of the repository around it. */
 async function foldersAbout(project: string): Promise<string[]> {
   const real = await behindLink(project);
-  for (let dir = real; dirname(dir) !== dir; dir = dirname(dir)) {
-    if ((await gitFolderAt(dir)) !== undefined) return [project, real, dir];
-  }
-  return [project, real];
+  return [project, real, (await repositoryTop(real)) ?? real];
 }
 
 /** As far as the settings files say. */
@@ -106,20 +103,6 @@ function duplicates(places: readonly Place[]): HookFault[] {
     const repair = `Run \`wa-sync hooks uninstall --agent codex --scope project --project ${project}\`.`;
     return [{ state: 'warn', what, repair }];
   });
-}
-
-function canaryOf({ directories, platform }: InstallDirs, places: readonly Place[]): Canary | undefined {
-  const command = places
-    .flatMap(({ hooks }) => hooks)
-    .filter(({ event }) => event === canaryEvent)
-    .map(({ command }) => command)
-    .find((each) => isDeepStrictEqual(parseCommand(each)?.directories, directories));
-  if (command === undefined) return undefined;
-  const shell =
-    platform === 'win32'
-      ? { program: 'powershell', args: ['-NoProfile', '-Command'] }
-      : { program: 'sh', args: ['-c'] };
-  return { event: canaryEvent, program: shell.program, args: [...shell.args, command], payload: canaryPayload };
 }
 
 /** As recorded, without the session file. */

@@ -64,10 +64,10 @@ export async function startChild(
   const end = async () => {
     if (exitBy === 'stdin') {
       child.stdin.end();
-      if (await isOver(ended, graceMs)) return;
+      if (await endsWithin(ended, graceMs)) return;
     }
     signalGroup(child, 'SIGTERM');
-    if (await isOver(ended, graceMs)) return;
+    if (await endsWithin(ended, graceMs)) return;
     signalGroup(child, 'SIGKILL');
     await ended;
   };
@@ -116,12 +116,12 @@ function tailOf(stream: Readable): () => string {
   return () => tail.trim();
 }
 
-async function isOver(ended: Promise<unknown>, ms: number): Promise<boolean> {
+export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, ms, false);
   });
-  const over = await Promise.race([ended.then(() => true), late]);
+  const isOver = await Promise.race([work.then(() => true), late]);
   clearTimeout(timer);
-  return over;
+  return isOver;
 }

@@ -1,7 +1,7 @@
 // One `session/update` of an agent in the words of the seam. Pure. An agent may send anything: unknown updates are nothing, wrong
 // types count as absent, and every text and list is bounded.
 
-import { list, object, text } from '../../drivers/fields.ts';
+import { entryOf, list, object, text } from '../../drivers/fields.ts';
 import type { AgentCommand, OwnedEvent, OwnedTool } from '../owned.ts';
 import type { Habits } from './agents.ts';
 import { type Options, optionsIn } from './choices.ts';
@@ -10,8 +10,8 @@ import { sessionFailure } from './failures.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 export type Reading =
-  /** `isWork` = only a model that works makes it. */
-  | { type: 'event'; event: OwnedEvent; isWork: boolean }
+  /** `isWork` = only a model that works makes it. `message` = the id of the message that a text is a piece of. */
+  | { type: 'event'; event: OwnedEvent; isWork: boolean; message?: string | undefined }
   | { type: 'tool'; tool: OwnedTool; more: string }
   | { type: 'commands'; commands: AgentCommand[] }
   | { type: 'options'; options: Options }
@@ -35,7 +35,7 @@ const updateLimits = {
 const { textChars, titleChars, idChars, outputChars } = updateLimits;
 
 export function readUpdate(update: Json, habits: Habits): Reading[] {
-  const reader = readers[text(update.sessionUpdate) ?? ''];
+  const reader = entryOf(readers, update.sessionUpdate);
   return reader ? reader(update, habits) : [];
 }
 
@@ -50,7 +50,7 @@ const readers: Readonly<Record<string, (update: Json, habits: Habits) => Reading
     if (textWithoutId === 'notice' && text(update.messageId) === undefined) {
       return [notice('warning', words.replace(/^Warning: /, ''))];
     }
-    return [work({ type: 'text', text: words })];
+    return [{ ...work({ type: 'text', text: words }), message: identifier(update.messageId) }];
   },
   agent_thought_chunk(update) {
     const words = textOf(update.content);
@@ -117,7 +117,7 @@ const readers: Readonly<Record<string, (update: Json, habits: Habits) => Reading
 export function toolIn(call: Json): OwnedTool | undefined {
   const id = identifier(call.toolCallId);
   if (id === undefined) return undefined;
-  const state = states[text(call.status) ?? ''];
+  const state = entryOf(states, call.status);
   const content = list(call.content).map(object);
   const isOver = state === 'done' || state === 'failed';
   const name = short(call.name) ?? short(object(object(call._meta).claudeCode).toolName);

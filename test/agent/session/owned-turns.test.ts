@@ -14,16 +14,18 @@ let journal: Journal;
 let turns: Turns;
 let reports: { text: string; failed: boolean }[];
 let told: string[];
+let ids: string[];
 
 beforeEach(async () => {
   journal = await journalIn(await temporaryFolder(), clock);
   reports = [];
   told = [];
+  ids = [];
   turns = newTurns();
 });
 
-/** As a daemon that starts with this journal. */
-function newTurns(): Turns {
+/** As a daemon that starts with this journal. `filed` = the answer of the session file to the prompt of a message. */
+function newTurns(filed: { answer: string; to: string } | undefined = undefined): Turns {
   const project = journal.project(p);
   return createTurns({
     project,
@@ -45,12 +47,17 @@ function newTurns(): Turns {
       foreignStop: () => undefined,
       settleForeignStops: async () => {},
     },
-    report: async ({ text, failed, receipts, turn }) => {
+    async answerInFile({ session }, carried) {
+      if (!filed || !carried.includes(filed.to)) return undefined;
+      return { answer: filed.answer, prompts: [filed.to], id: `resp_of_${session}` };
+    },
+    report: async ({ id, text, failed, receipts, turn }) => {
+      ids.push(id);
       reports.push({ text, failed });
       await journal.append([...receipts, { t: 'turn', p, at: clock.now(), turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void told.push(text),
     compressions: async () => [],
     told: async () => [],
@@ -131,6 +138,38 @@ describe('an owned session', () => {
     expect(journal.project(p).messages.get('msg_1')?.ended).toBe('failed');
   });
 
+  it.each([true, false])(
+    'has an answer that came while no daemon ran told once, known to be read or not (%s)',
+    async (isProved) => {
+      const prompt = await prompted('msg_1');
+      if (isProved) {
+        await says({ type: 'modelRequest', texts: [prompt] });
+        await expect.poll(() => phase('msg_1')).toBe('injected');
+      }
+      turns = newTurns({ answer: 'Done meanwhile.', to: 'msg_1' });
+      await turns.checkProcess();
+      await says({ type: 'sessionStart', source: 'owned' });
+      void says({ type: 'ready', why: 'The daemon had ended.' });
+      await expect.poll(() => turns.status().held).toBe(true);
+      expect(reports).toEqual([{ text: 'Done meanwhile.', failed: false }]);
+      expect(ids).toEqual(['resp_of_s']);
+      expect(journal.project(p).messages.get('msg_1')?.ended).toBe('answered');
+      expect(told).toEqual([]);
+    },
+  );
+
+  it('tells an answer of the session file that begins as the one before, whole', async () => {
+    turns = newTurns({ answer: 'Done. And more.', to: 'msg_2' });
+    const prompt = await prompted('msg_1');
+    await says({ type: 'modelRequest', texts: [prompt] });
+    await arrives('msg_2');
+    const { next = '' } = await says({ type: 'turnEnd', answer: 'Done.', run: '1', alone: true });
+    await says({ type: 'turnStart', prompt: next });
+    void says({ type: 'ready', why: 'Its process died.' });
+    await expect.poll(() => reports.length).toBe(2);
+    expect(reports[1]).toEqual({ text: 'Done. And more.', failed: false });
+  });
+
   it('is given again what its model had not when the daemon died, and nothing is told as failed', async () => {
     await prompted('msg_1');
     turns = newTurns();
@@ -139,6 +178,17 @@ describe('an owned session', () => {
     expect(next).toContain('given again, because it did not reach you before');
     expect(reports).toEqual([]);
     expect(told).toEqual(['The coding agent ended before your message reached it. It gets the message again.']);
+  });
+
+  it('is told after 5 silent minutes of a turn without a word of a terminal, once', async () => {
+    await prompted('msg_1');
+    clock.advance(5 * 60_000);
+    await turns.checkProcess();
+    await turns.checkProcess();
+    expect(told).toEqual([
+      expect.stringMatching(/^No sign of the coding agent for 5 minutes .* \/cancel ends the turn\.$/),
+    ]);
+    expect(told[0]).not.toContain('terminal');
   });
 
   it('takes the messages over from a terminal, and keeps them although its process is unknown', async () => {

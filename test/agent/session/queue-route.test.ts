@@ -39,7 +39,7 @@ async function createWorld() {
       await journal.append([...report.receipts, { t: 'turn', p, at: clock.now(), turn: report.turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, tool: () => {}, said: () => {}, ended: () => {} },
     tell: async (_, text) => void told.push(text),
     compressions: async () => [],
     told: async () => [],
