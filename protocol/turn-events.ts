@@ -121,6 +121,8 @@ export interface TurnAnswer {
   /** Refused, with the reason that the model (gate) or the user (turnStart) reads; the turn goes on where there is one. At a
    * toolEnd: what the model reads in place of the result. At a permission the answer is no. */
   deny?: string;
+  /** At a toolEnd: `deny` in the form of the tool's own result, for a host that takes no other. */
+  result?: object;
   /** The whole turn ends, with the reason that the user reads; no turnEnd follows. */
   halt?: string;
   /** The owner has said yes to this very call, so that the host need not ask: gate, permission. */

@@ -2,11 +2,12 @@
 // events that never hold, and a gate closed when no judgement was possible.
 
 import { hookLimits } from '../../protocol/limits.ts';
-import type { TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
 import { createFolders } from '../drivers/session-folder.ts';
+import { workstationOf } from '../drivers/workstations.ts';
 import type { HookRun } from '../local-server/app.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
@@ -41,7 +42,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     }
     if (pid !== undefined && project.owned.sessions.isOwn(pid)) return {};
     const { guard, turns } = project;
-    const written = (said: TurnAnswer) => driver.writeAnswer(event, said, call);
+    const written = (said: TurnAnswer) => driver.writeAnswer(event, inForm(said, call));
     guard.sees(call);
     const answerMs = hookLimits.answerMs * slowness;
     const until = clock() + answerMs;
@@ -104,6 +105,13 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const closed = isGate(tool, event) && gates.closed();
     return (closed && driverOf(tool)?.writeAnswer(event, { deny: gates.closedText })) || {};
   };
+}
+
+/** What takes the place of a result, in the form of its tool. */
+function inForm(said: TurnAnswer, { agent, event }: HookCall): TurnAnswer {
+  if (event.type !== 'toolEnd' || said.deny === undefined) return said;
+  const result = workstationOf(agent)?.replacedResult?.(event.tool, event.server, said.deny);
+  return result === undefined ? said : { ...said, result };
 }
 
 /** A launcher may outlive the coding agent that waits for it: then no agent hears the answer. */

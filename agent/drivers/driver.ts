@@ -33,9 +33,9 @@ export interface Driver {
   readCall(event: string, payload: unknown): HookCall | undefined;
   /**
    * Must leave out fields that the host would ignore or misread at this event; must write a deny at every gate, both answers at every
-   * permission, and a next prompt at every turn end. `call` = what is answered, where the form of a result depends on its tool.
+   * permission, and a next prompt at every turn end.
    */
-  writeAnswer(event: string, answer: TurnAnswer, call?: HookCall): object;
+  writeAnswer(event: string, answer: TurnAnswer): object;
   /**
    * The one reader of the host's session file. `text` begins at a line boundary; must skip a torn last line and every unknown
    * line, and never throw.
@@ -186,6 +186,11 @@ export interface Workstation {
    * environment of one short run. Must be safe for every text.
    */
   queue?(session: { id: string; transcript: string | undefined }, prompt: string): QueueRun;
+  /**
+   * The form in which a text takes the place of a tool's result, where that depends on the tool: `result` of an answer. Undefined = the host
+   * replaces no result of this tool.
+   */
+  replacedResult?(tool: string, server: string | undefined, said: string): object | undefined;
   /** The host's dialogs, where a key in the terminal answers them. */
   readonly dialogs?: Dialogs;
   /** Arguments of the host's own command that switches a skill. */

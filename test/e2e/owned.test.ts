@@ -110,6 +110,8 @@ it('an agent whose adapter is still being fetched keeps no other session, and no
   );
   const scripts = scriptedCommand(gates, { style: 'gemini', faults: ['none'] });
   const slow = await createWorkstation(far, ws.chat, { agents: { claude: '/bin/true', gemini: scripts } });
+  const trusted = { projects: { [slow.project]: { hasTrustDialogAccepted: true } } };
+  await writeFile(join(slow.root, 'home', '.claude.json'), JSON.stringify(trusted));
   slow.env.PATH = `${bin}:${process.env.PATH}`;
   try {
     await slow.runDaemon();

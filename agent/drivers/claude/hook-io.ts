@@ -1,10 +1,9 @@
 // Claude Code's hook payloads and answers <-> the words of the turn rules. Pure; the hook fallback bundles it.
 // Source: the recorded payloads in test/fixtures/claude-2.1.329.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { object, text } from '../fields.ts';
 import { callReader, gateOf } from '../hook-call.ts';
-import { replacedResult, resultOf } from './results.ts';
 import { tools } from './tools.ts';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
@@ -80,6 +79,14 @@ function inside({ agent_id }: Record<string, unknown>): { inside?: true } {
   return typeof agent_id === 'string' && agent_id !== '' ? { inside: true } : {};
 }
 
+/** What the model reads of a result, as far as one field has it. */
+function resultOf(response: unknown): unknown {
+  const { stdout, stderr, file, content, result } = object(response);
+  if (typeof stdout === 'string' && typeof stderr === 'string')
+    return [stdout, stderr].filter((each) => each !== '').join('\n');
+  return text(object(file).content) ?? content ?? text(result) ?? response;
+}
+
 const takesContext: ReadonlySet<string> = new Set([
   'SessionStart',
   'UserPromptSubmit',
@@ -88,20 +95,18 @@ const takesContext: ReadonlySet<string> = new Set([
 ]);
 
 /** Each event obeys other fields and ignores or misreads the rest, so an answer has only the fields of its event. */
-export function writeAnswer(event: string, answer: TurnAnswer, call?: HookCall): object {
+export function writeAnswer(event: string, answer: TurnAnswer): object {
   const shown = answer.notice === undefined ? {} : { systemMessage: answer.notice };
   const ended = answer.halt === undefined ? {} : { continue: false, stopReason: answer.halt };
   const specific = (fields: object) => ({ hookSpecificOutput: { hookEventName: event, ...fields } });
-  const { deny, halt, next, context } = answer;
+  const { deny, halt, next, context, result } = answer;
   if (event === 'PreToolUse') return { ...shown, ...ended, ...verdictOf(answer, specific) };
   if (event === 'PermissionRequest') return decisionOf(answer, specific);
   if (halt !== undefined) return { ...shown, ...ended };
   if (event === 'Stop') return { ...shown, ...(next === undefined ? {} : { decision: 'block', reason: next }) };
   const added = context !== undefined && takesContext.has(event) ? { additionalContext: context } : {};
-  if (deny !== undefined && event === 'PostToolUse' && call?.event.type === 'toolEnd') {
-    const updatedToolOutput = replacedResult(call.event.tool, call.event.server, deny);
-    if (updatedToolOutput !== undefined) return { ...shown, ...specific({ ...added, updatedToolOutput }) };
-  }
+  if (result !== undefined && event === 'PostToolUse')
+    return { ...shown, ...specific({ ...added, updatedToolOutput: result }) };
   if (deny !== undefined && event === 'UserPromptSubmit') return { ...shown, decision: 'block', reason: deny };
   return Object.keys(added).length === 0 ? shown : { ...shown, ...specific(added) };
 }

@@ -1,15 +1,5 @@
-// The results of Claude Code's tools: what a filter reads of one, and the form in which a text can take its place. Pure; the hook fallback
-// bundles it. Source: measurements on 2.1.329; WebFetch, Glob and Grep by the program's own description of their results.
-
-import { object, text } from '../fields.ts';
-
-/** What the model reads of a result, as far as one field has it. */
-export function resultOf(response: unknown): unknown {
-  const { stdout, stderr, file, content, result } = object(response);
-  if (typeof stdout === 'string' && typeof stderr === 'string')
-    return [stdout, stderr].filter((each) => each !== '').join('\n');
-  return text(object(file).content) ?? content ?? text(result) ?? response;
-}
+// The form in which a text can take the place of a tool's result in Claude Code. Pure. Source: measurements on 2.1.329; WebFetch, Glob and
+// Grep by the program's own description of their results.
 
 type Form = (said: string) => object;
 

@@ -2,7 +2,7 @@
 // each of its parts, with one id. Source: recorded files in test/fixtures/claude-2.1.329.
 
 import type { RanTool, SessionRecord } from '../driver.ts';
-import { list, object, text } from '../fields.ts';
+import { list, object, parsed, text } from '../fields.ts';
 
 /** A user line that the host writes where a person pressed Esc. */
 const interrupted = /^\[Request interrupted by user/;
@@ -53,8 +53,8 @@ function linesOf(whole: string): Line[] {
   const lines: Line[] = [];
   let at = 0;
   for (const line of whole.split('\n')) {
-    const fields = parse(line);
-    if (fields && fields.isSidechain !== true) {
+    const fields = parsed(line);
+    if (fields.isSidechain !== true) {
       const { content } = object(fields.message);
       const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content).map(object);
       lines.push({ at, fields, parts });
@@ -62,14 +62,6 @@ function linesOf(whole: string): Line[] {
     at += line.length + 1;
   }
   return lines;
-}
-
-function parse(line: string): Fields | undefined {
-  try {
-    return object(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }
 
 function textIn(parts: readonly Fields[]): string {
@@ -128,7 +120,7 @@ function shareOf({ message }: Fields): number | undefined {
 /** The working directory of a payload moves with the shell; that of the first line that has one does not. */
 export function sessionFolder(head: string): string | undefined {
   for (const line of head.split('\n')) {
-    const cwd = text(parse(line)?.cwd);
+    const cwd = text(parsed(line).cwd);
     if (cwd !== undefined) return cwd;
   }
   return undefined;

@@ -281,6 +281,11 @@ const verbs: Record<string, Verb> = {
     turn.afterwards.push(() => chunk(turn, value));
     return undefined;
   },
+  /** A background task asks for a command, after the end of the turn. */
+  'run-later'(turn, command) {
+    turn.afterwards.push(() => void runCommand(turn, command));
+    return undefined;
+  },
   /** The end mark alone, while a turn runs. */
   'task-over'(turn) {
     const _meta = { '_claude/origin': { kind: 'task-notification' } };

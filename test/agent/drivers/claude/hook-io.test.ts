@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claude } from '../../../../agent/drivers/claude/driver.ts';
+import { claudeWorkstation } from '../../../../agent/drivers/claude/workstation.ts';
 import { nudgeLine } from '../../../../protocol/turn-events.ts';
 
 const fixtures = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'claude-2.1.329');
@@ -77,8 +78,11 @@ describe('a text that the model writes', () => {
 describe('a result that a policy replaces', () => {
   const said = 'Withheld.';
   const answer = (name: string) => {
-    const call = read(name);
-    return claude.writeAnswer('PostToolUse', { deny: said, context: 'also' }, call);
+    const { event } = read(name) ?? {};
+    if (event?.type !== 'toolEnd') throw new Error(`${name} is no end of a tool`);
+    const result = claudeWorkstation.replacedResult?.(event.tool, event.server, said);
+    const formed = result === undefined ? {} : { result };
+    return claude.writeAnswer('PostToolUse', { deny: said, context: 'also', ...formed });
   };
   const output = (updatedToolOutput: unknown) => ({
     hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'also', updatedToolOutput },
@@ -104,8 +108,8 @@ describe('a result that a policy replaces', () => {
     const context = { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'also' } };
     expect(answer('PostToolUse.Edit')).toEqual(context);
     expect(answer('PostToolUse.AskUserQuestion')).toEqual(context);
-    const failed = read('PostToolUseFailure.Bash');
-    expect(claude.writeAnswer('PostToolUseFailure', { deny: said }, failed)).toEqual({});
+    const result = claudeWorkstation.replacedResult?.('Bash', undefined, said) ?? {};
+    expect(claude.writeAnswer('PostToolUseFailure', { deny: said, result })).toEqual({});
   });
 
   it('is read by a filter as the model reads it', () => {

@@ -264,3 +264,12 @@ it('an answer that never comes is an error that names the call, and holds nobody
   await session.cancel();
   expect(await running).toEqual({ type: 'cancelled' });
 });
+
+it('a question of a background task ends with the process', async () => {
+  const { session, process, record } = await openScripted({ style: 'claude' });
+  await session.prompt([{ text: '[[run-later: true]]' }]);
+  const { signal } = await record.asked();
+  const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
+  await process.close();
+  await ended;
+});
