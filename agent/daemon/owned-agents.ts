@@ -18,7 +18,7 @@ export interface OwnedAgents {
 }
 
 export interface OwnedAgentsOptions {
-  config: Config;
+  config: Pick<Config, 'agents' | 'agentCommands' | 'file'> & { readonly dirs: Pick<Config['dirs'], 'cache'> };
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
   version: string;

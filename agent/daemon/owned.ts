@@ -25,7 +25,7 @@ export interface OwnedParts {
   /** Where session files lie. */
   place: SessionsPlace;
   agents: OwnedAgents;
-  guard: Pick<Guard, 'admit' | 'follow' | 'owned'>;
+  guard: Pick<Guard, 'admit' | 'follow'> & { owned: Pick<Guard['owned'], 'permission' | 'question' | 'cancel'> };
   /** What the agent says, for the message on the phone that is edited in place. */
   streamed(event: OwnedEvent): void;
   turns: Turns;

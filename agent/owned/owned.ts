@@ -55,7 +55,7 @@ export interface OwnedSession {
   readonly models: Choices;
   /** The agent's own slash commands and skills, as it last listed them. */
   readonly commands: () => readonly AgentCommand[];
-  /** Errors: `conflict` while one runs. Everything else, the death of the process among it, is an end. */
+  /** Errors: `turn_running` while one runs. Everything else, the death of the process among it, is an end. */
   prompt(content: readonly PromptPart[]): Promise<PromptEnd>;
   /** `idle` = no prompt runs, or it has just ended: the text went nowhere. */
   steer(text: string): Promise<'injected' | 'idle'>;

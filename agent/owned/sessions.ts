@@ -37,6 +37,9 @@ export type Wish = Pick<OwnedRecord, 'agent' | 'session' | 'mode' | 'model'> & {
   isTold: boolean;
 };
 
+/** What became of the first try to open a session. `again`: wa-sync goes on trying. */
+export type Opened = { session: string } | { cause: WaError; again: boolean } | 'replaced';
+
 interface Open {
   process: OwnedProcess;
   session: OwnedSession;
@@ -120,7 +123,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     }
   }
 
-  async function keep({ signal }: AbortController, wish: { isTold: boolean; why: string | undefined }): Promise<void> {
+  async function keep({ signal }: AbortController, wish: Beginning, first: (opened: Opened) => void): Promise<void> {
     let { isTold, why } = wish;
     let failures = 0;
     while (!signal.aborted) {
@@ -131,12 +134,16 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         opened = await start(() => !signal.aborted);
       } catch (cause) {
         failures += 1;
-        if (signal.aborted || !(await isTriedAgain(agent, cause, failures))) return;
+        if (signal.aborted) return;
+        const again = await isTriedAgain(agent, cause, failures);
+        first({ cause: asWaError(cause), again });
+        if (!again) return;
         await pause(pausesMs[failures - 1] ?? 0, signal);
         continue;
       }
       if (!opened) return;
       open = opened;
+      first({ session: opened.session.id });
       log('info', 'owned session open', { project: p, agent, session: opened.session.id, pid: opened.process.pid });
       if (isTold)
         await tell(
@@ -185,13 +192,19 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     options.tell(about, text).catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
 
   /** One keeper at a time: the one before has ended, with its process, before the next one starts. */
-  function begin(wish: { isTold: boolean; why: string | undefined }): void {
+  function begin(wish: Beginning): Promise<Opened> {
     const before = keeper?.ended ?? Promise.resolve();
     const stop = new AbortController();
+    let first = (_: Opened) => {};
+    const opened = new Promise<Opened>((resolve) => {
+      first = resolve;
+    });
     const ended = before
-      .then(() => keep(stop, wish))
-      .catch((cause) => log('error', 'owned session lost', { project: p, error: (cause as Error).message }));
+      .then(() => keep(stop, wish, first))
+      .catch((cause) => log('error', 'owned session lost', { project: p, error: (cause as Error).message }))
+      .finally(() => first('replaced'));
     keeper = { stop, ended };
+    return opened;
   }
 
   /** Ends the process, and settles what it leaves. Resolves when nothing of it runs. */
@@ -211,11 +224,15 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         const ended = await endLeftover(owned.child);
         if (ended > 0) log('warn', 'process of an owned session ended', { project: p, processes: ended });
       }
-      if (owned?.open) begin({ isTold: false, why: texts().daemonEnded });
+      if (owned?.open) void begin({ isTold: false, why: texts().daemonEnded });
       else await close(undefined, texts().ended);
     },
-    /** Opens a session in place of the one that has the messages now. `along` is journalled with it. Must not be called while a turn runs. */
-    async open({ agent, session, mode, model, isTold }: Wish, along: readonly ProjectRecord[] = []): Promise<void> {
+    /**
+     * Opens a session in place of the one that has the messages now. `along` is journalled with it. Resolves when it is journalled; what
+     * becomes of it is `opened`. Must not be called while a turn runs.
+     */
+    async open(wish: Wish, along: readonly ProjectRecord[] = []): Promise<{ opened: Promise<Opened> }> {
+      const { agent, session, mode, model, isTold } = wish;
       await end(texts().ended);
       const used = session !== undefined;
       const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
@@ -223,7 +240,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       // From here on no terminal gets a message.
       const starting = session ?? `starting-${randomBytes(4).toString('hex')}`;
       await turns.handle(callOf(starting, { type: 'sessionStart', source: 'owned' }), { ...nobody, tool: agent });
-      if (!isStopped) begin({ isTold, why: undefined });
+      return { opened: isStopped ? Promise.resolve('replaced') : begin({ isTold, why: undefined }) };
     },
     /** The session stays as it is, and nothing of wa-sync writes to it any more. */
     async release(reason: string = texts().ended): Promise<void> {
@@ -259,6 +276,16 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       await end(texts().stopped);
     },
   };
+}
+
+interface Beginning {
+  isTold: boolean;
+  /** Of a turn that is still open: what became of it. */
+  why: string | undefined;
+}
+
+function asWaError(cause: unknown): WaError {
+  return cause instanceof WaError ? cause : new WaError('internal', (cause as Error).message, { cause });
 }
 
 /** A process that lives shorter has not come to work. */

@@ -149,7 +149,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
 
   async function prompt(content: readonly PromptPart[]): Promise<PromptEnd> {
     if (turn)
-      throw new WaError('conflict', `a prompt runs in this session of ${row.title}`, {
+      throw new WaError('turn_running', `a prompt runs in this session of ${row.title}`, {
         hint: 'Wait for its end, or `/cancel`.',
       });
     let finish = () => {};

@@ -45,6 +45,12 @@ export const owned: typeof english = {
       `Session ${session} ist in einem Terminal offen (Prozess ${pid}), und zwei Programme dürfen nicht in eine Session schreiben. Beende sie dort, dann /resume ${session}.`,
     takenByTerminal: (session) =>
       `Session ${session} wurde in einem Terminal geöffnet, deshalb hat wa-sync sie losgelassen. Deine Nachrichten gehen dorthin.`,
+    noAgent: (name) => `kein Coding-Agent heißt ${name}`,
+    noneInstalled: 'auf diesem Rechner ist kein Coding-Agent installiert',
+    agentsAre: (names) => `wa-sync kennt: ${names}.`,
+    notInstalled: (title) => `${title} ist auf diesem Rechner nicht installiert`,
+    howToInstall: (name) =>
+      `Installier das Programm, oder setz "agents": {"${name}": "/pfad/des/programms"} in config.json.`,
     noneKnown: 'Von diesem Projekt ist noch keine Session bekannt. /new beginnt eine.',
     all: 'Sessions dieses Projekts:',
     noneFits: (words) => `Keine Session passt zu „${words}“.`,

@@ -45,6 +45,12 @@ export const owned = {
       `Session ${session} is open in a terminal (process ${pid}), and two programs must not write to one session. End it there, then /resume ${session}.`,
     takenByTerminal: (session: string) =>
       `Session ${session} was opened in a terminal, so wa-sync has let go of it. Your messages go there.`,
+    /** A message and its hint, of the phone and of the command line. */
+    noAgent: (name: string) => `no coding agent is called ${name}`,
+    noneInstalled: 'no coding agent is installed on this machine',
+    agentsAre: (names: string) => `wa-sync knows: ${names}.`,
+    notInstalled: (title: string) => `${title} is not installed on this machine`,
+    howToInstall: (name: string) => `Install it, or set "agents": {"${name}": "/path/of/its/program"} in config.json.`,
     noneKnown: 'No session of this project is known yet. /new starts one.',
     all: 'Sessions of this project:',
     noneFits: (words: string) => `No session fits "${words}".`,

@@ -2,10 +2,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
-import { toEntry } from '../../../agent/mailbox/inbox-view.ts';
-import { createTurns } from '../../../agent/session/turns.ts';
 import type { Turns } from '../../../agent/session/types.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
+import { plainTurns } from '../../helpers/plain-turns.ts';
 import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 const p = '1000001.0';
@@ -23,53 +22,7 @@ beforeEach(async () => {
 });
 
 /** As a daemon that starts with this journal. */
-function newTurns(): Turns {
-  const project = journal.project(p);
-  return createTurns({
-    project,
-    journal,
-    inbox: {
-      waiting: async () => ({
-        messages: [...project.waiting.values()].map((message) => ({
-          entry: toEntry(message),
-          at: message.row.at,
-          fromOwner: true,
-        })),
-        further: 0,
-      }),
-      take: async (_messages, _note, record) => record().then(() => true),
-      claim: async () => [],
-      catchUp: async () => {},
-      refresh: async () => {},
-      hasNews: () => project.waiting.size > 0,
-      foreignStop: () => undefined,
-      settleForeignStops: async () => {},
-    },
-    report: async ({ text, failed, receipts, turn }) => {
-      reports.push({ text, failed });
-      await journal.append([...receipts, { t: 'turn', p, at: clock.now(), turn }]);
-    },
-    onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
-    tell: async (_, text) => void told.push(text),
-    compressions: async () => [],
-    told: async () => [],
-    onDialog: () => {},
-    isAlive: () => false,
-    isInteractive: async () => true,
-    lastKeyAt: async () => undefined,
-    canWake: async () => true,
-    nudge: async () => true,
-    awayAfterMs: 0,
-    follow: 'auto',
-    tellWithheld: async () => {},
-    routes: () => [],
-    holdPolicy: 'never',
-    sprintText: undefined,
-    clock: clock.now,
-    log: () => {},
-  });
-}
+const newTurns = () => plainTurns({ journal, p, clock: clock.now, reports, told });
 
 const says = (event: TurnEvent, session = 's') =>
   turns.handle(
