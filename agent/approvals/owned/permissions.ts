@@ -13,7 +13,7 @@ import { whyText } from '../danger/rules.ts';
 import { fileNow } from '../danger/surroundings.ts';
 import { type Judged, type JudgeOptions, judgeNow, whatChanged, whysText } from '../policy/judge-now.ts';
 import { type Shows, textItem, withCode } from '../question/question.ts';
-import type { Decision } from '../question/questions.ts';
+import { type Decision, maxOpenQuestions } from '../question/questions.ts';
 import { makeCheckpoint } from '../run.ts';
 import { type Ask, type AsksOptions, createAsks } from './asks.ts';
 import { type OwnedCall, readRequest } from './call.ts';
@@ -51,6 +51,8 @@ export interface PermissionAnswer {
 const maxChoices = 6;
 const partShare = 0.8;
 
+const crowdedText = `Denied: ${maxOpenQuestions} requests already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`;
+
 /** Of the audit, and of what the model reads. */
 const english = textsIn('en');
 
@@ -60,6 +62,10 @@ export function createPermissions(options: PermissionsOptions) {
   const asks = createAsks<PermissionState, PermissionAnswer>(options, {
     faceOf,
     none: { option: undefined },
+    crowded({ state, session }) {
+      note(state, session, 'too-many');
+      return { option: state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id, why: crowdedText };
+    },
     audit: ({ state, session }, { verdict, by, detail }) =>
       note(state, session, verdict, {
         ...(by === undefined ? {} : { by }),
