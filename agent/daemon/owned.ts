@@ -1,10 +1,12 @@
 // Puts together what a project needs for a session that the daemon runs itself. Decides nothing.
 
+import { createHash } from 'node:crypto';
+import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { createOrders, type KnownSession } from '../owned/orders.ts';
 import type { OwnedEvent } from '../owned/owned.ts';
@@ -36,6 +38,7 @@ export interface OwnedParts {
 }
 
 const maxListed = 100;
+const noticeChars = 1_000;
 
 export type OwnedPart = ReturnType<typeof createOwned>;
 
@@ -50,6 +53,12 @@ export function createOwned(parts: OwnedParts) {
     permission: guard.owned.permission,
     question: guard.owned.question,
     cancelled: (session) => void guard.owned.cancel(session).catch(untold),
+    notice(text, isOurs) {
+      const title = agents.titleOf(project.owned?.agent ?? '');
+      const words = oneLine(text, noticeChars);
+      const said = isOurs ? words : phoneTexts(project).owned.sessions.says(title, words);
+      void tell(`notice_${createHash('sha256').update(said).digest('hex').slice(0, 16)}`, said).catch(untold);
+    },
     stray: (text) => void tell(`stray_${clock()}`, text).catch(untold),
   };
 

@@ -154,10 +154,10 @@ export function createOrders(options: OrdersOptions) {
     if (first === 'late' || first === 'replaced') return { title, session: null, isTaken };
     if ('session' in first) return { title, session: first.session, isTaken };
     const { code, message, hint } = first.cause;
-    const further = first.again
-      ? 'wa-sync goes on trying, and the phone is told when the session is ready.'
-      : undefined;
-    throw new WaError(code, message, { hint: [hint, further].filter(Boolean).join(' '), cause: first.cause });
+    throw new WaError(code, message, {
+      hint: `${hint ?? ''}${first.again ? ' wa-sync goes on trying, and the phone is told when the session is ready.' : ''}`.trim(),
+      cause: first.cause,
+    });
   }
 
   /** Errors of the agent's name as a text. */
@@ -238,12 +238,12 @@ export function createOrders(options: OrdersOptions) {
     /** `wa-sync attach`: lets go of the session, and names the command that opens it. Errors: `not_found`, `turn_running`. */
     async attach(): Promise<{ agent: string; session: string; command: readonly string[] }> {
       const { owned } = project;
+      if (sessions.isBusy()) throw turnRunning('busyOwned');
       const session = owned?.used ? owned.session : undefined;
       if (!owned || session === undefined)
         throw new WaError('not_found', 'no session that wa-sync owns has had a prompt in this project', {
           hint: 'Start one with /new on the phone or `wa-sync run`.',
         });
-      if (sessions.isBusy()) throw turnRunning('busyOwned');
       const command = options.resumeCommand(owned.agent, session);
       if (!command)
         throw new WaError('not_found', `${owned.agent} has no known command that opens a session in a terminal`, {
@@ -261,10 +261,13 @@ type Words = Texts['owned']['sessions'];
 const anyId = /^\w[\w.:-]{3,199}$/;
 
 function turnRunning(why: 'busyOwned' | 'busyTerminal'): WaError {
-  const session = why === 'busyOwned' ? 'the session that wa-sync runs' : 'the session of the terminal';
-  return new WaError('turn_running', `${session} is in a turn`, {
-    hint: 'Wait for its end, or end it with `wa-sync stop`.',
-  });
+  return new WaError(
+    'turn_running',
+    `the session ${why === 'busyOwned' ? 'that wa-sync runs' : 'of the terminal'} is in a turn`,
+    {
+      hint: 'Wait for its end, or end it with `wa-sync stop`.',
+    },
+  );
 }
 
 function lateAfter(ms: number): Promise<'late'> {

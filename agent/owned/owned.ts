@@ -2,6 +2,8 @@
 // in no protocol's terms. Types only. Shaped like the draft of ACP v2 (accepted, inserted, running, waiting, idle), which v1 agents
 // map upwards to.
 
+import type { Says } from './agent-error.ts';
+
 /** Starts an agent's process. Errors: `not_found` (no such program), `child_failed`, `agent_login` (it wants a login first). */
 export type StartAgent = (agent: string, options: { cwd: string; env: NodeJS.ProcessEnv }) => Promise<OwnedProcess>;
 
@@ -82,7 +84,8 @@ export type PromptEnd =
   | { type: 'answered' }
   | { type: 'cancelled' }
   /** `died` = the process is gone, and the prompt may have been worked on. */
-  | { type: 'failed'; error: string; died: boolean };
+  /** `says` = our own words, for which `error` is the English. */
+  | { type: 'failed'; error: string; died: boolean; says?: Says | undefined };
 
 export interface SessionHandlers {
   /** In order. May come while no prompt runs. */
@@ -100,8 +103,8 @@ export type OwnedEvent =
   /** Created or changed; a field that is absent stays as it was. */
   | { type: 'tool'; tool: OwnedTool }
   | { type: 'usage'; used: number; size: number; cost?: string | undefined }
-  /** Of the agent itself, never of the model. */
-  | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string }
+  /** Of the agent itself, never of the model. `says` = our own words, for which `text` is the English. */
+  | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string; says?: Says | undefined }
   | { type: 'mode'; id: string }
   | { type: 'model'; id: string }
   | { type: 'title'; title: string }

@@ -10,6 +10,7 @@ import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { OwnedMark } from '../owned-marks.ts';
 import { withoutSecrets } from '../process.ts';
 import type { Turns } from '../session/types.ts';
+import { errorIn, errorOf } from './agent-error.ts';
 import { birthOf, endLeftover, isOf } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
@@ -136,7 +137,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         failures += 1;
         if (signal.aborted) return;
         const again = await isTriedAgain(agent, cause, failures);
-        first({ cause: asWaError(cause), again });
+        first({ cause: errorOf(cause), again });
         if (!again) return;
         await pause(pausesMs[failures - 1] ?? 0, signal);
         continue;
@@ -174,14 +175,11 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   /** False = it is given up, and the phone knows. */
   async function isTriedAgain(agent: string, cause: unknown, failures: number): Promise<boolean> {
     const isFinal = (cause instanceof WaError && finalCodes.has(cause.code)) || failures > pausesMs.length;
-    const hint = cause instanceof WaError && cause.hint ? `. ${cause.hint.replace(/\.$/, '')}` : '';
-    const text = (cause as Error).message;
-    log('warn', 'owned session not opened', { project: p, agent, error: text, failures });
+    log('warn', 'owned session not opened', { project: p, agent, error: (cause as Error).message, failures });
+    const { message, hint } = errorIn(cause, texts().failures);
+    const why = hint === undefined ? message : `${message}. ${hint.replace(/\.$/, '')}`;
     if (failures === 1 || isFinal)
-      await tell(
-        `notOpened_${clock()}`,
-        texts()[isFinal ? 'notOpened' : 'notOpenedYet'](options.titleOf(agent), text + hint),
-      );
+      await tell(`notOpened_${clock()}`, texts()[isFinal ? 'notOpened' : 'notOpenedYet'](options.titleOf(agent), why));
     if (!isFinal) return true;
     await change({ open: false });
     await close(undefined, texts().ended);
@@ -282,10 +280,6 @@ interface Beginning {
   isTold: boolean;
   /** Of a turn that is still open: what became of it. */
   why: string | undefined;
-}
-
-function asWaError(cause: unknown): WaError {
-  return cause instanceof WaError ? cause : new WaError('internal', (cause as Error).message, { cause });
 }
 
 /** A process that lives shorter has not come to work. */

@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import type { DaemonCommand } from '../../protocol/commands.ts';
-import { WaError } from '../../protocol/errors.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
+import { errorIn } from '../owned/agent-error.ts';
 import type { AgentCommand, Choices, OwnedSession } from '../owned/owned.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { visibleLine } from '../visible.ts';
@@ -83,6 +83,11 @@ const buttonsInRow = 2;
 export function createOwnedCommands({ desk, details, refusalOf, redact, texts }: OwnedCommandsOptions) {
   const said = () => texts().owned.picks;
 
+  function messageIn(cause: unknown): string {
+    const { message, hint } = errorIn(cause, texts().owned.sessions.failures);
+    return hint === undefined ? message : `${message}. ${hint}`;
+  }
+
   /** Words of an agent: without secrets, on one line, and nothing in them is invisible. */
   const shown = (text: string, chars: number) => oneLine(visibleLine(redact(text)), chars);
 
@@ -138,7 +143,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact, texts }:
       await (kind === 'mode' ? open.session.setMode(id) : open.session.setModel(id));
       await open.chosen(kind === 'mode' ? { mode: id } : { model: id });
     } catch (cause) {
-      return { text: said().notChanged(shown(messageOf(cause), saidChars)) };
+      return { text: said().notChanged(shown(messageIn(cause), saidChars)) };
     }
     return { text: words.changed(words.kinds[kind], name) };
   }
@@ -185,7 +190,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact, texts }:
       const answer = shown(await desk.switchSkill(agent, skill, verb === 'enable'), saidChars);
       return { text: said().switched(answer) };
     } catch (cause) {
-      return { text: said().notChanged(shown(messageOf(cause), saidChars)) };
+      return { text: said().notChanged(shown(messageIn(cause), saidChars)) };
     }
   }
 
@@ -307,9 +312,4 @@ function actionOf(kind: Kind, open: OpenSession, id: string, isSure = false): st
 /** A mode of which nothing is known counts as one that asks less. */
 function asksLess(mode: string): boolean {
   return !/^(default|ask|plan|read[-_ ]?only|workspace[-_ ]?write|manual)$/i.test(mode);
-}
-
-function messageOf(cause: unknown): string {
-  if (!(cause instanceof WaError)) return (cause as Error).message;
-  return cause.hint ? `${cause.message} ${cause.hint}` : cause.message;
 }

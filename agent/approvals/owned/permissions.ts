@@ -51,7 +51,9 @@ export interface PermissionAnswer {
 const maxChoices = 6;
 const partShare = 0.8;
 
-const crowdedText = `Denied: ${maxOpenQuestions} requests already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`;
+const crowdedAnswer = {
+  deny: `Denied: ${maxOpenQuestions} requests already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
+};
 
 /** Of the audit, and of what the model reads. */
 const english = textsIn('en');
@@ -64,7 +66,10 @@ export function createPermissions(options: PermissionsOptions) {
     none: { option: undefined },
     crowded({ state, session }) {
       note(state, session, 'too-many');
-      return { option: state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id, why: crowdedText };
+      return {
+        option: state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id,
+        why: crowdedAnswer.deny,
+      };
     },
     audit: ({ state, session }, { verdict, by, detail }) =>
       note(state, session, verdict, {
@@ -105,7 +110,7 @@ export function createPermissions(options: PermissionsOptions) {
     const reason = `Denied by the policy of wa-sync: ${whysText(why, english)}.`;
     if (verdict === 'stop') {
       note(asked, session, 'policy-stop');
-      return { option: refused, why: reason, halt: reason };
+      return { option: refused, why: reason, halt: said().stoppedByPolicy(whysText(why, phoneTexts(project))) };
     }
     if (verdict === 'deny') {
       note(asked, session, 'policy-deny');

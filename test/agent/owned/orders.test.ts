@@ -108,6 +108,37 @@ describe('wa-sync run', () => {
   });
 });
 
+describe('what wa-sync says about an agent', () => {
+  it('is German on a German phone, around the words of the agent, and English at the desk', async () => {
+    const { owned, told, command, german } = await ownedWorld({ agents: { mine: { faults: ['dead'] } } });
+    await german();
+    expect(await command('/new agy')).toBe(
+      'Antigravity CLI ist auf diesem Rechner nicht installiert. Installier das Programm, oder setz "agents": {"agy": "/pfad/des/programms"} in config.json.',
+    );
+    await expect(owned.orders.run({})).rejects.toMatchObject({
+      message: 'mine ended with code 41: Cannot find the configuration file',
+    });
+    expect(told).toEqual([
+      'Die Session von mine ließ sich nicht öffnen: mine endete mit Code 41: Cannot find the configuration file. Versuch es nochmal; wenn es dabei bleibt, starte `mine` in einem Terminal und sieh nach, was es sagt. wa-sync versucht es noch einmal.',
+    ]);
+  });
+
+  it('reaches the phone as a note: each warning once, and not what the error of the turn says as well', async () => {
+    const { owned, message, told, reports, german } = await ownedWorld();
+    await german();
+    await owned.orders.run({ agent: 'codex' });
+    told.length = 0;
+    await message('[[notice: Quota nearly used up.]][[notice: Quota nearly used up.]][[stop: max_tokens]]');
+    await expect.poll(() => reports.length).toBe(1);
+    await message('[[error: Service overloaded]]');
+    await expect.poll(() => reports.at(-1)).toEqual({ text: 'Service overloaded', failed: true });
+    expect(told).toEqual([
+      'Codex: Quota nearly used up.',
+      'Codex hat am Token-Limit aufgehört, die Antwort ist vielleicht gekürzt.',
+    ]);
+  });
+});
+
 describe('/end', () => {
   it('ends the process and gives the messages to the next terminal', async () => {
     const { owned, command, terminal, message, turns } = await ownedWorld();

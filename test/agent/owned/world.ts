@@ -12,6 +12,7 @@ import type { ControlRow } from '../../../protocol/log.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 import { type ScriptedOptions, scriptedCommand } from '../../helpers/acp/scripted.ts';
 import { plainTurns } from '../../helpers/plain-turns.ts';
+import { privatePhone } from '../../helpers/private-phone.ts';
 import { journalIn, temporaryFolder } from '../../helpers/surroundings.ts';
 
 export const p = '1000001.0';
@@ -75,6 +76,10 @@ export async function ownedWorld({ agents = usual }: OwnedWorldOptions = {}) {
   let messages = 0;
   return {
     ...{ root, dir, home, journal, project, turns, owned, reports, told, events, livingTerminals },
+    /** The chat speaks German from now on. */
+    async german(): Promise<void> {
+      await journal.append([{ t: 'phone', p, at: Date.now(), phone: { ...privatePhone, language: 'de' } }]);
+    },
     /** Lets `[[wait: name]]` go on. */
     release: (gate: string) => writeFile(join(root, gate), ''),
     /** A command of the phone, and its answer. */
