@@ -164,22 +164,22 @@ export const owned: typeof english = {
     },
     gemini: {
       needs: 'Braucht das installierte Programm und dessen Login.',
-      cost: 'Wird abgerechnet wie im Terminal: derselbe Login, dasselbe Kontingent.',
+      cost: 'Läuft über diesen Login oder Key. Ob das Kontingent so eine Session zählt wie die im Terminal, ist nicht bekannt.',
     },
     claude: {
       needs:
         'Braucht das installierte Programm, dessen Login und einen Adapter (etwa 80 MB, beim ersten Mal installiert).',
-      cost: 'Zählt als Nutzung durch eine fremde App über das Agent SDK, nicht als deine interaktive Session: Anthropic hat dafür ein eigenes Guthaben angekündigt und das im Juni 2026 ausgesetzt. Ein API-Key wird nach Tokens abgerechnet. Sieh in die Bedingungen, bevor du dich auf das Abo verlässt.',
+      cost: 'Zählt als Nutzung durch ein anderes Produkt über das Agent SDK, nicht als deine interaktive Session. Anthropic hat das mit dem Login eines Abos im Februar 2026 verboten, im Mai ein eigenes Guthaben dafür angekündigt und es im Juni ausgesetzt; Späteres ist nicht bekannt, und was eine Session kostet, wurde nicht gemessen. Sieh in die Bedingungen, bevor du dich auf das Abo verlässt; ein API-Key wird als dieser Key abgerechnet.',
     },
     codex: {
       needs:
         'Braucht das installierte Programm, dessen Login und einen Adapter (etwa 25 MB, beim ersten Mal installiert).',
-      cost: 'Wird abgerechnet wie im Terminal: das Abo deines Logins, oder dein API-Key nach Tokens.',
+      cost: 'Läuft über diesen Login oder Key. Wie ein Abo so eine Session zählt, ist nicht bekannt.',
     },
     agy: {
       needs:
         'Braucht den zugehörigen ACP-Server und für ihn einen Login oder einen API-Key; der Login des Terminals gilt dort nicht. Von wa-sync nicht getestet.',
-      cost: 'Wird über diesen Login oder Key abgerechnet. Die Bedingungen nannten andere Nutzung des Logins einen Verstoß; der Key ist der sichere Weg.',
+      cost: 'Wird über diesen Login oder Key abgerechnet. Der Hersteller hat die Nutzung des Logins durch andere Programme einen Verstoß genannt; dieser ACP-Server ist sein eigener.',
     },
   },
 

@@ -170,20 +170,20 @@ export const owned = {
     },
     gemini: {
       needs: 'Needs the installed program and its login.',
-      cost: 'Billed as the terminal is: the same login, the same quota.',
+      cost: 'Runs on that login or key. Whether its quota counts such a session as the terminal’s is not known.',
     },
     claude: {
       needs: 'Needs the installed program, its login and an adapter (about 80 MB, installed on first use).',
-      cost: 'Counts as use by a third-party app over the Agent SDK, not as your interactive session: Anthropic has announced a credit of its own for that and paused it in June 2026. An API key is billed by tokens. Look at its terms before you rely on the plan.',
+      cost: 'Counts as use by another product over the Agent SDK, not as your interactive session. Anthropic forbade that with the login of a plan in February 2026, announced a credit of its own for it in May, and paused that in June; nothing later is known, and what a session costs was not measured. Look at its terms before you rely on the plan; an API key is billed as that key.',
     },
     codex: {
       needs: 'Needs the installed program, its login and an adapter (about 25 MB, installed on first use).',
-      cost: 'Billed as the terminal is: the plan of your login, or your API key by tokens.',
+      cost: 'Runs on that login or key. How a plan counts such a session is not known.',
     },
     agy: {
       needs:
         'Needs its ACP server and a login or an API key for that server; the login of its terminal is not reused. Not tested by wa-sync.',
-      cost: 'Billed by that login or key. Its terms have called other use of the login a violation; the key is the safe way.',
+      cost: 'Billed by that login or key. The vendor has called use of the login by other programs a violation; this ACP server is its own.',
     },
   },
 
