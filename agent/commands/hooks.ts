@@ -145,7 +145,8 @@ const actions: Record<HooksArgs['action'], Action> = {
 };
 
 function describe(status: HookStatus): string[] {
-  const head = `${status.agent}  ${status.scope.padEnd('project'.length)}  `;
+  const width = Math.max(...installable().map(({ length }) => length));
+  const head = `${status.agent.padEnd(width)}  ${status.scope.padEnd('project'.length)}  `;
   if (status.problem !== undefined) return [`${head}not known  ${status.place}`, `  ${status.problem}`];
   if (!status.installed) return [`${head}not installed  ${status.place}`];
   const trouble = hookTrouble(status);
