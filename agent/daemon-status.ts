@@ -9,6 +9,8 @@ export interface DaemonStatus {
   pid: number;
   startedAt: number;
   daemonId: string;
+  /** For large inputs, now. */
+  threads: number;
   /** The last hook calls of any folder, newest last. */
   hooks: RecentHook[];
   projects: ProjectStatus[];

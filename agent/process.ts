@@ -1,6 +1,7 @@
 // Questions about other processes of this machine.
 
 import { readFileSync, readlinkSync } from 'node:fs';
+import { ownerSecrets } from '../protocol/telegram-settings.ts';
 
 /** True also for a process of another user. */
 export function isAlive(pid: number): boolean {
@@ -43,8 +44,7 @@ export function isOver({ pid, started }: { pid: number; started: string }): bool
 
 /** Variables that may hold a secret; no process that wa-sync starts needs one of them. */
 const secretVariables = new Set([
-  'TELEGRAM_BOT_TOKEN',
-  'TELEGRAM_WEBHOOK_SECRET',
+  ...ownerSecrets,
   'WA_AGENT_TOKEN',
   'CLOUDFLARE_API_TOKEN',
   'CLOUDFLARE_API_KEY',

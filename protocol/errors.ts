@@ -67,6 +67,7 @@ const codes = {
   other_bot: { retryable: false },
   child_failed: { retryable: false },
   agent_login: { retryable: false },
+  folder_untrusted: { retryable: false },
   needs_input: { retryable: false },
   cancelled: { retryable: false },
   pairing_expired: { retryable: false },

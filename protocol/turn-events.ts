@@ -62,9 +62,9 @@ export type TurnEvent =
     }
   /**
    * The agent loop ended. `answer` is what the host says the answer was, undefined when it says there is none. `run` names this end
-   * among all of the session, from the payload alone.
+   * among all of the session, from the payload alone. `tokens` = of the turn, where no session file is read for them.
    */
-  | ({ type: 'turnEnd'; answer: string | undefined; run?: string | undefined } & TurnFailure)
+  | ({ type: 'turnEnd'; answer: string | undefined; run?: string | undefined; tokens?: number } & TurnFailure)
   /** The host is about to show a dialog, which a person in the terminal answers. */
   | { type: 'dialog'; dialog: HostDialog }
   /** Something that the person in the terminal sees, too. */

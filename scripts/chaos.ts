@@ -3,7 +3,8 @@
 // that promised more than had happened, or a tool that ran without the owner's yes.
 
 import { parseArgs } from 'node:util';
-import { runChaos, type Strand, strands } from './chaos/run.ts';
+import { type Strand, strands } from './chaos/fault.ts';
+import { runChaos } from './chaos/run.ts';
 import { openLab } from './lab/lab.ts';
 
 async function main(): Promise<void> {
@@ -28,30 +29,28 @@ async function main(): Promise<void> {
   const lab = await openLab(say);
   try {
     const result = await runChaos(lab, { seconds, seed, signal: ending.signal, only: values.only, strand });
-    const { verdict, approvals, phone } = result;
+    const { verdict, approvals, phone, owned } = result;
     for (const story of result.stories) write(story);
     for (const what of result.skipped) write(`skipped: ${what}`);
     // Where nothing is ever allowed, nothing runs without a yes either.
-    const isDead = approvals.asked > liveAfter && approvals.approved === 0;
-    if (isDead) write('no approved call ever ran');
-    const unasked = approvals.ranWithoutYes.length + approvals.runTwice.length;
-    const doubled = verdict.duplicatedInbox.length + verdict.duplicatedPhoneUncut.length;
-    const isBad = verdict.lost.length + doubled + phone.tooGood.length + unasked > 0 || isDead;
+    const dead = [approvals, owned.approvals].filter(({ asked, approved }) => asked > liveAfter && approved === 0);
+    if (dead.length > 0) write('no approved call ever ran');
+    const wrong = [
+      ...[verdict.lost, verdict.duplicatedInbox, verdict.duplicatedPhoneUncut, phone.tooGood],
+      ...[approvals.ranWithoutYes, approvals.runTwice, owned.approvals.ranWithoutYes, owned.approvals.runTwice],
+      ...[owned.lost, owned.doubled, owned.doubledOnPhone, owned.childLeft, owned.phone.tooGood],
+    ];
+    const isBad = dead.length > 0 || wrong.some((each) => each.length > 0);
     if (isBad) write(`failed with --seed ${seed}`);
-    const { lost, duplicatedInbox, duplicatedPhoneUncut, ...counts } = verdict;
+    const { stories: _, ...ownedCounts } = owned;
     const line = {
       cycles: result.cycles,
       faults: result.faults,
-      ...counts,
-      lost: lost.length,
-      duplicatedInbox: duplicatedInbox.length,
-      duplicatedPhoneUncut: duplicatedPhoneUncut.length,
-      approvals: {
-        ...approvals,
-        ranWithoutYes: approvals.ranWithoutYes.length,
-        runTwice: approvals.runTwice.length,
-      },
-      phone: { checked: phone.checked, tooGood: phone.tooGood.length, late: phone.late.length },
+      ...counted(verdict),
+      approvals: counted(approvals),
+      phone: counted(phone),
+      owned: counted(ownedCounts),
+      did: result.did,
       seed,
     };
     if (values.json) write(JSON.stringify(line));
@@ -66,6 +65,15 @@ async function main(): Promise<void> {
 
 /** So many questions, and one approved call must have run. */
 const liveAfter = 10;
+
+/** With the length of each list in its place. */
+function counted(verdict: object): Record<string, unknown> {
+  const count = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.length;
+    return typeof value === 'object' && value !== null ? counted(value) : value;
+  };
+  return Object.fromEntries(Object.entries(verdict).map(([name, value]) => [name, count(value)]));
+}
 
 function strandOf(name: string | undefined): Strand | undefined {
   const strand = strands.find((each) => each === name);

@@ -1,8 +1,8 @@
-// Who may import whom: one table, printed into docs/architecture.md (WA_WRITE_DOCS=1 npx vitest run test/architecture.test.ts).
+// Who may import whom, and who may name whom: one table, printed into docs/architecture.md (WA_WRITE_DOCS=1 npx vitest run test/architecture.test.ts).
 // A type import counts as any other.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix, sep } from 'node:path';
+import { dirname, join, posix, relative, sep } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
 
@@ -269,7 +269,7 @@ const rooms: readonly Room[] = [
   },
   {
     files:
-      'agent/drivers/{any-agent,driver,fields,footprints,registry,sessions,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+      'agent/drivers/{any-agent,driver,fields,footprint,footprints,registry,sessions,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },
@@ -291,7 +291,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: 'agent/workflows/*',
-    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/{driver,footprints}.ts', 'smol-toml'],
+    may: ['protocol/*', 'node', 'agent/*', 'agent/fs/*', 'agent/drivers/{footprint,footprints}.ts', 'smol-toml'],
     why: 'reads workflow files, and knows no coding agent',
   },
 
@@ -323,12 +323,36 @@ const entries = [
   'worker/index.ts',
 ];
 
+const drivers = 'agent/drivers/{registry,footprints,workstations,session-files}.ts';
+const agents = ['agent/drivers/*/*', drivers, 'agent/owned/acp/*', 'protocol/README.md', 'protocol/texts/*/owned.ts'];
+
+/** Where a coding agent or a phone platform stands by its name, in code, comment or help. */
+const namedIn: Readonly<Record<string, readonly string[]>> = {
+  // The folder of the two files is an open contract, and the echo agent imitates one host.
+  gemini: [...agents, 'protocol/files.ts', 'agent/dev/echo-agent.ts'],
+  claude: agents,
+  codex: agents,
+  telegram: [
+    ...['worker/telegram/*', 'worker/platforms.ts', 'agent/dev/**', 'agent/setup/**'],
+    // The settings, which have its name: who reads them, asks a person for them or hides them.
+    ...['protocol/telegram-settings.ts', 'agent/process.ts', 'agent/doctor/{secrets,webhook}.ts'],
+    ...['agent/commands/{dev,relay,setup,start,uninstall}.ts', 'agent/approvals/danger/own-commands.ts'],
+    // What a person or an agent types.
+    ...['agent/command-line/{set-up,try-out}.ts', 'protocol/polling.ts'],
+  ],
+};
+
 const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs', 'architecture.md');
 const files = ['protocol', 'worker', 'agent', 'hooks', 'scripts'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => posix.join(folder, name.replaceAll(sep, '/'))),
+);
+const productFiles = ['protocol', 'worker', 'agent', 'hooks'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => posix.join(relative(root, entry.parentPath).replaceAll(sep, '/'), entry.name)),
 );
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
@@ -398,6 +422,14 @@ it('every row allows only what some file of it imports', () => {
     return room.may.filter((may) => !isUsed(may) && !may.includes('*')).map((may) => `${room.files} -> ${may}`);
   });
   expect(idle).toEqual([]);
+});
+
+it.each(Object.entries(namedIn))('%s is named only in its rooms and in the lists of such rooms', (name, places) => {
+  const naming = productFiles.filter((file) =>
+    new RegExp(name, 'i').test(file.endsWith('.json') ? '' : readFileSync(join(root, file), 'utf8')),
+  );
+  expect(naming.filter((file) => !places.some((place) => fits(place, file)))).toEqual([]);
+  expect(places.filter((place) => !naming.some((file) => fits(place, file)))).toEqual([]);
 });
 
 it('no file imports one that a process starts with', () => {

@@ -44,6 +44,8 @@ const others: Record<string, string> = {
   'agent/drivers/gemini/install-extension.ts': 'whether an extension is there, without opening it',
   'agent/drivers/install/files.ts': 'data directory, and settings of the coding agent in the home folder',
   'agent/drivers/install/launcher.ts': 'whether a launcher is there, without opening it',
+  'agent/drivers/install/user-file.ts':
+    'whether a link stands in place of settings in the home folder, without opening it',
   'agent/doctor/agents.ts': 'whether a program is there, without opening it',
   'agent/doctor/config.ts': 'config directory, and whether bound folders are there',
   'agent/doctor/daemon.ts': 'runtime directory',
@@ -51,7 +53,7 @@ const others: Record<string, string> = {
   'agent/doctor/machine.ts': 'modes of config, state and runtime directory, and where folders lie',
   'agent/doctor/secrets.ts': 'whether a mailbox is there, without opening it',
   'agent/doctor/surroundings.ts': 'free space of a disk',
-  'agent/drivers/codex/install.ts': 'mode and size of the file with hooks in the home folder',
+  'agent/drivers/codex/install.ts': 'mode of the settings in the home folder',
   'agent/drivers/gemini/inspect.ts': 'names of extensions, and whether a program is there, without opening it',
   'agent/drivers/gemini/session-keeper.ts': 'conversations of the coding agent in the home folder',
   'agent/owned/acp/adapters.ts': 'cache directory',

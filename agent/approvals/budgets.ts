@@ -94,7 +94,8 @@ export function createBudgeting(options: BudgetingOptions) {
       running.delete(call.session);
       if (!turn) return {};
       const ms = clock() - turn.at;
-      const used = await (await turn.meter)?.();
+      const told = call.event.type === 'turnEnd' ? call.event.tokens : undefined;
+      const used = (await (await turn.meter)?.()) ?? told;
       const usage = today();
       await use(usage, { ms: usage.ms + ms, tokens: usage.tokens + (used ?? 0) });
       return { ms, ...(used === undefined ? {} : { tokens: used }) };

@@ -12,7 +12,7 @@ import { replaceFile } from '../fs/atomic.ts';
 import { readRaw } from '../fs/raw-file.ts';
 import { eachLine } from '../fs/tail.ts';
 import type { Log } from '../log.ts';
-import { createQueue } from '../session/runtime.ts';
+import { createQueue } from '../queue.ts';
 
 export interface DayUsage {
   /** Every hook call of the project. Never rejects and never waits. */
@@ -91,6 +91,8 @@ export async function createDayUsage(path: string, { clock, log }: { clock(): nu
     const counted = await begin(call);
     if (call.event.type !== 'turnEnd') return;
     counted.turns += 1;
+    const { tokens } = call.event;
+    if (tokens !== undefined && call.transcript === undefined) counted.tokens = (counted.tokens ?? 0) + tokens;
     sessions = [counted, ...sessions.filter((each) => each !== counted)];
     try {
       await count(counted, call);

@@ -1,9 +1,13 @@
 // The coding agents that the daemon of this machine can run itself, with what a person needs for their sessions.
 
+import { homedir } from 'node:os';
 import type { Config } from '../config.ts';
+import { workstationOf } from '../drivers/workstations.ts';
+import { pathBelow } from '../fs/below.ts';
 import type { Log } from '../log.ts';
 import { acpRows } from '../owned/acp/agents.ts';
 import { acpAgents } from '../owned/acp/start.ts';
+import { AgentError } from '../owned/agent-error.ts';
 import type { StartAgent } from '../owned/owned.ts';
 import { programOnPath } from '../programs.ts';
 
@@ -32,12 +36,32 @@ export function ownedAgents({ config, env, platform, version, log }: OwnedAgents
     config.agentCommands[name] !== undefined ||
     config.agents[name] !== undefined ||
     (await programOnPath(program, { env, platform })) !== undefined;
+  const start = acpAgents({
+    ...{ config, platform, version, log },
+    cacheDir: config.dirs.cache,
+    say: (line) => log('info', 'owned agent', { line }),
+  });
+
+  /** Where no terminal can ask, some agents run what a folder brings. A command of the config is the user's own. */
+  async function refuseUntrusted(name: string, { cwd, env: given }: Parameters<StartAgent>[1]): Promise<void> {
+    const trusts = workstationOf(name)?.trusts;
+    const row = rowOf(name);
+    if (!trusts || !row || config.agentCommands[name] || !(await isInstalled(name, row.program))) return;
+    const { title, program } = row;
+    const dir = await pathBelow(cwd);
+    if (await trusts(dir, given.HOME || homedir(), given)) return;
+    throw new AgentError(
+      'folder_untrusted',
+      (texts) => texts.untrusted(title, dir),
+      (texts) => texts.trustThere(program),
+    );
+  }
+
   return {
-    start: acpAgents({
-      ...{ config, platform, version, log },
-      cacheDir: config.dirs.cache,
-      say: (line) => log('info', 'owned agent', { line }),
-    }),
+    async start(name, options) {
+      await refuseUntrusted(name, options);
+      return start(name, options);
+    },
     list: () =>
       Promise.all(
         rows.map(async ({ name, title, program }) => ({ name, title, isInstalled: await isInstalled(name, program) })),

@@ -32,6 +32,8 @@ export interface OwnedParts {
   streamed(event: OwnedEvent): void;
   turns: Turns;
   tell(about: string, text: string): Promise<void>;
+  /** Without secrets. */
+  redact(text: string): string;
   isAlive(pid: number): boolean;
   clock: () => number;
   log: Log;
@@ -43,8 +45,22 @@ const noticeChars = 1_000;
 export type OwnedPart = ReturnType<typeof createOwned>;
 
 export function createOwned(parts: OwnedParts) {
-  const { project, journal, binding, runtimeDir, place, agents, guard, turns, tell, isAlive, streamed, clock, log } =
-    parts;
+  const {
+    project,
+    journal,
+    binding,
+    runtimeDir,
+    place,
+    agents,
+    guard,
+    turns,
+    tell,
+    redact,
+    isAlive,
+    streamed,
+    clock,
+    log,
+  } = parts;
   const terminals = createTerminals(isAlive);
 
   const untold = (cause: unknown) => log('warn', 'phone not told', { error: (cause as Error).message });
@@ -82,7 +98,7 @@ export function createOwned(parts: OwnedParts) {
   }
 
   const orders = createOrders({
-    ...{ project, sessions, turns, list, clock },
+    ...{ project, sessions, turns, list, redact, clock },
     agents: agents.list,
     terminalOf: terminals.holderOf,
     resumeCommand: agents.resumeCommand,

@@ -154,7 +154,14 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
 
   const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const owned = createOwned({
-    ...{ project, journal, binding, guard, turns, streamed, clock, log },
+    ...{ project, journal, binding, guard, streamed, redact, clock, log },
+    turns: {
+      ...turns,
+      handle(call, host) {
+        usage.note(call);
+        return turns.handle(call, host);
+      },
+    },
     agents: deps.ownedAgents,
     runtimeDir: config.dirs.runtime,
     place: sessionsPlace,

@@ -14,6 +14,11 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** What a table has under a foreign word; undefined for what each object inherits, `constructor` for instance. */
+export function entryOf<T>(table: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
 /** A line of JSON; an empty object for garbage and every other value. */
 export function parsed(line: string): Record<string, unknown> {
   try {

@@ -2,7 +2,7 @@
 
 import { footprint as claude } from './claude/footprint.ts';
 import { footprint as codex } from './codex/footprint.ts';
-import type { Footprint } from './driver.ts';
+import type { Footprint } from './footprint.ts';
 import { footprint as gemini } from './gemini/footprint.ts';
 
 let all: readonly Footprint[] = [gemini, claude, codex];

@@ -13,7 +13,7 @@ const workstations: Readonly<Record<string, Workstation>> = {
 
 /** Undefined = the agent cannot be installed, verified or woken. */
 export function workstationOf(agent: string): Workstation | undefined {
-  return workstations[agent];
+  return Object.hasOwn(workstations, agent) ? workstations[agent] : undefined;
 }
 
 /** The folder for files from the phone that the agent of a session can open; undefined = below the project. */

@@ -7,8 +7,10 @@ import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Turns } from '../session/types.ts';
-import type { Opened, OwnedSessions } from './sessions.ts';
+import { visibleLine } from '../visible.ts';
+import type { OwnedSessions } from './sessions.ts';
 import { shortId } from './short-id.ts';
+import type { Opened } from './tries.ts';
 
 export interface KnownSession {
   agent: string;
@@ -30,6 +32,8 @@ export interface OrdersOptions {
   terminalOf(session: string): number | undefined;
   /** The command line with which a person opens a session in a terminal; undefined = the agent has none. */
   resumeCommand(agent: string, session: string): readonly string[] | undefined;
+  /** Without secrets. */
+  redact(text: string): string;
   clock: () => number;
 }
 
@@ -108,12 +112,15 @@ export function createOrders(options: OrdersOptions) {
     return all.filter(({ title = '' }) => parts.every((part) => title.toLowerCase().includes(part)));
   }
 
+  const isOpen = (id: string) => sessions.current()?.session.id === id;
+
   async function listed(all: readonly KnownSession[], lead: string): Promise<string> {
     const titles = new Map((await options.agents()).map(({ name, title }) => [name, title]));
     const lines = all.slice(0, maxListed).map(({ agent, id, title, updatedAt }, index) => {
-      const about = title ? oneLine(title, titleChars) : shortId(id);
+      const about = title ? oneLine(visibleLine(options.redact(title)), titleChars) : shortId(id);
+      const place = isOpen(id) ? texts().openHere : options.terminalOf(id) === undefined ? '' : texts().openThere;
       const age = updatedAt === undefined ? '' : `, ${phoneTexts(project).owned.ago(Math.max(0, clock() - updatedAt))}`;
-      return `${index + 1}. ${about} (${titles.get(agent) ?? agent}, ${shortId(id)}${age})`;
+      return `${index + 1}. ${about} (${titles.get(agent) ?? agent}, ${shortId(id)}${age}${place})`;
     });
     return [lead, ...lines, texts().howToResume].join('\n');
   }
@@ -199,7 +206,7 @@ export function createOrders(options: OrdersOptions) {
         const [found, ...others] = choose(all, wanted);
         if (!found) return listed(all, texts().noneFits(oneLine(wanted, titleChars)));
         if (others.length > 0) return listed([found, ...others], texts().severalFit);
-        if (sessions.current()?.session.id === found.id) return texts().isOpen(shortId(found.id));
+        if (isOpen(found.id)) return texts().isOpen(shortId(found.id));
         const why = busy();
         if (why !== undefined) return texts()[why];
         const pid = options.terminalOf(found.id);

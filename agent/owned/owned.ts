@@ -102,6 +102,8 @@ export type OwnedEvent =
   | { type: 'thought'; text: string }
   /** Created or changed; a field that is absent stays as it was. */
   | { type: 'tool'; tool: OwnedTool }
+  /** What the running prompt has taken, told once, just before its end. An agent may not say. */
+  | { type: 'tokens'; tokens: number }
   | { type: 'usage'; used: number; size: number; cost?: string | undefined }
   /** Of the agent itself, never of the model. `says` = our own words, for which `text` is the English. */
   | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string; says?: Says | undefined }

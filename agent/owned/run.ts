@@ -71,6 +71,8 @@ interface Prompt {
   steering: Promise<unknown>;
   /** The reason of the last refusal, for an agent whose turn it ends. */
   denied: string | undefined;
+  /** That its parts have taken so far; undefined = the agent has not said. */
+  tokens: number | undefined;
   /** The agent has it. */
   isSent: boolean;
   cancelled: boolean;
@@ -144,6 +146,7 @@ export function createOwnedRun(options: RunOptions) {
       ...{ type: 'turnEnd', answer, run, alone: true },
       ...(error === undefined ? {} : { error }),
       ...(isCancelled ? { cancelled: true } : {}),
+      ...(running.tokens === undefined ? {} : { tokens: running.tokens }),
     };
     await follow(ended);
     return talk.next(ended);
@@ -182,6 +185,7 @@ export function createOwnedRun(options: RunOptions) {
     phone.event(event);
     if (event.type === 'inserted' && prompt) void prove(prompt);
     if (event.type === 'tool') onTool(event.tool);
+    if (event.type === 'tokens' && prompt) prompt.tokens = (prompt.tokens ?? 0) + event.tokens;
     if (event.type === 'text') {
       if (prompt) prompt.answer.add(event.text);
       else stray = (stray + event.text).slice(-strayChars);
@@ -282,6 +286,7 @@ function newPrompt(): Prompt {
     proof: undefined,
     steering: Promise.resolve(),
     denied: undefined,
+    tokens: undefined,
     isSent: false,
     cancelled: false,
     error: undefined,

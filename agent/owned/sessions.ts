@@ -2,19 +2,21 @@
 // and lets go of it. The journal has what is to run before anything is started, so that a restart takes it up.
 
 import { randomBytes } from 'node:crypto';
-import { WaError } from '../../protocol/errors.ts';
 import type { HookCall, TurnEvent } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OwnedRecord, ProjectRecord } from '../journal/records.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { OwnedMark } from '../owned-marks.ts';
 import { withoutSecrets } from '../process.ts';
+import { createQueue } from '../queue.ts';
 import type { Turns } from '../session/types.ts';
-import { errorIn, errorOf } from './agent-error.ts';
+import { errorOf } from './agent-error.ts';
 import { birthOf, endLeftover, isOf } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
 import { shortId } from './short-id.ts';
+import { type Beginning, isFinal, notOpenedText, type Opened, pauseAfter } from './tries.ts';
+import { pause, unless } from './waits.ts';
 
 export interface OwnedSessionsOptions extends Pick<RunOptions, 'guard' | 'phone' | 'partsOf' | 'clock' | 'log'> {
   project: ProjectState;
@@ -38,9 +40,6 @@ export type Wish = Pick<OwnedRecord, 'agent' | 'session' | 'mode' | 'model'> & {
   isTold: boolean;
 };
 
-/** What became of the first try to open a session. `again`: wa-sync goes on trying. */
-export type Opened = { session: string } | { cause: WaError; again: boolean } | 'replaced';
-
 interface Open {
   process: OwnedProcess;
   session: OwnedSession;
@@ -48,11 +47,6 @@ interface Open {
 }
 
 export type OwnedSessions = ReturnType<typeof createOwnedSessions>;
-
-/** Between two tries to open a session. */
-const pausesMs = [1_000, 5_000, 20_000, 60_000] as const;
-/** Nothing but a person mends these. */
-const finalCodes = new Set(['not_found', 'agent_login', 'bad_config', 'needs_node_22']);
 
 export function createOwnedSessions(options: OwnedSessionsOptions) {
   const { project, journal, dir, turns, clock, log } = options;
@@ -62,6 +56,8 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   /** Ends the keeper of the session before; the next one waits for it. */
   let keeper: { stop: AbortController; ended: Promise<void> } | undefined;
   let isStopped = false;
+  /** Phone, desk and terminal may ask for another session at once: a keeper that nobody remembers would never end. */
+  const oneByOne = createQueue();
 
   function record(changes: Partial<OwnedRecord> & Pick<OwnedRecord, 'agent'>): Promise<void> {
     const owned = { open: true, used: false, ...project.owned, ...changes };
@@ -88,18 +84,28 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   }
 
   /** Errors: those of the agent. */
-  async function start(isWanted: () => boolean): Promise<Open | undefined> {
+  async function start(signal: AbortSignal): Promise<Open | undefined> {
     const { owned } = project;
+    const isWanted = () => !signal.aborted;
     if (!owned || !isWanted()) return undefined;
     if (owned.child) await endLeftover(owned.child);
     const { id, env: marked, remove } = await options.mark();
     await change({ child: { id } });
     const env = { ...withoutSecrets(options.env), ...marked };
-    const process = await options.startAgent(owned.agent, { cwd: dir, env }).catch(async (cause) => {
+    const starting = options.startAgent(owned.agent, { cwd: dir, env });
+    const process = await unless(signal, starting).catch(async (cause) => {
       await remove();
       throw cause;
     });
+    if (!process) {
+      // An agent may be slow to start, and its adapter to be fetched: nobody waits for what nobody wants.
+      void starting.then((late) => late.close()).then(remove, remove);
+      return undefined;
+    }
     void process.ended.then(remove);
+    const giveUp = () => void process.close();
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
     try {
       await change({ child: { id, pid: process.pid, started: await birthOf(process.pid) } });
       const run = createOwnedRun({
@@ -121,6 +127,8 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     } catch (cause) {
       await process.close();
       throw cause;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -132,19 +140,20 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       const isNew = !project.owned?.used;
       let opened: Open | undefined;
       try {
-        opened = await start(() => !signal.aborted);
+        opened = await start(signal);
       } catch (cause) {
         failures += 1;
         if (signal.aborted) return;
         const again = await isTriedAgain(agent, cause, failures);
         first({ cause: errorOf(cause), again });
         if (!again) return;
-        await pause(pausesMs[failures - 1] ?? 0, signal);
+        await pause(pauseAfter(failures) ?? 0, signal);
         continue;
       }
       if (!opened) return;
       open = opened;
       first({ session: opened.session.id });
+      if (signal.aborted) void opened.process.close();
       log('info', 'owned session open', { project: p, agent, session: opened.session.id, pid: opened.process.pid });
       if (isTold)
         await tell(
@@ -164,7 +173,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       why = texts().died;
       // One that ends as soon as it is there ends again.
       failures = clock() - openedAt < shortMs ? failures + 1 : 0;
-      const limit = pausesMs[failures - 1];
+      const limit = pauseAfter(failures);
       if (failures > 0 && !signal.aborted) {
         if (limit === undefined && !(await isTriedAgain(agent, new Error(texts().endsAtOnce), failures))) return;
         await pause(limit ?? 0, signal);
@@ -174,13 +183,11 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
 
   /** False = it is given up, and the phone knows. */
   async function isTriedAgain(agent: string, cause: unknown, failures: number): Promise<boolean> {
-    const isFinal = (cause instanceof WaError && finalCodes.has(cause.code)) || failures > pausesMs.length;
+    const final = isFinal(cause, failures);
     log('warn', 'owned session not opened', { project: p, agent, error: (cause as Error).message, failures });
-    const { message, hint } = errorIn(cause, texts().failures);
-    const why = hint === undefined ? message : `${message}. ${hint.replace(/\.$/, '')}`;
-    if (failures === 1 || isFinal)
-      await tell(`notOpened_${clock()}`, texts()[isFinal ? 'notOpened' : 'notOpenedYet'](options.titleOf(agent), why));
-    if (!isFinal) return true;
+    if (failures === 1 || final)
+      await tell(`notOpened_${clock()}`, notOpenedText(options.titleOf(agent), cause, final, texts()));
+    if (!final) return true;
     await change({ open: false });
     await close(undefined, texts().ended);
     return false;
@@ -214,6 +221,20 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     await close(session, reason);
   }
 
+  async function openNow(
+    { agent, session, mode, model, isTold }: Wish,
+    along: readonly ProjectRecord[],
+  ): Promise<{ opened: Promise<Opened> }> {
+    await end(texts().ended);
+    const used = session !== undefined;
+    const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
+    await journal.append([{ t: 'owned', p, at: clock(), owned }, ...along]);
+    // From here on no terminal gets a message.
+    const starting = session ?? `starting-${randomBytes(4).toString('hex')}`;
+    await turns.handle(callOf(starting, { type: 'sessionStart', source: 'owned' }), { ...nobody, tool: agent });
+    return { opened: isStopped ? Promise.resolve('replaced') : begin({ isTold, why: undefined }) };
+  }
+
   return {
     /** Takes up what the journal says. Called once, before events come. */
     async start(): Promise<void> {
@@ -229,28 +250,25 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
      * Opens a session in place of the one that has the messages now. `along` is journalled with it. Resolves when it is journalled; what
      * becomes of it is `opened`. Must not be called while a turn runs.
      */
-    async open(wish: Wish, along: readonly ProjectRecord[] = []): Promise<{ opened: Promise<Opened> }> {
-      const { agent, session, mode, model, isTold } = wish;
-      await end(texts().ended);
-      const used = session !== undefined;
-      const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
-      await journal.append([{ t: 'owned', p, at: clock(), owned }, ...along]);
-      // From here on no terminal gets a message.
-      const starting = session ?? `starting-${randomBytes(4).toString('hex')}`;
-      await turns.handle(callOf(starting, { type: 'sessionStart', source: 'owned' }), { ...nobody, tool: agent });
-      return { opened: isStopped ? Promise.resolve('replaced') : begin({ isTold, why: undefined }) };
-    },
+    open: (wish: Wish, along: readonly ProjectRecord[] = []): Promise<{ opened: Promise<Opened> }> =>
+      oneByOne(() => openNow(wish, along)),
     /** The session stays as it is, and nothing of wa-sync writes to it any more. */
-    async release(reason: string = texts().ended): Promise<void> {
-      await change({ open: false });
-      await end(reason);
-    },
+    release: (reason: string = texts().ended): Promise<void> =>
+      oneByOne(async () => {
+        await change({ open: false });
+        await end(reason);
+      }),
     /** A hook says that this session is open in a terminal: two programs must not write to it. */
     async openedElsewhere(session: string): Promise<void> {
-      if (!project.owned?.open || project.owned.session !== session) return;
-      await change({ open: false });
-      await end(texts().ended);
-      await tell(`elsewhere_${session}_${clock()}`, texts().takenByTerminal(shortId(session)));
+      const isOurs = () => project.owned?.open === true && project.owned.session === session;
+      if (!isOurs()) return;
+      const isTaken = await oneByOne(async () => {
+        if (!isOurs()) return false;
+        await change({ open: false });
+        await end(texts().ended);
+        return true;
+      });
+      if (isTaken) await tell(`elsewhere_${session}_${clock()}`, texts().takenByTerminal(shortId(session)));
     },
     /** A hook of the session's own process: everything that it would say is said here. */
     isOwn: (pid: number): boolean => project.owned?.child !== undefined && isOf(project.owned.child, pid),
@@ -271,28 +289,11 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     },
     async stop(): Promise<void> {
       isStopped = true;
-      await end(texts().stopped);
+      keeper?.stop.abort();
+      await oneByOne(() => end(texts().stopped));
     },
   };
 }
 
-interface Beginning {
-  isTold: boolean;
-  /** Of a turn that is still open: what became of it. */
-  why: string | undefined;
-}
-
 /** A process that lives shorter has not come to work. */
 const shortMs = 5_000;
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}

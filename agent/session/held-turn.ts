@@ -6,12 +6,13 @@ import type { Sprint } from '../../protocol/sprint.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { sizeOf } from '../drivers/session-file.ts';
+import type { Enqueue } from '../queue.ts';
 import { type Continuation, nextPrompt } from '../turns/after-turn.ts';
 import { backNotice } from '../turns/hold.ts';
 import type { HandOver } from './custody.ts';
 import type { Desk } from './desk.ts';
 import { burstMs } from './routes.ts';
-import type { Enqueue, Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import { isPresent } from './state.ts';
 import type { HookHost, Route } from './types.ts';
 

@@ -3,9 +3,10 @@
 import type { Sprint } from '../../protocol/sprint.ts';
 import { nudgeLine } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
+import type { Enqueue } from '../queue.ts';
 import { nextPrompt } from '../turns/after-turn.ts';
 import type { HandOver } from './custody.ts';
-import type { Enqueue, Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import { isBusy } from './state.ts';
 import type { HookHost, PromptQueue, Route } from './types.ts';
 

@@ -11,18 +11,6 @@ export type Waiting = Pick<TurnView, 'further'> & { messages: readonly WaitingMe
 
 export const noneWaiting: Waiting = { messages: [], further: 0 };
 
-export type Enqueue = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** One after the other: work of a project never interleaves. A rejection reaches its own caller and does not stop what comes after. */
-export function createQueue(): Enqueue {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => {});
-    return next;
-  };
-}
-
 export interface Runtime {
   readonly options: TurnsOptions;
   /** As it is at the moment of the call: it is never kept across an `await`. */

@@ -68,10 +68,10 @@ export function createWatchdog(
   }
 
   async function tellSilence(): Promise<void> {
-    const { turn, startedAt, lastEventAt } = runtime.state;
+    const { bound, turn, startedAt, lastEventAt } = runtime.state;
     if (turn.phase !== 'running' || silentTurn === startedAt || clock() - lastEventAt < silentAfterMs) return;
     silentTurn = startedAt;
-    await options.tell(`silent_${lastEventAt.toString(36)}`, said().silent);
+    await options.tell(`silent_${lastEventAt.toString(36)}`, said()[bound?.owned ? 'silentOwned' : 'silent']);
   }
 
   function cannotProve(cause: Error): void {

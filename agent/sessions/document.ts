@@ -27,15 +27,16 @@ export function eachElement(path: string, onLine: (line: string) => unknown): Pr
 
 /** False = nothing more is wanted. */
 function createScanner(onLine: (line: string) => unknown): (chunk: Buffer) => boolean {
-  /** The brackets that are open; a document of a session is nested less deeply than this. */
-  let stack = '';
+  /** How many brackets are open, and which the outer two of them are. */
+  let depth = 0;
+  let outer = '';
   let inText = false;
   let isEscaped = false;
   let head: Buffer[] | undefined = [];
   let element: Buffer[] | undefined;
   let elementBytes = 0;
 
-  const isList = () => stack === `${brace}${bracket}`;
+  const isList = () => depth === 2 && outer === `${brace}${bracket}`;
   const emit = (pieces: readonly Buffer[], end: string) =>
     onLine(`${Buffer.concat(pieces).toString('utf8')}${end}`) !== false;
   const keep = (part: Buffer) => {
@@ -68,9 +69,10 @@ function createScanner(onLine: (line: string) => unknown): (chunk: Buffer) => bo
           elementBytes = 0;
           start = i;
         }
-        stack += byte === open ? brace : bracket;
+        if (depth < 2) outer = outer.slice(0, depth) + (byte === open ? brace : bracket);
+        depth += 1;
       } else if (byte === close || byte === closeList) {
-        stack = stack.slice(0, -1);
+        depth = Math.max(0, depth - 1);
         if (!element || !isList()) continue;
         keep(chunk.subarray(start, i + 1));
         const whole = element;

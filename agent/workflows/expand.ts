@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { readSlash } from '../../protocol/commands.ts';
 import { WaError } from '../../protocol/errors.ts';
-import type { Footprint, WorkflowFolder } from '../drivers/driver.ts';
+import type { Footprint, WorkflowFolder } from '../drivers/footprint.ts';
 import { ofFootprints } from '../drivers/footprints.ts';
 import { fileUnusable } from '../fs/atomic.ts';
 import { namesBelow, readBelow } from '../fs/below.ts';

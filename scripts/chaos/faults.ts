@@ -3,27 +3,13 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Actors } from './actors.ts';
 import { damageInbox, damageOutbox, isStateExpendable } from './damage.ts';
 import type { SmallDisk } from './disk.ts';
-import type { Ledger } from './ledger.ts';
+import type { Fault, FaultParts } from './fault.ts';
+import { agentFaults } from './owned/faults.ts';
+import { killFor } from './parts.ts';
 import type { Random } from './random.ts';
 import { removeState, type Stage } from './stage.ts';
-
-export interface FaultParts {
-  stage: Stage;
-  ledger: Ledger;
-  actors: Actors;
-  /** Drawn from at the moment of planning, never after something was waited for. */
-  random: Random;
-}
-
-export interface Fault {
-  name: string;
-  weight: number;
-  /** Ends when what it broke works again, or will by itself. */
-  run(parts: FaultParts): Promise<void>;
-}
 
 const html = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
 
@@ -66,17 +52,20 @@ const processes: Fault[] = [
   },
   {
     name: 'kill -9 of a hook',
+    of: 'messages',
     weight: 1,
     async run({ actors, ledger }) {
       const pid = await until(() => launcherOf(process.pid), 3_000);
-      if (pid === undefined) return;
+      if (pid === undefined) return false;
       actors.spoilTurn('a hook of its turn was killed');
       ledger.mark(`killing hook ${pid}`);
       kill(pid);
+      return true;
     },
   },
   {
     name: 'a new session of the coding agent',
+    of: 'messages',
     weight: 1,
     run: async ({ actors }) => actors.newSession(),
   },
@@ -122,7 +111,12 @@ const network: Fault[] = [
       for (const back of backs) await stage.gate.replay(back);
     },
   },
-  { name: 'webhooks come in the wrong order', weight: 2, run: ({ actors }) => actors.phone.sayReordered() },
+  {
+    name: 'webhooks come in the wrong order',
+    of: 'messages',
+    weight: 2,
+    run: ({ actors }) => actors.phone.sayReordered(),
+  },
 ];
 
 const platform: Fault[] = [
@@ -154,8 +148,8 @@ const platform: Fault[] = [
 ];
 
 const disk: Fault[] = [
-  { name: 'the inbox file is damaged', weight: 3, run: damageInbox },
-  { name: 'the outbox file is damaged', weight: 1, run: damageOutbox },
+  { name: 'the inbox file is damaged', of: 'messages', weight: 3, run: damageInbox },
+  { name: 'the outbox file is damaged', of: 'messages', weight: 1, run: damageOutbox },
   {
     name: 'the state directory is deleted',
     weight: 1,
@@ -189,7 +183,7 @@ const disk: Fault[] = [
   },
 ];
 
-export const faults: readonly Fault[] = [...processes, ...network, ...platform, ...disk];
+export const faults: readonly Fault[] = [...processes, ...agentFaults, ...network, ...platform, ...disk];
 
 /** Files and journal lie on the one disk: nothing has a place meanwhile. */
 async function fillAndNote({ stage, ledger, random }: FaultParts, disks: SmallDisk[]): Promise<void> {
@@ -217,12 +211,6 @@ async function pauseAndPass({ stage, ledger }: FaultParts, failure: Parameters<S
   await stage.relay.kill9();
   ledger.mark(`${stage.sim.calls.length - during} calls in the pause; pauses that passed: ${stage.endPauses()}`);
   await stage.relay.up();
-}
-
-async function killFor(parts: readonly Stage['daemon'][], downMs: number): Promise<void> {
-  await Promise.all(parts.map((part) => part.kill9()));
-  await delay(downMs);
-  await Promise.all(parts.map((part) => part.up()));
 }
 
 /** The daemon dies at the beginning, in the middle or not at all. */

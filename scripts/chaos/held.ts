@@ -9,8 +9,8 @@ const everyMs = 1_000;
 /** Returns the function that ends it. */
 export function sendHeldTexts(sim: TelegramSim): () => void {
   const timer = setInterval(() => {
-    for (const { messageId, buttons } of sim.messages(sim.ownerId)) {
-      if (buttons.flat().some((button) => button.label === label)) sim.press(messageId, label).catch(() => {});
+    for (const { messageId, chatId, buttons } of sim.messages()) {
+      if (buttons.flat().some((button) => button.label === label)) sim.press(messageId, label, chatId).catch(() => {});
     }
   }, everyMs);
   return () => clearInterval(timer);

@@ -10,6 +10,7 @@ import {
   isSeen,
   judge,
   type Span,
+  type Times,
   type TokenKind,
   type Verdict,
 } from './verdict.ts';
@@ -46,6 +47,7 @@ export interface Ledger {
   stateLost(): void;
   /** Another program rewrote the inbox from what it had read at `fromAt`. */
   foreignWrite(span: Span): void;
+  times(): Times;
   verdict(end: EndState): Verdict;
   /** The history of one token between the faults of its time, and what else is known of that time. */
   story(token: string, records?: readonly Happened[]): string[];
@@ -131,6 +133,7 @@ export function createLedger(clock: () => number): Ledger {
     marks: () => marks,
     stateLost: () => stateLosses.push(clock()),
     foreignWrite: (span) => foreignWrites.push(span),
+    times: () => ({ stateLosses, foreignWrites, noPlaces }),
     verdict: (end) => judge([...items.values()], end, { stateLosses, foreignWrites, noPlaces }),
     story: (token, records = []) => storyLines(token, find(token).history, [...marks, ...records]),
   };

@@ -120,3 +120,10 @@ export function daemonPart(start: () => ChildProcess, onKill: () => void, onComp
     thaw: () => void running?.child.kill('SIGCONT'),
   };
 }
+
+/** Down for so long. */
+export async function killFor(parts: readonly Part[], downMs: number): Promise<void> {
+  await Promise.all(parts.map((part) => part.kill9()));
+  await delay(downMs);
+  await Promise.all(parts.map((part) => part.up()));
+}

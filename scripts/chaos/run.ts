@@ -6,10 +6,13 @@ import type { Lab } from '../lab/lab.ts';
 import { type Actors, createActors, entriesOf } from './actors.ts';
 import { createApprover } from './approvals/approver.ts';
 import { type ApprovalVerdict, createCallLedger } from './approvals/calls.ts';
+import { wasCut } from './cut.ts';
+import type { Strand } from './fault.ts';
 import { faults } from './faults.ts';
 import { sendHeldTexts } from './held.ts';
 import { createLadder, judgePhone, ladderLines, type PhoneVerdict, type Watched } from './ladder.ts';
 import { createLedger, type Ledger, tokensIn } from './ledger.ts';
+import { createOwnedStrand, type OwnedResult } from './owned/strand.ts';
 import { createRandom } from './random.ts';
 import { openStage, readJournal, type Stage } from './stage.ts';
 import { type EndState, isOutbound, type TokenKind, type Verdict } from './verdict.ts';
@@ -18,9 +21,12 @@ import { createWitness, type Witness } from './witness.ts';
 export interface ChaosResult {
   cycles: number;
   faults: number;
+  /** How often each really happened. */
+  did: Record<string, number>;
   verdict: Verdict;
   approvals: ApprovalVerdict;
   phone: PhoneVerdict;
+  owned: OwnedResult;
   /** The histories of what went wrong. */
   stories: string[];
   skipped: string[];
@@ -48,13 +54,9 @@ export interface ChaosOptions {
   strand?: Strand | undefined;
 }
 
-/** Who uses the path while it breaks: messages both ways in one project, tool calls that must be asked in another. */
-export const strands = ['messages', 'approvals'] as const;
-
-export type Strand = (typeof strands)[number];
-
-/** So that who asks for tools does not change the plan of a seed for the others. */
+/** So that who acts in one project does not change the plan of a seed for the others. */
 const approverSeed = 0x5eed;
+const ownedSeed = 0x0acb;
 
 export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosResult> {
   const acts = (strand: Strand) => options.strand === undefined || options.strand === strand;
@@ -66,7 +68,9 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
     const random = createRandom(options.seed);
     const ladder = createLadder(() => performance.now());
     const actors = createActors({ stage, ledger, ladder, random: random.fork() });
-    const chosen = faults.filter(({ name }) => options.only === undefined || name.includes(options.only));
+    const chosen = faults
+      .filter(({ of }) => of === undefined || acts(of))
+      .filter(({ name }) => options.only === undefined || name.includes(options.only));
     if (chosen.length === 0) throw new Error(`no fault is named like "${options.only}"`);
     await stage.daemon.up();
     const calls = createCallLedger(Date.now);
@@ -76,8 +80,13 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
       approver.start();
     }
     if (acts('messages')) actors.start();
+    const owned = createOwnedStrand({ stage, ledger, random: createRandom(options.seed ^ ownedSeed) });
+    if (acts('owned')) {
+      await owned.begin();
+      owned.start();
+    }
     let cycles = 0;
-    let done = 0;
+    const did: Record<string, number> = {};
     const endAt = performance.now() + options.seconds * 1000;
     while (performance.now() < endAt && !options.signal.aborted) {
       cycles += 1;
@@ -87,21 +96,24 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
       // One after the other: what one heals the next must not break under it.
       for (const fault of planned) {
         ledger.mark(`FAULT ${fault.name}`);
-        await fault.run({ stage, ledger, actors, random: random.fork() });
+        const isDone = await fault.run({ stage, ledger, actors, owned, random: random.fork() });
         ledger.mark(`over: ${fault.name}`);
-        done += 1;
+        if (isDone !== false) did[fault.name] = (did[fault.name] ?? 0) + 1;
       }
       await stage.daemon.up();
       await delay(pauseMs);
     }
     ledger.mark('PEACE');
     lab.say('peace');
-    await Promise.all([actors.finish(), approver.finish()]);
+    await Promise.all([actors.finish(), approver.finish(), owned.finish()]);
     await heal(stage);
     await drain(stage, ledger, actors, options.signal);
+    await owned.settle(options.signal, () => retryLetters(stage));
+    owned.stop();
     const watch = () => ladder.watched(stage.sim.messages(stage.sim.ownerId), stage.sim.reactions, ledger.earlier);
     await waitForLadder(stage, watch, options.signal);
     const phone = judgePhone(watch());
+    const ownedResult = owned.result();
     const verdict = ledger.verdict(await endState(stage));
     const wrong = [...verdict.lost, ...verdict.duplicatedInbox, ...verdict.duplicatedPhoneUncut];
     const stories = await Promise.all(wrong.map((token) => storyOf(stage, ledger, witness, token)));
@@ -115,11 +127,13 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
     if (wrong.length > 0) stories.push(await relayStory(stage));
     return {
       cycles,
-      faults: done,
+      faults: Object.values(did).reduce((sum, each) => sum + each, 0),
+      did,
       verdict,
       approvals,
       phone,
-      stories,
+      owned: ownedResult,
+      stories: [...stories, ...ownedResult.stories],
       skipped: stage.disk.small ? [] : ['full disk (needs root and mount)'],
     };
   } finally {
@@ -202,10 +216,12 @@ async function waitForLadder(stage: Stage, watch: () => Watched[], signal: Abort
 
 /** What the platform refused for good goes out when the owner asks for it again. */
 async function retryLetters(stage: Stage): Promise<void> {
-  const address = { mailbox: stage.mailbox, project: 0 };
-  const { letters } = await stage.client.letters(address).catch(() => ({ letters: [] }));
-  for (const { id, direction } of letters) {
-    if (direction === 'out') await stage.client.actOnLetter(id, { ...address, action: 'retry' }).catch(() => {});
+  for (const mailbox of [stage.mailbox, String(stage.owned.chatId)]) {
+    const address = { mailbox, project: 0 };
+    const { letters } = await stage.client.letters(address).catch(() => ({ letters: [] }));
+    for (const { id, direction } of letters) {
+      if (direction === 'out') await stage.client.actOnLetter(id, { ...address, action: 'retry' }).catch(() => {});
+    }
   }
 }
 
@@ -217,11 +233,11 @@ async function endState(stage: Stage): Promise<EndState> {
   }
   const cut = new Set<string>();
   const refused = new Set<string>();
-  for (const { method, params, at, answer } of stage.sim.calls) {
+  for (const call of stage.sim.calls) {
+    const { method, params, answer } = call;
     if (method !== 'sendMessage') continue;
-    const underWay = stage.relayKills.some((killedAt) => killedAt >= at - 1_000 && killedAt <= at + 5_000);
     for (const token of tokensIn(String(params.text))) {
-      if (answer.status === 0 || answer.status >= 500 || underWay) cut.add(token);
+      if (wasCut(call, stage.relayKills)) cut.add(token);
       if (answer.status === 400 || answer.status === 403) refused.add(token);
     }
   }

@@ -2,7 +2,7 @@
 // daemon as a process, and a faulty network on both sides of the relay.
 
 import { spawn } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiFailure, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { createRelayClient, type RelayClient } from '../../agent/relay/client.ts';
@@ -13,6 +13,7 @@ import { overMailboxes } from '../lab/storage.ts';
 import { makeWorkstation, type WorkstationFolders } from '../lab/workstation.ts';
 import { openSmallDisk, type SmallDisk } from './disk.ts';
 import { type Gate, startGate } from './gate.ts';
+import { scriptedAgents } from './owned/agents.ts';
 import { daemonPart, type Part, relayPart } from './parts.ts';
 import type { Witness } from './witness.ts';
 
@@ -29,6 +30,8 @@ export interface Stage extends WorkstationFolders {
   readonly mailbox: string;
   /** A second project, in a group: its coding agent works with approvals on. */
   readonly approver: { chatId: number; projectDir: string; colleague: number };
+  /** A third one: its session is run by the daemon, with the scripted coding agent. */
+  readonly owned: { chatId: number; ledgerFile: string; workDir: string };
   readonly daemon: Part;
   readonly relay: Part;
   /** When a process of the relay or the daemon was killed, epoch milliseconds. */
@@ -47,6 +50,7 @@ export interface Stage extends WorkstationFolders {
 
 /** By its number a private chat: with the 20 messages a minute of a group the lab would mostly wait. */
 const approverChat = 3_000_003;
+const ownedChat = 4_000_004;
 const colleague = 2_000_002;
 
 export async function openStage(lab: Lab, onEvent: (what: string) => void, witness?: Witness): Promise<Stage> {
@@ -60,15 +64,20 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void, witne
     const runDisk = await openSmallDisk(join(lab.baseDir, 'run'), 1);
     undo.push(() => runDisk.close());
     const relayDir = join(lab.baseDir, 'relay');
-    const sim = await startTelegramSim({ groups: [{ id: approverChat }], retryDelayMs: () => 150 });
+    const sim = await startTelegramSim({ groups: [{ id: approverChat }, { id: ownedChat }], retryDelayMs: () => 150 });
     undo.push(() => sim.close());
     const mailbox = String(sim.ownerId);
+    // Not on the disk that is filled: what the agent keeps is its own business.
+    const workDir = join(lab.baseDir, 'owned');
+    const owned = { chatId: ownedChat, workDir, ledgerFile: join(workDir, 'ledger.jsonl') };
+    await mkdir(workDir);
     const station = await makeWorkstation({
       dir: lab.baseDir,
       dataDir: disk.dir,
       runtimeDir: runDisk.dir,
       mailbox,
-      second: String(approverChat),
+      others: { second: String(approverChat), owned: String(ownedChat) },
+      agents: scriptedAgents(owned),
       env: lab.env,
     });
     const relayKills: number[] = [];
@@ -83,7 +92,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void, witne
       persistDir: relayDir,
       cacheDir: lab.cacheDir,
       bot: sim,
-      chats: [mailbox, String(approverChat)],
+      chats: [mailbox, String(approverChat), String(ownedChat)],
       owner: mailbox,
       others: [String(colleague)],
       say: lab.say,
@@ -128,7 +137,8 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void, witne
       runDisk,
       client,
       mailbox,
-      approver: { chatId: approverChat, projectDir: station.secondDir, colleague },
+      approver: { chatId: approverChat, projectDir: station.dirOf('second'), colleague },
+      owned,
       ...station,
       daemon,
       relay,

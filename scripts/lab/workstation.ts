@@ -6,8 +6,8 @@ import { rememberBound } from '../../agent/mailbox/served.ts';
 
 export interface WorkstationFolders {
   readonly projectDir: string;
-  /** Of the second chat, when there is one. */
-  readonly secondDir: string;
+  /** Of a further project, by its name. */
+  dirOf(name: string): string;
   readonly stateDir: string;
   readonly configDir: string;
   readonly runtimeDir: string;
@@ -25,28 +25,32 @@ export async function makeWorkstation(options: {
   /** Default: in `dir`. */
   runtimeDir?: string;
   mailbox: string;
-  /** The chat of a second project. */
-  second?: string;
+  /** Further projects: name -> chat. */
+  others?: Readonly<Record<string, string>>;
+  /** Coding agents of config.json, for sessions that the daemon owns. */
+  agents?: Readonly<Record<string, object>>;
   env: Record<string, string>;
 }): Promise<WorkstationFolders> {
-  const { dir, dataDir = dir, runtimeDir = join(dir, 'run'), mailbox, second } = options;
+  const { dir, dataDir = dir, runtimeDir = join(dir, 'run'), mailbox, others = {}, agents } = options;
   const projectDir = join(dataDir, 'project');
-  const secondDir = join(dataDir, 'second');
+  const dirOf = (name: string) => join(dataDir, name);
   const stateDir = join(dataDir, 'state');
   const configDir = join(dir, 'config');
   const mailboxDir = join(projectDir, '.gemini');
   await mkdir(mailboxDir, { recursive: true, mode: 0o700 });
   await mkdir(configDir, { mode: 0o700 });
   const bindings = [{ dir: projectDir, mailbox, project: 0 }];
-  if (second !== undefined) {
-    await mkdir(secondDir, { mode: 0o700 });
-    bindings.push({ dir: secondDir, mailbox: second, project: 0 });
+  for (const [name, chat] of Object.entries(others)) {
+    await mkdir(dirOf(name), { mode: 0o700 });
+    bindings.push({ dir: dirOf(name), mailbox: chat, project: 0 });
   }
   for (const binding of bindings) await rememberBound(configDir, binding, null, Date.now());
-  await writeFile(join(configDir, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
+  await writeFile(join(configDir, 'config.json'), JSON.stringify({ bindings, ...(agents ? { agents } : {}) }), {
+    mode: 0o600,
+  });
   return {
     projectDir,
-    secondDir,
+    dirOf,
     stateDir,
     configDir,
     runtimeDir,

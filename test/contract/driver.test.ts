@@ -1,5 +1,5 @@
-// The contract of agent/drivers/driver.ts, held by every registered driver, on payloads recorded from the real program, and by one that
-// no part of the product names.
+// The contract of agent/drivers/driver.ts, held by every registered driver, on payloads recorded from the real program, and by Otter, an
+// imaginary one of docs/adding-an-agent.md that no part of the product names.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,10 +13,11 @@ import { addDriver, allDrivers } from '../../agent/drivers/registry.ts';
 import { workstationOf } from '../../agent/drivers/workstations.ts';
 import { anyJson, mutated } from '../fuzz/any-json.ts';
 import { runs } from '../property/runs.ts';
-import { scripted, scriptedFootprint } from './scripted.ts';
+import { otter } from './otter/driver.ts';
+import { footprint } from './otter/footprint.ts';
 
 const product = allDrivers().map(({ name }) => name);
-const undo = [addDriver(scripted), addFootprint(scriptedFootprint)];
+const undo = [addDriver(otter), addFootprint(footprint)];
 afterAll(() => {
   for (const step of undo) step();
 });
@@ -33,7 +34,6 @@ interface Recorded {
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
 const patched = (patch: string) => ({ patch: `*** Begin Patch\n${patch}\n*** End Patch`, files: ['a.txt'] });
-const base = { who: 's', where: '/p', log: '/p/log' };
 
 /** Of the hooks and the session file that the real program wrote. */
 function recordedBy(program: string): Pick<Recorded, 'payloads' | 'session'> {
@@ -71,26 +71,12 @@ const recorded: Record<string, Recorded> = {
     write: patched('*** Add File: a.txt\n+two'),
     headless: ['codex', 'exec', 'x'],
   },
-  scripted: {
-    payloads: [
-      { event: 'opens', payload: base },
-      { event: 'begins', payload: { ...base, ask: 'go' } },
-      { event: 'wants', payload: { ...base, call: { does: 'run', with: { line: 'ls' } } } },
-      { event: 'did', payload: { ...base, call: { does: 'run', with: { line: 'ls' }, gave: 'a.txt' } } },
-      { event: 'rests', payload: { ...base, said: 'done' } },
-      { event: 'closes', payload: base },
-    ],
-    session: [
-      { person: 'AAA' },
-      { ran: { id: '1', does: 'run', with: { line: 'ls' }, at: 5 } },
-      { id: 'm', agent: 'done', used: 7 },
-    ]
-      .map((line) => `${JSON.stringify(line)}\n`)
-      .join(''),
+  otter: {
+    ...recordedBy('otter-1.0.0'),
     says: { prompt: 'AAA', tool: 'run', tokens: 7 },
     edit: { at: 'a.txt', old: 'one', fresh: 'two' },
     write: { at: 'a.txt', all: 'two' },
-    headless: ['scripted', '--alone'],
+    headless: ['otter', '--alone'],
   },
 };
 
@@ -225,7 +211,7 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
     expect(shown(write)).toContain('a.txt (new file)\n+ two');
   });
 
-  it('may not touch the gate of any agent unasked, its own or another', () => {
+  it('may not touch the gate of any agent unasked, nor read its login, its own or another', () => {
     const guarded = footprints().flatMap(({ folder, names, beside, homeFiles }) => [
       ...names.flatMap((each) => [`${folder}/${each}`, `~/${folder}/${each}`]),
       ...beside,
@@ -234,6 +220,10 @@ describe.each(allDrivers().map((driver) => [driver.name, driver] as const))('the
     expect(footprints().map((each) => each.name)).toEqual(
       expect.arrayContaining(allDrivers().map((each) => each.name)),
     );
+    for (const path of footprints().flatMap(({ folder, logins }) => logins.map((name) => `~/${folder}/${name}`))) {
+      const rules = findDangers(shellCall(driver, `cat ${path}`), world).map(({ rule }) => rule);
+      expect([path, ...rules]).toContain('secret-file');
+    }
     for (const path of guarded) {
       const rules = findDangers(shellCall(driver, `echo x > ${path}`), world).map(({ rule }) => rule);
       expect([path, ...rules]).toContain('own');

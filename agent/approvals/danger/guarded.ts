@@ -2,7 +2,7 @@
 // know, names of secret files; and whether a path, also one with `*`, `?` or `[…]` in it, reaches one of them. Pure.
 
 import { mailboxFolder } from '../../../protocol/files.ts';
-import type { Footprint } from '../../drivers/driver.ts';
+import type { Footprint } from '../../drivers/footprint.ts';
 import { ofFootprints } from '../../drivers/footprints.ts';
 import { hasGlob, matchesName } from './glob.ts';
 import { isAbove, normal } from './paths.ts';
@@ -15,6 +15,7 @@ const mailbox = {
 /** Folders in a home or a project, and what in them decides whether the gate is asked. */
 const guardedFolders = ofFootprints((all): readonly Pick<Footprint, 'folder' | 'names'>[] => [...all, mailbox]);
 const homeFiles = ofFootprints((all) => all.flatMap((each) => each.homeFiles));
+const logins = ofFootprints((all) => all.flatMap((each) => each.logins.map((name) => `/${each.folder}/${name}`)));
 const besideThem = ofFootprints((all) => all.flatMap((each) => each.beside));
 const byProgram = ofFootprints((all) => new Map(all.flatMap((each) => each.programs.map((name) => [name, each]))));
 
@@ -60,7 +61,8 @@ export function placeOf(world: Pick<Place, 'home' | 'cwd' | 'own'>): Place {
 export function mayHoldSecrets(path: string): boolean {
   const parts = path.split('/');
   if (parts[1] === 'proc' && parts.length > 3 && matches(parts.at(-1) as string, 'environ')) return true;
-  if (/^\/etc\/g?shadow-?$|\/\.codex\/auth\.json$|\/gh\/hosts\.yml$/.test(path)) return true;
+  if (/^\/etc\/g?shadow-?$|\/gh\/hosts\.yml$/.test(path)) return true;
+  if (logins().some((login) => path.endsWith(login))) return true;
   return parts.some((part, at) => {
     if (hasGlob(part)) return secretNames.some((name) => tellingGlob(part, name) && matchesName(part, name));
     return secretFolder.test(part) || (at === parts.length - 1 && secretName.test(part));

@@ -111,7 +111,10 @@ export function lookAtOwn(words: readonly string[], before: readonly string[], a
   )
     add('own', 'changesInstallation');
   const [verb = ''] = words.filter((word) => !word.startsWith('-'));
-  if (/^(down|stop|sprint|away)$/.test(verb) || isUnknown(verb) || hasGlob(verb) || verb === '{}') add('own', 'steers');
+  // A session that it runs itself may be one that asks for nothing.
+  if (/^(down|stop|sprint|away|run|attach)$/.test(verb) || isUnknown(verb) || hasGlob(verb) || verb === '{}')
+    add('own', 'steers');
+  if (verb === 'sessions' && has(/^(delete|resume)$/)) add('own', 'steers');
   if (verb === 'letters' && has(/^(retry|drop)$/)) add('own', 'usesLetters');
 }
 

@@ -4,6 +4,7 @@
 import type { Texts } from '../../../protocol/texts.ts';
 import { anyAgent, toolsByAgent } from '../../drivers/any-agent.ts';
 import type { Act, Tools } from '../../drivers/driver.ts';
+import { entryOf } from '../../drivers/fields.ts';
 import type { OwnedTool, PermissionRequest, ToolDiff } from '../../owned/owned.ts';
 import type { ToolCall } from '../danger/call.ts';
 import { hashOf } from '../question/questions.ts';
@@ -46,7 +47,7 @@ export function readRequest(agent: string, { tool, options }: PermissionRequest,
 
 function nameOf({ name, kind }: OwnedTool, tools: Tools): string {
   if (name !== undefined && name !== '') return name.slice(0, nameUnits);
-  const act = kind === undefined ? undefined : acts[kind];
+  const act = entryOf(acts, kind);
   if (act === 'run') return tools.shell;
   const own = Object.entries(tools.acts).find(([, each]) => act !== undefined && each === act)?.[0];
   return own ?? (kind?.slice(0, nameUnits) || 'tool');

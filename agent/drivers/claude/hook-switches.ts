@@ -3,25 +3,35 @@
 
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathBelow, readBelow } from '../../fs/below.ts';
+import { namesBelow, pathBelow, readBelow } from '../../fs/below.ts';
 import { object } from '../fields.ts';
 import { parsed, parseJson } from '../install/json-text.ts';
-import { footprint } from './footprint.ts';
 
 const maxBytes = 1024 * 1024;
 
-/** One sentence for each setting that switches a hook off or acts before it; empty = no such setting. `home` = see `homeOf`. Never rejects. */
-export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
-  // In the home folder the settings file may be a link of the user.
-  const own = join(home, '.claude', 'settings.json');
-  const files = [
-    ...footprint.beside,
+/** The folder of an administrator, which a person's settings cannot outvote. */
+const managedFolder = '/etc/claude-code';
+
+/** One sentence for each setting that switches a hook off or acts before it; empty = no such setting. `own` = the user's file. Never rejects. */
+export async function hookSwitches(projectDir: string, own: string, managed = managedFolder): Promise<string[]> {
+  const ofManager = await managedFiles(managed);
+  const others = [
+    // In the home folder the settings file may be a link of the user.
     await realpath(own).catch(() => own),
     await pathBelow(projectDir, '.claude', 'settings.json'),
     await pathBelow(projectDir, '.claude', 'settings.local.json'),
   ];
-  const found = await Promise.all([...new Set(files)].map((path) => look(path, path === footprint.beside[0])));
+  const found = await Promise.all([
+    ...ofManager.map((path) => look(path, true)),
+    ...[...new Set(others)].map((path) => look(path, false)),
+  ]);
   return found.flat();
+}
+
+async function managedFiles(folder: string): Promise<string[]> {
+  const more = join(folder, 'managed-settings.d');
+  const names = await namesBelow(more, (name) => name.endsWith('.json')).catch(() => []);
+  return [join(folder, 'managed-settings.json'), ...names.map((name) => join(more, name))];
 }
 
 async function look(path: string, isManaged: boolean): Promise<string[]> {

@@ -1,16 +1,15 @@
 // What Claude Code would run as hooks of wa-sync in some projects, and what is wrong with that. Reads only: in a project through no link, and
 // nowhere more than the size of a settings file.
 
-import { isDeepStrictEqual } from 'node:util';
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import type { Canary, HookFault, HookReport, HookScope, InstallDirs } from '../driver.ts';
+import type { HookFault, HookReport, HookScope, InstallDirs } from '../driver.ts';
 import { list, object, text } from '../fields.ts';
-import { parseCommand } from '../install/command.ts';
+import { canaryOf } from '../install/canary.ts';
 import { textOf } from '../install/files.ts';
 import { parsed, parseJson } from '../install/json-text.ts';
 import { claude } from './driver.ts';
 import { hookSwitches } from './hook-switches.ts';
-import { listHooks, userFile } from './install.ts';
+import { installer, userSettings } from './install.ts';
 import { isOwnCommand, projectSettings } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
@@ -25,7 +24,7 @@ interface Place {
 
 /** Never rejects. */
 export async function inspectHooks(dirs: InstallDirs, projects: readonly string[]): Promise<HookReport> {
-  const user = userFile(dirs);
+  const user = userSettings(dirs);
   const found = await Promise.all([
     placeOf(user, 'user', undefined, () => textOf(user)),
     ...projects.map(async (project) => {
@@ -35,9 +34,12 @@ export async function inspectHooks(dirs: InstallDirs, projects: readonly string[
     }),
   ]);
   const places = found.flatMap(({ place }) => place ?? []);
-  const switches = await Promise.all(projects.map((project) => hookSwitches(project, dirs.home)));
+  const switches = await Promise.all(projects.map((project) => hookSwitches(project, user)));
+  const commands = places.flatMap(({ entries }) =>
+    entries.flatMap((each) => (each.event === canaryEvent ? each.command : [])),
+  );
   return {
-    statuses: await listHooks(dirs).catch(() => []),
+    statuses: await installer.list(dirs).catch(() => []),
     faults: [
       ...found.flatMap(({ fault }) => fault ?? []),
       ...places.flatMap((place) => entryFaults(place, dirs)),
@@ -48,7 +50,7 @@ export async function inspectHooks(dirs: InstallDirs, projects: readonly string[
         repair: 'Remove the setting in an editor; managed settings are those of your administrator.',
       })),
     ],
-    canary: canaryOf(dirs, places),
+    canary: canaryOf(dirs, commands, { event: canaryEvent, shell: 'sh', payload: canaryPayload }),
   };
 }
 
@@ -110,18 +112,6 @@ function duplicates(places: readonly Place[]): HookFault[] {
         ]
       : [],
   );
-}
-
-function canaryOf({ directories, platform }: InstallDirs, places: readonly Place[]): Canary | undefined {
-  const command = places
-    .flatMap(({ entries }) => entries.flatMap((each) => (each.event === canaryEvent ? each.command : [])))
-    .find((each) => isDeepStrictEqual(parseCommand(each)?.directories, directories));
-  if (command === undefined) return undefined;
-  const shell =
-    platform === 'win32'
-      ? { program: 'powershell', args: ['-NoProfile', '-Command'] }
-      : { program: 'sh', args: ['-c'] };
-  return { event: canaryEvent, program: shell.program, args: [...shell.args, command], payload: canaryPayload };
 }
 
 /** As recorded: a notice that nothing follows from. */

@@ -1,6 +1,5 @@
 // What is installed into Claude Code: a hook for each event that has one. Touches no file.
 
-import { join } from 'node:path';
 import type { InstallDirs } from '../driver.ts';
 import { fallbackName, hookCommand, launcherName } from '../install/command.ts';
 import type { ProjectSettings } from '../install/project.ts';
@@ -12,8 +11,6 @@ const hookEvents = Object.keys(claude.events).filter((event) => claude.maxSecond
 
 /** Below the data directory; of its own, so that no other agent's installation removes a version that is in use here. */
 const hooksFolder = 'hooks-claude';
-
-export const hooksDir = ({ dataDir }: Pick<InstallDirs, 'dataDir'>) => join(dataDir, hooksFolder);
 
 /** The host shows it while the hook runs, and names the hook by it to the model in place of the command line. */
 const heldStatus = 'wa-sync waits for your phone; Esc gives the keyboard back';

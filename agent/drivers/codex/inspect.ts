@@ -2,13 +2,12 @@
 // which Codex skips silently. Reads only: in a project through no link.
 
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import type { Canary, HookFault, HookReport, InstallDirs } from '../driver.ts';
-import { parseCommand } from '../install/command.ts';
+import type { HookFault, HookReport, InstallDirs } from '../driver.ts';
+import { canaryOf } from '../install/canary.ts';
 import { textOf } from '../install/files.ts';
 import { type HookTrust, type OwnHook, ownHooks, readTrust } from './hook-trust.ts';
-import { listHooks, settingsFolder } from './install.ts';
+import { installer, settingsFolder } from './install.ts';
 import { hooksFile, projectSettings } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
@@ -31,11 +30,14 @@ export async function inspectHooks(
 ): Promise<HookReport> {
   const folder = settingsFolder({ home: dirs.home, env });
   const [trust, places] = await Promise.all([trustIn(folder), placesOf(folder, projects)]);
-  const statuses = await listHooks(dirs).catch(() => []);
+  const statuses = await installer.list(dirs).catch(() => []);
+  const commands = places.flatMap(({ hooks }) =>
+    hooks.flatMap(({ event, command }) => (event === canaryEvent ? command : [])),
+  );
   return {
     statuses,
     faults: [...places.flatMap((place) => placeFaults(place, trust, folder)), ...duplicates(places)],
-    canary: canaryOf(dirs, places),
+    canary: canaryOf(dirs, commands, { event: canaryEvent, shell: 'sh', payload: canaryPayload }),
   };
 }
 
@@ -94,20 +96,6 @@ function duplicates(places: readonly Place[]): HookFault[] {
     const repair = `Run \`wa-sync hooks uninstall --agent codex --scope project --project ${project}\`.`;
     return [{ state: 'warn', what, repair }];
   });
-}
-
-function canaryOf({ directories, platform }: InstallDirs, places: readonly Place[]): Canary | undefined {
-  const command = places
-    .flatMap(({ hooks }) => hooks)
-    .filter(({ event }) => event === canaryEvent)
-    .map(({ command }) => command)
-    .find((each) => isDeepStrictEqual(parseCommand(each)?.directories, directories));
-  if (command === undefined) return undefined;
-  const shell =
-    platform === 'win32'
-      ? { program: 'powershell', args: ['-NoProfile', '-Command'] }
-      : { program: 'sh', args: ['-c'] };
-  return { event: canaryEvent, program: shell.program, args: [...shell.args, command], payload: canaryPayload };
 }
 
 /** As recorded, without the session file. */

@@ -35,7 +35,7 @@ const saysWhileRunning: Readonly<Record<string, string>> = {
   Stop: 'wa-sync: may wait for your phone; Esc gives the keyboard back',
 };
 
-export const hookTable: HookTable = {
+const hookTable: HookTable = {
   events: hookEvents,
   groupOf: hookGroup,
   isOwn: ({ command }) => typeof command === 'string' && isOwnCommand(command),

@@ -1,12 +1,13 @@
 // What Gemini CLI keeps in a home and in a project. Pure.
 
-import type { Footprint } from '../driver.ts';
+import type { Footprint } from '../footprint.ts';
 
 export const footprint: Footprint = {
   name: 'gemini',
   programs: ['gemini', 'gemini-cli', 'gemini-code'],
   folder: '.gemini',
   names: ['settings.json', 'extensions', 'hooks', 'policies', 'trusted_hooks.json', 'trustedFolders.json'],
+  logins: ['oauth_creds.json'],
   homeFiles: [],
   beside: ['/etc/gemini-cli/settings.json', '/etc/gemini-cli/system-defaults.json'],
   variables: [

@@ -3,17 +3,16 @@
 
 import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { pathBelow, readBelow } from '../../fs/below.ts';
 import { readRaw } from '../../fs/raw-file.ts';
-import type { Canary, HookFault, HookReport, HookScope, InstallDirs } from '../driver.ts';
+import type { HookFault, HookReport, HookScope, InstallDirs } from '../driver.ts';
 import { object } from '../fields.ts';
-import { parseCommand } from '../install/command.ts';
+import { canaryOf } from '../install/canary.ts';
 import { textOf } from '../install/files.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { type HookEntry, readEntries } from './inspect-entries.ts';
 import { isTrusted, switchedOff } from './inspect-trust.ts';
-import { listHooks } from './install.ts';
+import { installer } from './install.ts';
 
 const maxBytes = 1024 * 1024;
 const maxExtensions = 200;
@@ -58,15 +57,18 @@ export async function inspectHooks(
       })),
     );
   }
-  const statuses = await listHooks(dirs).catch(() => []);
+  const statuses = await installer.list(dirs).catch(() => []);
   const others = places.flatMap(({ path, entries, project }) =>
     entries.filter(({ isOwn }) => !isOwn).map((entry) => foreignFaults(path, entry, project)),
   );
   const off = await Promise.all(projects.map((project) => folderFaults(dirs, places, project, env)));
+  const commands = places.flatMap(({ entries }) =>
+    entries.flatMap((each) => (each.isOwn && each.event === canaryEvent ? (each.command ?? []) : [])),
+  );
   return {
     statuses,
     faults: [...faults, ...duplicates(places), ...(await Promise.all(others)).flat(), ...off.flat()],
-    canary: canaryOf(dirs, places),
+    canary: canaryOf(dirs, commands, { event: canaryEvent, shell: 'bash', payload: canaryPayload }),
   };
 }
 
@@ -216,20 +218,6 @@ async function folderFaults(
       repair: 'Start gemini there and trust the folder, or run `wa-sync hooks install`: an extension runs everywhere.',
     });
   return found;
-}
-
-function canaryOf({ directories, platform }: InstallDirs, places: readonly Place[]): Canary | undefined {
-  const command = places
-    .flatMap(({ entries }) => entries)
-    .filter(({ event, isOwn }) => isOwn && event === canaryEvent)
-    .flatMap((entry) => entry.command ?? [])
-    .find((each) => isDeepStrictEqual(parseCommand(each)?.directories, directories));
-  if (command === undefined) return undefined;
-  const shell =
-    platform === 'win32'
-      ? { program: 'powershell', args: ['-NoProfile', '-Command'] }
-      : { program: 'bash', args: ['-c'] };
-  return { event: canaryEvent, program: shell.program, args: [...shell.args, command], payload: canaryPayload };
 }
 
 /** As recorded, without the tool. */

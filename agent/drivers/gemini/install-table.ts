@@ -13,7 +13,7 @@ export const hookEvents = Object.keys(gemini.events).filter((event) => gemini.ma
 export const ownNamePrefix = 'wa-sync-';
 
 /** Below the data directory. */
-export const hooksFolder = 'hooks';
+const hooksFolder = 'hooks';
 
 /** The MCP server, run from the package. Without the package the server ends at once, which Gemini CLI reports and survives. */
 export function mcpServer(dirs: InstallDirs): { command: string; args: string[] } {

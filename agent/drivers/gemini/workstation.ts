@@ -5,16 +5,11 @@ import { nudgeInTmux } from '../nudge.ts';
 import { dialogKeys } from './dialogs.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';
-import { installHooks, listHooks, uninstallHooks } from './install.ts';
+import { installer } from './install.ts';
 import { receivedFilesFolder } from './received-files.ts';
 
 export const geminiWorkstation: Workstation = {
-  installer: {
-    install: installHooks,
-    uninstall: uninstallHooks,
-    list: listHooks,
-    afterInstall: ['Gemini CLI reads its hooks at start: restart a session that is open.'],
-  },
+  installer,
   verify: hookSwitches,
   testedVersions: ['0.61.0'],
   inspect: inspectHooks,

@@ -7,16 +7,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../../protocol/errors.ts';
 import { startRecordName } from '../../../protocol/hook.ts';
 import type { HookStatus, InstallDirs } from '../driver.ts';
+import { ofFootprints } from '../footprints.ts';
 import { clientName, fallbackName, launcherName, parseCommand, programOf } from './command.ts';
 import { textOf, type WantedFile } from './files.ts';
 
 /** The variables that a daemon gets from a hook that starts the daemon: no secret, and no variable that makes Node load code. */
-const daemonVariables = [
-  ...['HOME', 'PATH', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'GEMINI_CLI_HOME', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME'],
+const daemonVariables = ofFootprints((all) => [
+  ...all.flatMap(({ variables }) => variables),
+  ...['HOME', 'PATH', 'XDG_DATA_HOME', 'XDG_CACHE_HOME'],
   ...['WA_MAILBOX_DIR'],
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
   ...['SystemRoot', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP'],
-];
+]);
 
 /** Below `hooksDir`. Errors: `file_unusable` for an incomplete package. */
 export async function launcherFiles(dirs: InstallDirs, hooksDir: string): Promise<WantedFile[]> {
@@ -31,7 +33,7 @@ export async function launcherFiles(dirs: InstallDirs, hooksDir: string): Promis
   const files = await Promise.all(copies);
   if (!dirs.env) return files;
   const given = dirs.env;
-  const env = Object.fromEntries(daemonVariables.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+  const env = Object.fromEntries(daemonVariables().flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
   const text = `${JSON.stringify({ node: process.execPath, program: programOf(dirs), env }, null, 2)}\n`;
   return [...files, { path: join(dir, startRecordName), text, mode: 0o600 }];
 }

@@ -20,7 +20,7 @@ export interface HookTable {
   isOwn(entry: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** Why a text cannot be edited; undefined = it can. Comments are allowed, as in Gemini CLI, and stay. */
+/** Why a text cannot be edited; undefined = it can. Comments are allowed, and stay. */
 export function settingsProblem(text: string, table: HookTable): string | undefined {
   let root: Node;
   try {

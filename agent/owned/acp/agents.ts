@@ -44,7 +44,7 @@ export interface Habits {
   readonly keeper: 'gemini' | undefined;
 }
 
-const usual: Habits = {
+export const usual: Habits = {
   denyEndsTurn: false,
   cancelStopsTool: true,
   textWithoutId: 'answer',

@@ -8,6 +8,7 @@ import type { ListedSession, OpenOptions, OwnedProcess, SessionHandlers } from '
 import type { AcpRow } from './agents.ts';
 import { type AgentChild, startChild } from './child.ts';
 import { optionsIn } from './choices.ts';
+import { type AnswerLimits, withDeadline } from './deadline.ts';
 import { authMethods, callError, deathWords, failed, isLogin, isUnknownSession, loginError } from './failures.ts';
 import { keeperOf } from './keepers.ts';
 import { type AcpSession, createSession, type SessionLimits } from './session.ts';
@@ -15,7 +16,7 @@ import { openWire, type Wire } from './wire.ts';
 
 type Json = Record<string, unknown>;
 
-export interface AcpLimits extends SessionLimits {
+export interface AcpLimits extends SessionLimits, AnswerLimits {
   /** From the start to the answer to the handshake. */
   handshakeMs: number;
   /** From the polite end of a process to the next harder one. */
@@ -47,7 +48,7 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
   const early: { id: string; change: Json }[] = [];
   let making = 0;
 
-  const wire = openWire(child.stdin, child.stdout, {
+  const lines = openWire(child.stdin, child.stdout, {
     update(id, change) {
       try {
         const session = sessions.get(id);
@@ -60,6 +61,7 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
     permission: (params, signal) => toSession(params).permission(params, signal),
     question: (params, signal) => toSession(params).question(params, signal),
   });
+  const wire = withDeadline(lines, row, limits);
   const toSession = (params: Json) => sessions.get(text(params.sessionId) ?? '') ?? nobody;
   // A message above the bound, for instance: nothing more can be understood.
   wire.closed.then(() => child.close()).catch(() => {});

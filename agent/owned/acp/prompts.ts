@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { text } from '../../drivers/fields.ts';
+import { object, text } from '../../drivers/fields.ts';
 import { inEnglish, type Says } from '../agent-error.ts';
 import type { PromptEnd, PromptPart } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
@@ -31,12 +31,21 @@ export interface EndParts {
   gone: Promise<ChildEnd>;
   /** The answer may be cut. */
   warn(says: Says): void;
+  /** Tokens of the whole prompt, where the agent tells them; before the end is known. */
+  took(tokens: number): void;
 }
 
 /** Never rejects. */
-export async function endOf(seen: Seen, response: Promise<Json>, { row, gone, warn }: EndParts): Promise<PromptEnd> {
+export async function endOf(
+  seen: Seen,
+  response: Promise<Json>,
+  { row, gone, warn, took }: EndParts,
+): Promise<PromptEnd> {
   try {
-    const { stopReason, _meta } = await response;
+    const end = await response;
+    const { stopReason, _meta } = end;
+    const tokens = tokensIn(end);
+    if (tokens !== undefined) took(tokens);
     const failure = sessionFailure(_meta);
     if (seen.cancelled || stopReason === 'cancelled') return { type: 'cancelled' };
     if (failure) return failed(failure.text);
@@ -55,6 +64,14 @@ export async function endOf(seen: Seen, response: Promise<Json>, { row, gone, wa
     const words = deathWords(row, await gone);
     return seen.cancelled ? { type: 'cancelled' } : { ...failedOurs(words), died: true };
   }
+}
+
+/** The protocol's own field is a draft, which the adapters of Claude Code and Codex fill; Gemini CLI has a field of its own. */
+function tokensIn({ usage, _meta }: Json): number | undefined {
+  const { totalTokens } = object(usage);
+  const { input_tokens: read, output_tokens: written } = object(object(object(_meta).quota).token_count);
+  const total = totalTokens ?? (typeof read === 'number' && typeof written === 'number' ? read + written : undefined);
+  return Number.isSafeInteger(total) && Number(total) >= 0 ? Number(total) : undefined;
 }
 
 const cutBy: Readonly<Record<string, 'tokensCut' | 'requestsCut'>> = {

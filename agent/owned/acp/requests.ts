@@ -1,6 +1,6 @@
 // What an agent asks the person: permission for a tool, and forms. Reads the request and writes the answer. Pure.
 
-import { list, object, text } from '../../drivers/fields.ts';
+import { entryOf, list, object, text } from '../../drivers/fields.ts';
 import type { AgentQuestion, PermissionOption, PermissionRequest, QuestionAnswer, QuestionField } from '../owned.ts';
 import { toolIn } from './updates.ts';
 
@@ -18,17 +18,21 @@ const kinds: Readonly<Record<string, PermissionOption['kind']>> = {
   reject_always: 'denyAlways',
 };
 
-/** Undefined = nobody could answer it. An option of an unknown kind is left out: nobody could say what a tap on it does. */
+/**
+ * Undefined = nobody could answer it. Left out is an option of an unknown kind, and one whose id another has too: nobody could say
+ * what a tap on it does.
+ */
 export function permissionIn(params: Json): PermissionRequest | undefined {
   const tool = toolIn(object(params.toolCall));
-  const options = list(params.options)
-    .slice(0, maxOptions)
-    .flatMap((each): PermissionOption[] => {
-      const { optionId, name, kind } = object(each);
-      const id = text(optionId);
-      const known = kinds[text(kind) ?? ''];
-      return id === undefined || known === undefined ? [] : [{ id, name: short(name) ?? id, kind: known }];
-    });
+  const all = list(params.options).map(object);
+  const ids = new Set<unknown>();
+  const repeated = new Set(all.flatMap(({ optionId }) => (ids.size === ids.add(optionId).size ? [optionId] : [])));
+  const options = all.slice(0, maxOptions).flatMap(({ optionId, name, kind }): PermissionOption[] => {
+    const id = text(optionId);
+    const known = entryOf(kinds, kind);
+    if (id === undefined || known === undefined || repeated.has(id)) return [];
+    return [{ id, name: short(name) ?? id, kind: known }];
+  });
   return tool && options.length > 0 ? { tool, options } : undefined;
 }
 

@@ -166,9 +166,9 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
     turn = mine;
     try {
       const end = await endOf(mine, wire.request('session/prompt', { sessionId: id, prompt: content.map(block) }), {
-        row,
-        gone,
+        ...{ row, gone },
         warn: (says) => notice('warning', says),
+        took: (tokens) => emit({ type: 'tokens', tokens }),
       });
       asked.withdrawAll();
       const left = tools.closeAll(end.type === 'answered' ? 'done' : 'failed');

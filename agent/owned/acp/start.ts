@@ -27,6 +27,8 @@ export interface AcpOptions {
 const usualLimits: AcpLimits = {
   handshakeMs: 60_000,
   graceMs: 5_000,
+  openMs: 120_000,
+  answerMs: 20_000,
   cancelMs: 20_000,
   idleMs: 10_000,
   quietMs: 800,

@@ -1,7 +1,7 @@
 // One `session/update` of an agent in the words of the seam. Pure. An agent may send anything: unknown updates are nothing, wrong
 // types count as absent, and every text and list is bounded.
 
-import { list, object, text } from '../../drivers/fields.ts';
+import { entryOf, list, object, text } from '../../drivers/fields.ts';
 import type { AgentCommand, OwnedEvent, OwnedTool } from '../owned.ts';
 import type { Habits } from './agents.ts';
 import { type Options, optionsIn } from './choices.ts';
@@ -35,7 +35,7 @@ const updateLimits = {
 const { textChars, titleChars, idChars, outputChars } = updateLimits;
 
 export function readUpdate(update: Json, habits: Habits): Reading[] {
-  const reader = readers[text(update.sessionUpdate) ?? ''];
+  const reader = entryOf(readers, update.sessionUpdate);
   return reader ? reader(update, habits) : [];
 }
 
@@ -117,7 +117,7 @@ const readers: Readonly<Record<string, (update: Json, habits: Habits) => Reading
 export function toolIn(call: Json): OwnedTool | undefined {
   const id = identifier(call.toolCallId);
   if (id === undefined) return undefined;
-  const state = states[text(call.status) ?? ''];
+  const state = entryOf(states, call.status);
   const content = list(call.content).map(object);
   const isOver = state === 'done' || state === 'failed';
   const name = short(call.name) ?? short(object(object(call._meta).claudeCode).toolName);

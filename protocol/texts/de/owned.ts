@@ -61,6 +61,10 @@ export const owned: typeof english = {
       notSteered: (title, why) => `${title} endete, bevor der Text dort war: ${why}`,
       ended: (title, code, words) => `${title} endete mit Code ${code}${words ? `: ${words}` : ''}`,
       killed: (title, signal, words) => `${title} wurde durch ${signal} beendet${words ? `: ${words}` : ''}`,
+      noAnswer: (title, method, seconds) => `${title} hat \`${method}\` nach ${seconds} s noch nicht beantwortet`,
+      untrusted: (title, folder) => `${title} würde die Hooks und MCP-Server von ${folder} ungefragt starten`,
+      trustThere: (program) =>
+        `Starte \`${program}\` dort einmal in einem Terminal, sag, dass du dem Ordner vertraust, und versuch es nochmal.`,
       tryAgain: (program) =>
         `Versuch es nochmal; wenn es dabei bleibt, starte \`${program}\` in einem Terminal und sieh nach, was es sagt.`,
       noSession: (title, id) => `${title} kennt keine Session ${id}`,
@@ -103,6 +107,8 @@ export const owned: typeof english = {
     noneFits: (words) => `Keine Session passt zu „${words}“.`,
     severalFit: 'Mehrere Sessions passen:',
     isOpen: (session) => `Session ${session} ist schon offen.`,
+    openHere: ', hier offen',
+    openThere: ', in einem Terminal offen',
     howToResume: 'Schick /resume und eine Nummer, eine Id oder Wörter aus dem Titel.',
     found: (words) => `Sessions dieses Projekts mit „${words}“:`,
     foundNone: (words) => `In keiner Session dieses Projekts steht „${words}“. /resume listet die letzten auf.`,

@@ -26,6 +26,8 @@ export const turns: typeof englishTurns = {
     'Der Agent hat seinen Kontext von sich aus komprimiert: vom bisherigen Verlauf bleibt eine Zusammenfassung.',
   silent:
     'Seit 5 Minuten kein Lebenszeichen vom Coding-Agent, obwohl sein Turn läuft: vielleicht ein langer Befehl oder ein Dialog, der im Terminal wartet.',
+  silentOwned:
+    'Seit 5 Minuten kein Lebenszeichen vom Coding-Agent, obwohl sein Turn läuft: vielleicht ein langer Befehl, oder das Modell denkt nach. /cancel beendet den Turn.',
   waitOver:
     'Das Warten auf das Handy ist vorbei: das Terminal ist wieder frei. Nachrichten gehen mit dem nächsten Turn dort mit.',
   daemonEnds:

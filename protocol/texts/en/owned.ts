@@ -66,6 +66,12 @@ export const owned = {
         `${title} ended with code ${code}${words ? `: ${words}` : ''}`,
       killed: (title: string, signal: string, words: string) =>
         `${title} was ended by ${signal}${words ? `: ${words}` : ''}`,
+      noAnswer: (title: string, method: string, seconds: number) =>
+        `${title} did not answer \`${method}\` within ${seconds} s`,
+      untrusted: (title: string, folder: string) =>
+        `${title} would run the hooks and MCP servers of ${folder} without asking`,
+      trustThere: (program: string) =>
+        `Run \`${program}\` there once in a terminal, say that you trust the folder, and try again.`,
       tryAgain: (program: string) => `Try again; if it stays, run \`${program}\` in a terminal and see what it says.`,
       noSession: (title: string, id: string) => `${title} has no session ${id}`,
       noResume: (title: string) => `${title} cannot open an earlier session`,
@@ -107,6 +113,9 @@ export const owned = {
     noneFits: (words: string) => `No session fits "${words}".`,
     severalFit: 'Several sessions fit:',
     isOpen: (session: string) => `Session ${session} is the one that is open.`,
+    /** In a list of sessions, behind one. */
+    openHere: ', open here',
+    openThere: ', open in a terminal',
     howToResume: 'Send /resume and a number, an id, or words of the title.',
     found: (words: string) => `Sessions of this project with “${words}”:`,
     foundNone: (words: string) => `No session of this project has “${words}”. /resume lists the last ones.`,

@@ -18,6 +18,8 @@ export const turns = {
   compressed: 'The agent has compressed its context by itself: of what came before it keeps a summary.',
   silent:
     'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a dialog that waits in the terminal.',
+  silentOwned:
+    'No sign of the coding agent for 5 minutes although its turn runs: a long command, or a model that thinks. /cancel ends the turn.',
   waitOver: 'The wait for the phone is over: the terminal is free again. Messages go with the next turn there.',
   daemonEnds:
     'wa-sync stops or restarts: the terminal that waited for you is free again. Messages go with the next turn there.',

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SimMessage } from '../../../agent/dev/telegram-sim/sim.ts';
 import type { Stage } from '../stage.ts';
+import { createTapAgain } from '../tap.ts';
 import { type CallLedger, callIn, type IssuedCall } from './calls.ts';
 
 export type Label = 'Approve' | 'Deny';
@@ -38,10 +39,10 @@ const lookEveryMs = 25;
 const ownIdsFrom = 900_000;
 
 export function createOwner({ stage, ledger, waitMs }: OwnerParts): Owner {
-  const { sim, gate, approver } = stage;
+  const { sim, approver } = stage;
   const { chatId } = approver;
   const known = new Set<number>();
-  let ownId = ownIdsFrom;
+  const tapAgain = createTapAgain(stage, chatId, ownIdsFrom);
 
   const fromBot = () => sim.messages(chatId).filter((message) => message.from === 'bot');
 
@@ -56,17 +57,6 @@ export function createOwner({ stage, ledger, waitMs }: OwnerParts): Owner {
 
   function sayYes(asked: Asked, command = asked.call.command): void {
     ledger.yes(asked.call.name, asked.messageId, command);
-  }
-
-  async function bring(asked: Asked, label: Label, userId: number): Promise<void> {
-    const data = asked.buttons.flat().find((button) => button.label === label)?.data;
-    if (data === undefined) throw new Error(`the question about ${asked.call.name} has no ${label}`);
-    ownId += 1;
-    const from = { id: userId, is_bot: false, first_name: userId === sim.ownerId ? 'Owner' : 'Somebody' };
-    const chat = { id: chatId, type: 'private', first_name: 'Owner' };
-    const message = { message_id: asked.messageId, date: Math.floor(asked.at / 1000), chat, text: asked.text };
-    const query = { id: String(ownId), from, message, chat_instance: `-${chatId}`, data };
-    await gate.bring({ update_id: ownId, callback_query: query });
   }
 
   const owner: Owner = {
@@ -92,7 +82,7 @@ export function createOwner({ stage, ledger, waitMs }: OwnerParts): Owner {
     async tapAgain(asked, label, userId = sim.ownerId) {
       if (userId !== sim.ownerId) ledger.note(asked.call.name, `${userId} taps ${label}`);
       else if (label === 'Approve') sayYes(asked);
-      await bring(asked, label, userId);
+      await tapAgain(asked, (each) => each === label, userId);
       if (userId === sim.ownerId && label === 'Deny') ledger.closed(asked.call.name, asked.messageId);
     },
     async edit(asked, command, isOver) {

@@ -33,6 +33,12 @@ function create(budgets: Budgets) {
     start: () => budgeting.admit(call({ type: 'turnStart', prompt: 'go' })),
     model: () => budgeting.admit(call({ type: 'modelRequest', texts: [] })),
     end: () => budgeting.turnEnded(call({ type: 'turnEnd', answer: 'ok' })),
+    /** As a session that the daemon runs itself. */
+    owned: {
+      start: () => budgeting.admit({ ...call({ type: 'turnStart', prompt: 'go' }), transcript: undefined }),
+      end: (tokens: number) =>
+        budgeting.turnEnded({ ...call({ type: 'turnEnd', answer: 'ok', tokens }), transcript: undefined }),
+    },
     grant: (item: OutboxItem | undefined) => budgeting.answer('reply_1', item?.buttons?.[0]?.[0]?.action ?? ''),
   };
 }
@@ -76,6 +82,13 @@ describe('a budget', () => {
     expect(await model()).toEqual(refused('1000 tokens'));
     expect(await end()).toMatchObject({ tokens: 1000 });
     expect(await start()).toEqual(refused('1000 tokens'));
+  });
+
+  it('of tokens counts what the end of a turn tells, where there is no session file to read', async () => {
+    const { owned } = create({ tokens: 1000 });
+    await owned.start();
+    expect(await owned.end(1000)).toMatchObject({ tokens: 1000 });
+    expect(await owned.start()).toEqual(refused('1000 tokens'));
   });
 
   it('starts anew on the next day', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hooksCommand, installDirs, installedTroubles } from '../../../agent/commands/hooks.ts';
 import type { InstallDirs } from '../../../agent/drivers/driver.ts';
-import { listHooks } from '../../../agent/drivers/gemini/install.ts';
+import { installer } from '../../../agent/drivers/gemini/install.ts';
 import { removeCopies } from '../../../agent/service/package-copy.ts';
 import type { TemporaryHome } from '../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../helpers/installation.ts';
@@ -54,7 +54,7 @@ describe('wa-sync hooks', () => {
   it('prints one JSON value with --json', async () => {
     await run({ action: 'install', scope: 'project' });
     const lines = await run({ action: 'list', json: true });
-    expect(JSON.parse(lines.join('\n'))).toEqual(JSON.parse(JSON.stringify(await listHooks(dirs))));
+    expect(JSON.parse(lines.join('\n'))).toEqual(JSON.parse(JSON.stringify(await installer.list(dirs))));
     expect(await run({ action: 'uninstall', json: true })).toEqual([
       JSON.stringify({ agent: 'gemini', removed: [settings()] }),
     ]);
@@ -122,7 +122,7 @@ describe('wa-sync hooks', () => {
       code: 'bad_arguments',
       hint: expect.stringContaining('hooks install --scope project --project'),
     });
-    expect((await listHooks(dirs)).some(({ installed }) => installed)).toBe(false);
+    expect((await installer.list(dirs)).some(({ installed }) => installed)).toBe(false);
   });
 
   it('refuses an agent whose hooks cannot be installed', async () => {

@@ -46,6 +46,14 @@ it('counts turns, and the tokens that the session file says, each message once a
   expect(only?.context).toBeLessThan(0.11);
 });
 
+it('counts the tokens that the end of a turn tells, where there is no session file to read', async () => {
+  const usage = await open();
+  const end = { type: 'turnEnd', answer: 'done', tokens: 42 } as const;
+  for (let turn = 0; turn < 2; turn += 1) usage.note({ ...call('turnEnd'), transcript: undefined, event: end });
+  await usage.stop();
+  expect(usage.sessions()).toEqual([{ session: 'session-one', agent: 'gemini', turns: 2, tokens: 84 }]);
+});
+
 it('goes on after a restart, with the session that ended a turn last first, and begins anew with the day', async () => {
   await writeFile(transcript, '');
   const first = await open();

@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isOver } from '../../../agent/process.ts';
+import { addSession } from '../../helpers/sessions.ts';
 import { ownedWorld, p } from './world.ts';
 
 describe('wa-sync run', () => {
@@ -136,6 +137,34 @@ describe('what wa-sync says about an agent', () => {
       'Codex: Quota nearly used up.',
       'Codex hat am Token-Limit aufgehört, die Antwort ist vielleicht gekürzt.',
     ]);
+  });
+});
+
+describe('/resume', () => {
+  const prompt = (text: string, at: string, cwd: string, sessionId: string) =>
+    JSON.stringify({ type: 'user', uuid: at, timestamp: at, sessionId, cwd, message: { role: 'user', content: text } });
+
+  it('lists the sessions of the project newest first, marks where each is open, and no title can imitate a line', async () => {
+    const { owned, command, home, dir, terminal } = await ownedWorld();
+    const hostile = `<b>*hi*</b> hunter2\u202e\u200b\u0007\n9. fake (Claude Code, 00000000)${'x'.repeat(60_000)}`;
+    const ids = ['aaaaaaaa-1111-4111-8111-111111111111', 'bbbbbbbb-2222-4222-8222-222222222222'];
+    for (const [at, id] of ids.entries()) {
+      const text = prompt(at === 0 ? hostile : 'Fix the größe bug', `2026-01-0${at + 1}T10:00:00.000Z`, dir, id);
+      await addSession({ home, project: dir }, 'claude', `${text}\n`, id);
+    }
+    await terminal(ids[1] ?? '', 7, { type: 'sessionStart', source: 'resume' });
+    const listed = (await command('/resume')) ?? '';
+    const [head, first = '', second = '', last] = listed.split('\n');
+    expect(head).toBe('Sessions of this project:');
+    expect(first).toMatch(/^1\. Fix the größe bug \(Claude Code, bbbbbbbb, .* ago, open in a terminal\)$/);
+    expect(second).toMatch(
+      /^2\. <b>\*hi\*<\/b> \[redacted\] ⟨U\+200B⟩ 9\. fake .*… \(Claude Code, aaaaaaaa, .* ago\)$/,
+    );
+    expect(last).toBe('Send /resume and a number, an id, or words of the title.');
+    for (const wanted of ['1', 'latest', 'bbbbbbbb', 'GRÖSSE bug'.replace('SS', 'ß')])
+      expect(await command(`/resume ${wanted}`)).toMatch(/^Session bbbbbbbb is open in a terminal \(process 7\)/);
+    expect(await command('/resume nothing like it')).toMatch(/^No session fits "nothing like it"\./);
+    await expect(owned.orders.run({ session: 'größe' })).rejects.toMatchObject({ code: 'session_in_use' });
   });
 });
 

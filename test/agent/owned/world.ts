@@ -69,6 +69,7 @@ export async function ownedWorld({ agents = usual }: OwnedWorldOptions = {}) {
     },
     streamed: (event) => void events.push(event),
     tell: async (_, text) => void told.push(text),
+    redact: (text) => text.replaceAll('hunter2', '[redacted]'),
     log: () => {},
   });
   onTestFinished(() => owned.sessions.stop());

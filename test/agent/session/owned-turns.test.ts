@@ -94,6 +94,17 @@ describe('an owned session', () => {
     expect(told).toEqual(['The coding agent ended before your message reached it. It gets the message again.']);
   });
 
+  it('is told after 5 silent minutes of a turn without a word of a terminal, once', async () => {
+    await prompted('msg_1');
+    clock.advance(5 * 60_000);
+    await turns.checkProcess();
+    await turns.checkProcess();
+    expect(told).toEqual([
+      expect.stringMatching(/^No sign of the coding agent for 5 minutes .* \/cancel ends the turn\.$/),
+    ]);
+    expect(told[0]).not.toContain('terminal');
+  });
+
   it('takes the messages over from a terminal, and keeps them although its process is unknown', async () => {
     await turns.handle(
       {

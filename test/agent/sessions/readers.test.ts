@@ -231,3 +231,11 @@ it('a session file that is a link is not read', async () => {
   await symlink(fixture(recorded.codex.file), path);
   await expect(eventsOf('codex', path)).rejects.toThrow();
 });
+
+it('a document of very many brackets is read in the time that its size costs', async () => {
+  const path = join(await temporaryFolder(), 'session-deep.json');
+  const [deep, said] = [300_000, { type: 'user', id: 'm', content: [{ text: 'AAA' }] }];
+  const junk = `${'['.repeat(deep)}${'[],'.repeat(deep)}[]${']'.repeat(deep)}`;
+  await writeFile(path, `{"junk":${junk},"messages":[${JSON.stringify(said)}]}`);
+  expect(only(await eventsOf('gemini', path), 'prompt').map(({ text }) => text)).toEqual(['AAA']);
+});

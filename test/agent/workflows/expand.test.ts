@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { addFootprint } from '../../../agent/drivers/footprints.ts';
 import { expandSlashText } from '../../../agent/workflows/expand.ts';
-import { scriptedFootprint } from '../../contract/scripted.ts';
+import { footprint } from '../../contract/otter/footprint.ts';
 import { temporaryFolder } from '../../helpers/surroundings.ts';
 
 let root: string;
@@ -45,9 +45,9 @@ describe('a slash text', () => {
   });
 
   it('finds the workflows of an agent that no part of the product names, once that agent has a footprint', async () => {
-    await files({ 'project/.scripted/plans/x.md': 'Plan.' });
+    await files({ 'project/.otter/plans/x.md': 'Plan.' });
     expect(await expand('/x')).toBeUndefined();
-    onTestFinished(addFootprint(scriptedFootprint));
+    onTestFinished(addFootprint(footprint));
     expect(await expand('/x')).toBe('Plan.');
   });
 

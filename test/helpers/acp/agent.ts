@@ -2,7 +2,7 @@
 // order, each as often as it stands there (verbs.ts); a prompt without one is answered with "ok". ACP_STYLE = the agent whose habits
 // and faults it has (gemini, claude, codex, or none). Keeps its sessions as files, so that a later process can open them again.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { run, type Turn } from './verbs.ts';
@@ -22,6 +22,8 @@ export interface Session {
 const env = process.env;
 export const style = env.ACP_STYLE ?? 'plain';
 /** Words, separated by commas: `logged-out`, `deaf` (to SIGTERM and the end of stdin), `silent` and `v9` (at the handshake), `dead`, `bad-key`, `no-way-back` (to the model `small`), `old` (no notices, no failures). */
+/** Methods that it never answers. */
+const unanswered = (env.ACP_NO_ANSWER ?? '').split(',');
 export const faults = new Set((env.ACP_FAULTS ?? '').split(','));
 const folder = env.ACP_SESSIONS ?? join(env.TMPDIR ?? '/tmp', `acp-agent-${process.pid}`);
 const sessions = new Map<string, Session>();
@@ -29,6 +31,7 @@ const turns = new Map<string, Turn>();
 /** Steps that a command which outlives its turn needs to be ended, by session. */
 export const leftBehind = new Map<string, (() => void)[]>();
 let requests = 0;
+let turnsMade = 0;
 const waiting = new Map<number, (answer: Json) => void>();
 export const client = { notices: false, failures: false, forms: false };
 
@@ -39,6 +42,16 @@ const modes: Record<string, string[]> = {
   plain: ['ask', 'all'],
 };
 const models = ['small', 'large'];
+
+/**
+ * ACP_LEDGER = a file that gets a line for each prompt that the model has, each tool that runs, each answer and the end of each turn, before anybody can
+ * see a sign of it. `at` = milliseconds of the machine's monotonic clock.
+ */
+export function note(what: string, more: Json = {}): void {
+  if (!env.ACP_LEDGER) return;
+  const at = Number(process.hrtime.bigint()) / 1e6;
+  appendFileSync(env.ACP_LEDGER, `${JSON.stringify({ what, at, pid: process.pid, mark: env.WA_OWNED, ...more })}\n`);
+}
 
 export function send(message: Json): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -233,6 +246,7 @@ const methods: Record<string, (params: Json) => unknown> = {
     if (style !== 'claude' && style !== 'codex') throw new Refused(-32601, 'Method not found');
     const turn = turns.get(String(params.sessionId));
     if (!turn) return { outcome: 'promptRequired', reason: 'noRunningTurn' };
+    note('steered', { turn: turn.id, text: textOf(params.prompt) });
     turn.steered(textOf(params.prompt));
     return { outcome: 'injected' };
   },
@@ -261,7 +275,8 @@ async function runTurn(session: Session, parts: Json[]): Promise<Json> {
   const done = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const turn: Turn = { session, parts, text, said: '', cancelled, cancel, done, steered: () => {}, afterwards: [] };
+  const id = `t-${env.WA_OWNED?.slice(0, 8)}-${++turnsMade}`;
+  const turn: Turn = { id, session, parts, text, said: '', cancelled, cancel, done, steered: () => {}, afterwards: [] };
   turns.set(session.id, turn);
   try {
     return await run(turn);
@@ -269,6 +284,7 @@ async function runTurn(session: Session, parts: Json[]): Promise<Json> {
     if (turn.said) session.history.push({ role: 'agent', text: turn.said });
     save(session);
     turns.delete(session.id);
+    note('end', { turn: id });
     end();
     // Once the response is out.
     setImmediate(() => {
@@ -291,6 +307,7 @@ async function receive(message: Json): Promise<void> {
   if (method === 'session/cancel') return turns.get(String((params as Json).sessionId))?.cancel();
   const handler = methods[method];
   if (id === undefined) return;
+  if (unanswered.includes(method)) return;
   try {
     if (!handler) throw new Refused(-32601, `Method not found: ${method}`);
     send({ id, result: (await handler((params ?? {}) as Json)) ?? {} });
@@ -304,6 +321,7 @@ if (faults.has('dead')) {
   process.stderr.write('Cannot find the configuration file\n');
   process.exit(41);
 }
+note('start', { style });
 if (faults.has('deaf')) process.on('SIGTERM', () => {});
 const input = createInterface({ input: process.stdin });
 input.on('line', (line) => {

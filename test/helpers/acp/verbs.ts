@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask, client, faults, type Json, leftBehind, type Session, send, style, update } from './agent.ts';
+import { ask, client, faults, type Json, leftBehind, note, type Session, send, style, update } from './agent.ts';
 
 export interface Turn {
+  /** Unlike that of any other turn, whichever process had it. */
+  id: string;
   session: Session;
   parts: Json[];
   text: string;
@@ -94,6 +96,7 @@ function outcomeOf(answer: Json): string {
 async function execute(turn: Turn, id: string, command: string, outlivesCancel: boolean): Promise<End | undefined> {
   const { session } = turn;
   update(session.id, { sessionUpdate: 'tool_call_update', toolCallId: id, status: 'in_progress' });
+  note('runs', { turn: turn.id, text: command });
   const child = spawn('sh', ['-c', command], { cwd: session.cwd, stdio: ['ignore', 'pipe', 'ignore'] });
   let output = '';
   child.stdout.on('data', (data) => {
@@ -250,6 +253,11 @@ const verbs: Record<string, Verb> = {
     say(turn, `Steered: ${value}`);
     return undefined;
   },
+  /** For so many milliseconds, unless the client cancels. */
+  async pause(turn, ms) {
+    const over = new Promise<true>((resolve) => setTimeout(resolve, Number(ms), true));
+    return (await Promise.race([over, turn.cancelled])) ? undefined : cancelledEnd;
+  },
   /** Until it is cancelled. */
   async hang(turn) {
     await turn.cancelled;
@@ -296,6 +304,13 @@ const verbs: Record<string, Verb> = {
     const [used, size] = value.split(' ').map(Number);
     update(turn.session.id, { sessionUpdate: 'usage_update', used, size, cost: { amount: 0.5, currency: 'USD' } });
     return undefined;
+  },
+  /** Ends the turn with the tokens that it took, in the field of this agent: `read written`. */
+  took(_turn, value) {
+    const [read = 0, written = 0] = value.split(' ').map(Number);
+    const inQuota = { _meta: { quota: { token_count: { input_tokens: read, output_tokens: written } } } };
+    const inUsage = { usage: { inputTokens: read, outputTokens: written, totalTokens: read + written } };
+    return { stopReason: 'end_turn', ...(style === 'gemini' ? inQuota : inUsage) };
   },
   plan(turn, value) {
     const entries = value
@@ -389,10 +404,22 @@ export async function run(turn: Turn): Promise<End> {
     });
   }
   const steps = [...turn.text.matchAll(/\[\[([\w-]+)(?:: (.*?))?\]\]/gs)];
-  if (steps.length === 0) say(turn, 'ok');
+  let hasModel = false;
+  // A pause before everything else is the time that the model takes to begin.
+  const reaches = () => {
+    if (!hasModel) note('prompt', { turn: turn.id, text: turn.text });
+    hasModel = true;
+  };
   for (const [, name = '', argument = ''] of steps) {
+    if (name !== 'pause') reaches();
     const end = await verbs[name]?.(turn, argument);
     if (end) return end;
+  }
+  reaches();
+  if (steps.length === 0) say(turn, 'ok');
+  if (process.env.ACP_LEDGER) {
+    note('answer', { turn: turn.id });
+    say(turn, `Done, ${turn.id}.`);
   }
   return { stopReason: 'end_turn' };
 }

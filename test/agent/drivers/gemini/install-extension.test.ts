@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
-import { installHooks, listHooks, uninstallHooks } from '../../../../agent/drivers/gemini/install.ts';
+import { installer } from '../../../../agent/drivers/gemini/install.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, expectedHooks } from '../../../helpers/installation.ts';
 
@@ -16,7 +16,7 @@ const moveBelow = eachInstallation((ground) => {
 
 describe('the extension', () => {
   it('is what `gemini extensions link` registers', async () => {
-    await installHooks(dirs, 'user');
+    await installer.install(dirs, 'user');
     const source = join(dirs.dataDir, 'gemini-extension', '0.1.0');
     const entry = join(place.home, '.gemini', 'extensions', 'wa-sync');
     const metadata = await readFile(join(entry, '.gemini-extension-install.json'), 'utf8');
@@ -31,8 +31,8 @@ describe('the extension', () => {
   it('leaves a foreign extension of the same name alone', async () => {
     await place.write('dev/.gemini/extensions/wa-sync/gemini-extension.json', '{"name":"wa-sync","version":"9"}');
     const before = await place.snapshot();
-    await expect(installHooks(dirs, 'user')).rejects.toThrow(expect.objectContaining({ code: 'file_unusable' }));
-    expect(await uninstallHooks(dirs, undefined)).toEqual([]);
+    await expect(installer.install(dirs, 'user')).rejects.toThrow(expect.objectContaining({ code: 'file_unusable' }));
+    expect(await installer.uninstall(dirs, undefined)).toEqual([]);
     expect(await place.snapshot()).toEqual(before);
   });
 
@@ -40,10 +40,10 @@ describe('the extension', () => {
     const others = '{\n  "other": {\n    "overrides": [\n      "/home/dev/*"\n    ]\n  }\n}';
     await place.write('dev/.gemini/extensions/extension-enablement.json', others);
     const before = await place.snapshot();
-    await installHooks(dirs, 'user');
+    await installer.install(dirs, 'user');
     const both = { ...JSON.parse(others), 'wa-sync': { overrides: ['!/home/dev/*'] } };
     await place.write('dev/.gemini/extensions/extension-enablement.json', JSON.stringify(both, null, 2));
-    await uninstallHooks(dirs, undefined);
+    await installer.uninstall(dirs, undefined);
     expect(await place.snapshot()).toEqual(before);
   });
 });
@@ -71,7 +71,7 @@ describe('the installed MCP server', () => {
       await moveBelow(name);
       const program = join(dirs.packageDir, 'wa-sync.js');
       await writeFile(program, 'console.log(JSON.stringify(process.argv.slice(2)))\n');
-      await installHooks(dirs, 'user');
+      await installer.install(dirs, 'user');
       expect(await runs(entry())).toEqual({ code: 0, output: '["mcp"]\n' });
       await rm(program);
       expect(await runs(entry())).toEqual({ code: 0, output: '' });
@@ -79,18 +79,18 @@ describe('the installed MCP server', () => {
   );
 
   it('is listed as out of date when the package lies elsewhere now', async () => {
-    await installHooks(dirs, 'user');
-    const [found] = await listHooks({ ...dirs, packageDir: join(place.root, 'moved') });
+    await installer.install(dirs, 'user');
+    const [found] = await installer.list({ ...dirs, packageDir: join(place.root, 'moved') });
     expect(found).toMatchObject({ scope: 'user', installed: true, launcherExists: true, current: false });
   });
 
   it('needs no shell on Windows', async () => {
-    await installHooks({ ...dirs, platform: 'win32' }, 'user');
+    await installer.install({ ...dirs, platform: 'win32' }, 'user');
     expect(entry()).toEqual({ command: 'node', args: [join(dirs.packageDir, 'wa-sync.js'), 'mcp'] });
   });
 
   it('comes with a skill that Gemini CLI can read', async () => {
-    await installHooks(dirs, 'user');
+    await installer.install(dirs, 'user');
     const folder = join(dirs.dataDir, 'gemini-extension', '0.1.0', 'skills', 'wa-sync-phone');
     const text = readFileSync(join(folder, 'SKILL.md'), 'utf8');
     expect(text).toMatch(/^---\nname: wa-sync-phone\ndescription: .{40,1024}\n---\n\n# /);

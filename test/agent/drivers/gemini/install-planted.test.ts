@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hooksCommand } from '../../../../agent/commands/hooks.ts';
 import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
-import { installHooks, listHooks, uninstallHooks } from '../../../../agent/drivers/gemini/install.ts';
+import { installer } from '../../../../agent/drivers/gemini/install.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
 
@@ -109,44 +109,44 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
   it('is refused by an installation, which names the extension instead and writes nothing through it', async () => {
     await plantAt(trap);
     const before = await lstat(trap.what());
-    await expect(installHooks(dirs, 'project')).rejects.toThrow(refusal());
-    await expect(installHooks(dirs, 'project')).rejects.toThrow(
+    await expect(installer.install(dirs, 'project')).rejects.toThrow(refusal());
+    await expect(installer.install(dirs, 'project')).rejects.toThrow(
       expect.objectContaining({ hint: expect.stringContaining('--scope user') }),
     );
     expect(await outsideText()).toBe('{ "theme": "dark" }');
     expect((await lstat(trap.what())).ino).toBe(before.ino);
-    await installHooks(dirs, 'user');
-    expect((await listHooks(dirs))[0]).toMatchObject({ installed: true, current: true });
+    await installer.install(dirs, 'user');
+    expect((await installer.list(dirs))[0]).toMatchObject({ installed: true, current: true });
   });
 
   it('does not prevent the removal of other installations', async () => {
-    await installHooks(dirs, 'user');
+    await installer.install(dirs, 'user');
     await plantAt(trap);
-    expect(await uninstallHooks(dirs, undefined)).toHaveLength(1);
-    await expect(uninstallHooks(dirs, 'project')).rejects.toThrow(refusal());
+    expect(await installer.uninstall(dirs, undefined)).toHaveLength(1);
+    await expect(installer.uninstall(dirs, 'project')).rejects.toThrow(refusal());
     expect(await outsideText()).toBe('{ "theme": "dark" }');
   });
 
   it('is named when it replaced installed hooks, and the launcher that those hooks may still run stays', async () => {
-    await installHooks(dirs, 'user');
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'user');
+    await installer.install(dirs, 'project');
     const ours = await readFile(settings(), 'utf8');
     await plantAt(trap);
     const elsewhere = { ...dirs, projectDir: place.home };
-    expect(await listHooks(elsewhere)).toContainEqual(
+    expect(await installer.list(elsewhere)).toContainEqual(
       expect.objectContaining({ place: settings(), installed: false, problem: expect.stringMatching(trap.repair) }),
     );
     const { lines } = await hooksCommand({ action: 'list' }, dirs);
     expect(lines.join('\n')).toContain(`not known  ${settings()}`);
-    await expect(uninstallHooks(elsewhere, undefined)).rejects.toThrow(refusal());
+    await expect(installer.uninstall(elsewhere, undefined)).rejects.toThrow(refusal());
     expect(await outsideText()).toBe(ours);
     expect((await lstat(launcher())).isFile()).toBe(true);
-    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'user', installed: false });
+    expect((await installer.list(dirs))[0]).toMatchObject({ scope: 'user', installed: false });
 
     await rm(trap.what(), { recursive: true });
     await mkdir(folder(), { recursive: true });
     await writeFile(settings(), ours);
-    expect(await uninstallHooks(elsewhere, undefined)).toEqual([settings()]);
+    expect(await installer.uninstall(elsewhere, undefined)).toEqual([settings()]);
     await expect(lstat(launcher())).rejects.toThrow('ENOENT');
   });
 });

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
-import { installHooks, listHooks, uninstallHooks } from '../../../../agent/drivers/gemini/install.ts';
+import { installer } from '../../../../agent/drivers/gemini/install.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, expectedHooks, projectSettings } from '../../../helpers/installation.ts';
 
@@ -36,29 +36,29 @@ describe('project settings', () => {
     async (_, text) => {
       await place.write('dev/project/.gemini/settings.json', text, 0o640);
       const before = await place.snapshot();
-      await installHooks(dirs, 'project');
+      await installer.install(dirs, 'project');
       const installed = (await readFile(settings(), 'utf8')).replace(/^\ufeff/, '');
       const original = JSON.parse(text.replace(/^\ufeff/, ''));
       const hooks = { ...original.hooks };
       for (const [event, groups] of Object.entries(expected())) hooks[event] = [...(hooks[event] ?? []), ...groups];
       expect(JSON.parse(installed)).toEqual({ ...original, hooks });
       expect((await stat(settings())).mode & 0o777).toBe(0o640);
-      await installHooks(newer(), 'project');
-      await installHooks(dirs, 'project');
-      await uninstallHooks(dirs, undefined);
+      await installer.install(newer(), 'project');
+      await installer.install(dirs, 'project');
+      await installer.uninstall(dirs, undefined);
       expect(await place.snapshot()).toEqual(before);
     },
   );
 
   it('keep what the user changed after the installation', async () => {
     await place.write('dev/project/.gemini/settings.json', '{\n  "theme": "dark"\n}\n');
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     const changed = JSON.parse(await readFile(settings(), 'utf8'));
     changed.hooks.BeforeAgent[0].hooks.unshift(userHook.hooks[0]);
     changed.hooks.AfterTool.push(userHook);
     changed.theme = 'light';
     await writeFile(settings(), JSON.stringify(changed, null, 2));
-    await uninstallHooks(dirs, 'project');
+    await installer.uninstall(dirs, 'project');
     const hooks = { BeforeAgent: [{ hooks: userHook.hooks }], AfterTool: [userHook] };
     expect(JSON.parse(await readFile(settings(), 'utf8'))).toEqual({ theme: 'light', hooks });
   });
@@ -68,12 +68,12 @@ describe('project settings', () => {
       'dev/project/.gemini/settings.json',
       '{ // mine\n  "hooks": {\n    "AfterTool": [], // none\n    "SessionEnd": [\n      // later\n    ]\n  }\n}\n',
     );
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     await writeFile(
       settings(),
       (await readFile(settings(), 'utf8')).replace('{ // mine', '{ // mine\n  "theme": "dark",'),
     );
-    await uninstallHooks(dirs, 'project');
+    await installer.uninstall(dirs, 'project');
     expect(await readFile(settings(), 'utf8')).toBe(
       '{ // mine\n  "theme": "dark",\n  "hooks": {\n    "AfterTool": [\n    ], // none\n    "SessionEnd": [\n      // later\n    ]\n  }\n}\n',
     );
@@ -82,26 +82,26 @@ describe('project settings', () => {
   it('that the user changed between two installations come back with the change, to the byte', async () => {
     const theirs = '{"theme":"dark"}';
     await place.write('dev/project/.gemini/settings.json', theirs);
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     await writeFile(settings(), (await readFile(settings(), 'utf8')).replace('dark', 'light'));
-    await installHooks(newer(), 'project');
-    await uninstallHooks(newer(), 'project');
+    await installer.install(newer(), 'project');
+    await installer.uninstall(newer(), 'project');
     expect(await readFile(settings(), 'utf8')).toBe('{"theme":"light"}');
   });
 
   it('keep a matcher that the user gave a hook of wa-sync, also in a newer version', async () => {
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     const changed = JSON.parse(await readFile(settings(), 'utf8'));
     changed.hooks.AfterTool[0].matcher = 'write_file';
     await writeFile(settings(), JSON.stringify(changed, null, 2));
-    expect(await installHooks(newer(), 'project')).toMatchObject({ current: true });
+    expect(await installer.install(newer(), 'project')).toMatchObject({ current: true });
     expect(JSON.parse(await readFile(settings(), 'utf8')).hooks.AfterTool[0].matcher).toBe('write_file');
   });
 
   it('that the user has cleaned by hand stay as they are', async () => {
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     await writeFile(settings(), '{"theme":"dark"}');
-    expect(await uninstallHooks(dirs, 'project')).toEqual([]);
+    expect(await installer.uninstall(dirs, 'project')).toEqual([]);
     expect(await readFile(settings(), 'utf8')).toBe('{"theme":"dark"}');
   });
 
@@ -115,7 +115,7 @@ describe('project settings', () => {
       'dev/project/.gemini/settings.json',
       JSON.stringify({ hooks: { AfterModel: [{ hooks: [old] }], BeforeAgent: doubled } }),
     );
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     expect(JSON.parse(await readFile(settings(), 'utf8'))).toEqual({ hooks: expected() });
   });
 
@@ -131,11 +131,11 @@ describe('project settings', () => {
   ])('with %s are refused and stay as they are', async (_, text) => {
     await place.write('dev/project/.gemini/settings.json', text);
     const before = await place.snapshot();
-    await expect(installHooks(dirs, 'project')).rejects.toThrow(
+    await expect(installer.install(dirs, 'project')).rejects.toThrow(
       expect.objectContaining({ code: 'settings_unreadable', hint: expect.stringContaining('--scope user') }),
     );
     expect(await place.snapshot()).toEqual(before);
-    expect(await uninstallHooks(dirs, undefined)).toEqual([]);
+    expect(await installer.uninstall(dirs, undefined)).toEqual([]);
     expect(await place.snapshot()).toEqual(before);
   });
 
@@ -147,24 +147,24 @@ describe('project settings', () => {
     ].join('');
     await place.write('dev/project/.gemini/settings.json', theirs);
     const before = await place.snapshot();
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     const installed = await readFile(settings(), 'utf8');
     for (const comment of theirs.match(/\/\/.*|\/\*.*\*\//g) ?? []) expect(installed).toContain(comment);
-    expect((await listHooks(dirs)).at(-1)).toMatchObject({ scope: 'project', installed: true, current: true });
-    await installHooks(dirs, 'project');
+    expect((await installer.list(dirs)).at(-1)).toMatchObject({ scope: 'project', installed: true, current: true });
+    await installer.install(dirs, 'project');
     expect(await readFile(settings(), 'utf8')).toBe(installed);
-    await uninstallHooks(dirs, undefined);
+    await installer.uninstall(dirs, undefined);
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('that were damaged later are reported by uninstall, which still removes the rest', async () => {
-    await installHooks(dirs, 'user');
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'user');
+    await installer.install(dirs, 'project');
     await writeFile(settings(), `{\n${await readFile(settings(), 'utf8')}`);
-    await expect(uninstallHooks(dirs, undefined)).rejects.toThrow(
+    await expect(installer.uninstall(dirs, undefined)).rejects.toThrow(
       expect.objectContaining({ code: 'settings_unreadable' }),
     );
-    expect((await listHooks(dirs))[0]).toMatchObject({ scope: 'user', installed: false });
+    expect((await installer.list(dirs))[0]).toMatchObject({ scope: 'user', installed: false });
   });
 });
 
@@ -173,28 +173,28 @@ describe('a hook with a matcher', () => {
 
   it('is added to an installation of a version without that hook, and is removed with the rest', async () => {
     const before = await place.snapshot();
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     const { hooks } = JSON.parse(await readFile(settings(), 'utf8'));
     delete hooks.PreCompress;
     await writeFile(settings(), `${JSON.stringify({ hooks }, null, 2)}\n`);
-    expect((await listHooks(dirs))[1]).toMatchObject({ installed: true, current: false });
-    expect(await installHooks(newer(), 'project')).toMatchObject({ current: true });
+    expect((await installer.list(dirs))[1]).toMatchObject({ installed: true, current: false });
+    expect(await installer.install(newer(), 'project')).toMatchObject({ current: true });
     expect(await groups()).toMatchObject([{ matcher: 'manual', hooks: [{ name: 'wa-sync-PreCompress' }] }]);
-    await uninstallHooks(newer(), 'project');
+    await installer.uninstall(newer(), 'project');
     expect(await place.snapshot()).toEqual(before);
   });
 
   it('is moved out of a group without the matcher, in which the hooks of the user stay', async () => {
     const [mine] = userHook.hooks;
-    await installHooks(dirs, 'project');
+    await installer.install(dirs, 'project');
     const parsed = JSON.parse(await readFile(settings(), 'utf8'));
     const [ours] = parsed.hooks.PreCompress;
     parsed.hooks.PreCompress = [{ matcher: '*', hooks: [mine, ...ours.hooks] }];
     await writeFile(settings(), JSON.stringify(parsed, null, 2));
-    expect((await listHooks(dirs))[1]).toMatchObject({ current: false });
-    expect(await installHooks(dirs, 'project')).toMatchObject({ current: true });
+    expect((await installer.list(dirs))[1]).toMatchObject({ current: false });
+    expect(await installer.install(dirs, 'project')).toMatchObject({ current: true });
     expect(await groups()).toEqual([{ matcher: '*', hooks: [mine] }, ours]);
-    await uninstallHooks(dirs, 'project');
+    await installer.uninstall(dirs, 'project');
     expect(await groups()).toEqual([{ matcher: '*', hooks: [mine] }]);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { gemini } from '../../../../agent/drivers/gemini/driver.ts';
-import { installHooks } from '../../../../agent/drivers/gemini/install.ts';
+import { installer } from '../../../../agent/drivers/gemini/install.ts';
 import { hookEvents, hookGroup } from '../../../../agent/drivers/gemini/install-table.ts';
 import { parseCommand } from '../../../../agent/drivers/install/command.ts';
 import { modeOf } from '../../../../agent/drivers/registry.ts';
@@ -46,7 +46,7 @@ describe('the installed command', () => {
     async (name) => {
       await moveBelow(name);
       for (const scope of ['user', 'project'] as const) {
-        await installHooks(dirs, scope);
+        await installer.install(dirs, scope);
         const hooksFile =
           scope === 'project' ? settings() : join(dirs.dataDir, 'gemini-extension', '0.1.0', 'hooks', 'hooks.json');
         const { command } = JSON.parse(readFileSync(hooksFile, 'utf8')).hooks.BeforeAgent[0].hooks[0];

@@ -249,3 +249,18 @@ it('requests for a session that is not of this process are cancelled', async () 
   expect(record.requests).toEqual([]);
   expect(record.text()).toBe('cancelled');
 });
+
+it('an answer that never comes is an error that names the call, and holds nobody up', async () => {
+  const silent = (method: string, limits: object) =>
+    openScripted({ style: 'claude', env: { ACP_NO_ANSWER: method }, limits });
+  await expect(silent('session/new', { openMs: 200 })).rejects.toMatchObject({
+    code: 'child_failed',
+    message: 'Claude Code did not answer `session/new` within 0.2 s',
+  });
+  const { session } = await silent('session/set_mode,session/set_config_option,_session/steering', { answerMs: 200 });
+  await expect(session.setMode('acceptEdits')).rejects.toMatchObject({ code: 'child_failed' });
+  const running = session.prompt([{ text: '[[think: hm]][[wait: never]]' }]);
+  await expect(session.steer('more')).rejects.toMatchObject({ code: 'child_failed' });
+  await session.cancel();
+  expect(await running).toEqual({ type: 'cancelled' });
+});

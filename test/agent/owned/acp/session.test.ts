@@ -244,3 +244,14 @@ it('a session that does not exist is named', async () => {
     await expect(opening).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining(id) });
   }
 });
+
+it.each(['gemini', 'claude', 'codex'] as const)(
+  '%s: the tokens of a prompt are told once, before its end',
+  async (style) => {
+    const { session, record } = await openScripted({ style });
+    expect(await session.prompt([{ text: '[[say: counted]] [[took: 30 12]]' }])).toEqual({ type: 'answered' });
+    expect(record.events.filter(({ type }) => type === 'tokens')).toEqual([{ type: 'tokens', tokens: 42 }]);
+    await session.prompt([{ text: '[[say: not counted]]' }]);
+    expect(record.events.filter(({ type }) => type === 'tokens')).toHaveLength(1);
+  },
+);

@@ -1,4 +1,4 @@
-// A coding agent that no part of the product names, end to end: its hooks on the daemon's socket, its owner on the phone.
+// Otter, a coding agent that no part of the product names, end to end: its hooks on the daemon's socket, its owner on the phone.
 
 import { appendFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -10,9 +10,10 @@ import { hookHeaders } from '../../protocol/hook.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { eachTest } from '../helpers/scene.ts';
 import type { FarSide } from '../helpers/stack.ts';
-import { scripted, scriptedFootprint } from './scripted.ts';
+import { otter } from './otter/driver.ts';
+import { footprint } from './otter/footprint.ts';
 
-const undo = [addDriver(scripted), addFootprint(scriptedFootprint)];
+const undo = [addDriver(otter), addFootprint(footprint)];
 afterAll(() => {
   for (const step of undo) step();
 });
@@ -23,7 +24,7 @@ let log: string;
 let count = 0;
 eachTest(async (scene) => {
   ({ far, ws } = scene);
-  log = join(ws.root, 'scripted.log');
+  log = join(ws.root, 'otter.log');
   await writeFile(log, '');
 });
 
@@ -38,7 +39,7 @@ function hook(event: string, fields: object = {}): Promise<Record<string, unknow
   };
   const socketPath = join(ws.runtimeDir, 'hook.sock');
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, method: 'POST', path: `/hook/scripted/${event}`, headers }, async (response) => {
+    const call = request({ socketPath, method: 'POST', path: `/hook/otter/${event}`, headers }, async (response) => {
       let text = '';
       for await (const chunk of response.setEncoding('utf8')) text += chunk;
       resolve(JSON.parse(text) as Record<string, unknown>);
@@ -71,8 +72,8 @@ it('gets messages, asks at its gate, obeys a STOP, and waits at the end of its t
   await far.sim.press(question.messageId, 'Approve', ws.chat.id);
   expect(await asked).toEqual({});
 
-  const own = wants('echo x > .scripted/gates.conf');
-  const second = await shows('.scripted/gates.conf');
+  const own = wants('echo x > .otter/gates.json');
+  const second = await shows('.otter/gates.json');
   expect(second.text).toContain('belongs to the guard itself');
   await far.sim.press(second.messageId, 'Deny', ws.chat.id);
   expect((await own).no).toContain('denied');

@@ -1,0 +1,39 @@
+// A bound on every answer of an agent, so that one that never comes holds up nobody: the phone's controls, for instance, are answered one
+// after the other.
+
+import type { AcpRow } from './agents.ts';
+import { failed } from './failures.ts';
+import type { Wire } from './wire.ts';
+
+/** Milliseconds. */
+export interface AnswerLimits {
+  /** A session is made or opened: the agent starts its MCP servers, and reads a long conversation. */
+  openMs: number;
+  /** Everything else. */
+  answerMs: number;
+}
+
+const opens = /^session\/(?:new|load|resume)$/;
+/** A prompt takes as long as its work, and the handshake as a whole has a bound of its own. */
+const unbound = /^(?:session\/prompt|initialize|authenticate)$/;
+
+/** Errors of `request`: also `child_failed`, for an answer that does not come. */
+export function withDeadline(wire: Wire, row: AcpRow, { openMs, answerMs }: AnswerLimits): Wire {
+  return {
+    ...wire,
+    async request(method, params) {
+      if (unbound.test(method)) return wire.request(method, params);
+      const ms = opens.test(method) ? openMs : answerMs;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        const error = failed(row, (texts) => texts.noAnswer(row.title, method, ms / 1000));
+        timer = setTimeout(() => reject(error), ms);
+      });
+      try {
+        return await Promise.race([wire.request(method, params), late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
