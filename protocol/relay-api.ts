@@ -1,7 +1,6 @@
 // The relay's HTTP API: requests are schemas (checked once, at the edge), answers are types. Prose: README.md.
 
 import * as v from 'valibot';
-import type { ErrorCode } from './errors.ts';
 import type { DayShare, DayUse } from './free-plan.ts';
 import { relayLimits } from './limits.ts';
 import type { ControlRow, KeyEnd, Row } from './log.ts';
@@ -191,7 +190,7 @@ export interface ProjectStatus {
   ladder: Partial<Record<ReceiptState, number>>;
   oldestWaitingAt: number | null;
   /** How many dead letters the owner has not dealt with. */
-  letters?: number;
+  deadLetters?: number;
   /** The name of its topic, when this relay made the topic. */
   topic?: string;
   /** What its daemon told last, and when. */
@@ -221,55 +220,8 @@ export interface StatusAnswer {
   today: DayShare;
 }
 
-/** What a platform says of an account of the relay: its webhook, its rights, its chats. Nothing secret. */
-export type Inspection =
-  | { kind: 'failed'; code: ErrorCode; reason: string; repair: string }
-  | {
-      kind: 'report';
-      username: string | null;
-      /** Whether private chats can have topics. */
-      topics: boolean;
-      webhook: WebhookReport;
-      /** What keeps the account from hearing or reaching a chat, in words for people. */
-      troubles: { what: string; repair: string }[];
-    };
-
-export interface WebhookReport {
-  /** Null = the platform sends to no webhook. The whole address may be the secret of another program. */
-  host: string | null;
-  /** The path that the relay listens at, and whether the webhook has it. */
-  route: string;
-  isRoute: boolean;
-  /** Updates that the platform could not deliver yet. */
-  pending: number;
-  /** The last failed delivery, epoch milliseconds. */
-  lastError: { at: number; reason: string } | null;
-  /** Kinds of update that the relay needs and the platform does not send. */
-  missing: string[];
-}
-
-export interface WebhookAnswer {
-  /** The relay's clock, epoch milliseconds. */
-  now: number;
-  platforms: { name: string; account: string; inspection: Inspection }[];
-}
-
-/** Which secret the platform shall present: `next` is one that the relay accepts as well, during a change. */
-export const rehomeRequestSchema = v.object({
-  secret: v.optional(v.picklist(['current', 'next']), 'current'),
-  /** SHA-256 (hex) of that secret, when the caller has just set it: an instance that does not have it yet refuses. */
-  sha256: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
-});
-
-export type RehomeRequest = v.InferInput<typeof rehomeRequestSchema>;
-
-export interface RehomeAnswer {
-  /** `url` = where each platform delivers now, as the platform itself says. */
-  platforms: { name: string; url: string; pending: number }[];
-}
-
 /** A message that could not be delivered, kept with its reason. */
-export interface Letter {
+export interface DeadLetter {
   /** Inbound: the message id. Outbound: the idempotency key. */
   id: string;
   direction: 'in' | 'out';
@@ -283,8 +235,8 @@ export interface Letter {
   preview: string;
 }
 
-export interface LettersAnswer {
-  letters: Letter[];
+export interface DeadLettersAnswer {
+  deadLetters: DeadLetter[];
 }
 
 /** The query of `POST /v1/files`; its body is the document. */
@@ -314,6 +266,6 @@ export interface TopicAnswer {
 /** The query of a call without a body. */
 export const addressSchema = v.object({ mailbox, project });
 
-export const letterActionSchema = v.object({ mailbox, project, action: v.picklist(['retry', 'drop']) });
+export const deadLetterActionSchema = v.object({ mailbox, project, action: v.picklist(['retry', 'drop']) });
 
-export type LetterAction = v.InferOutput<typeof letterActionSchema>;
+export type DeadLetterAction = v.InferOutput<typeof deadLetterActionSchema>;

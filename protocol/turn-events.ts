@@ -22,8 +22,8 @@ export interface HookCall {
 export type TurnEvent =
   | { type: 'sessionStart'; source: string }
   | { type: 'sessionEnd'; reason: string }
-  /** A prompt is about to go to the model. */
-  | { type: 'turnStart'; prompt: string }
+  /** A prompt is about to go to the model. `byHost` = the host made it up by itself, for instance when a background task ended. */
+  | { type: 'turnStart'; prompt: string; byHost?: true }
   /** One request to the model; `texts` are its messages. */
   | { type: 'modelRequest'; texts: readonly string[] }
   /** A tool is about to run; the hook may hold it, change it or refuse it. `server` = the MCP server that offers it. `asks` = what
@@ -67,6 +67,7 @@ export type TurnEvent =
   | ({ type: 'turnEnd'; answer: string | undefined; run?: string | undefined; tokens?: number } & TurnFailure)
   /** The host is about to show a dialog, which a person in the terminal answers. */
   | { type: 'dialog'; dialog: HostDialog }
+  | Said
   /** Something that the person in the terminal sees, too. */
   | { type: 'notice'; text: string }
   /** An owned session waits for its next prompt: a turn that is open has ended without an answer, and `why` says why. */
@@ -75,6 +76,18 @@ export type TurnEvent =
   | { type: 'steerable' }
   /** Known, and of no use to the rules. */
   | { type: 'other' };
+
+/** A part of a text that the model writes, as the terminal shows it while the turn runs. */
+export interface Said {
+  type: 'says';
+  /** Id of the text among all of the session. */
+  message: string;
+  /** Of the part, from 0 on without a gap; parts may come in another order. */
+  index: number;
+  text: string;
+  /** Nothing follows in this text. */
+  last: boolean;
+}
 
 /** What the host says of an end beside the answer. */
 export interface TurnFailure {
@@ -108,6 +121,8 @@ export interface TurnAnswer {
   /** Refused, with the reason that the model (gate) or the user (turnStart) reads; the turn goes on where there is one. At a
    * toolEnd: what the model reads in place of the result. At a permission the answer is no. */
   deny?: string;
+  /** At a toolEnd: `deny` in the form of the tool's own result, for a host that takes no other. */
+  result?: object;
   /** The whole turn ends, with the reason that the user reads; no turnEnd follows. */
   halt?: string;
   /** The owner has said yes to this very call, so that the host need not ask: gate, permission. */

@@ -1,9 +1,10 @@
 // Bundles what is shipped into dist/: command line, hook launcher and fallback, Worker, child process of the embedded relay.
 
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import packageJson from '../package.json' with { type: 'json' };
 import { bundledFolders, readPackage, thirdPartyLicences } from './licences.ts';
 
@@ -30,7 +31,46 @@ await mkdir(dist, { recursive: true });
 const requireForPackages =
   "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);";
 
-const [program, fallback, worker] = await Promise.all([
+/** The coding agents, by the folders of their drivers. */
+const agents = (await readdir(`${root}agent/drivers`, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory() && existsSync(`${root}agent/drivers/${entry.name}/driver.ts`))
+  .map(({ name }) => name);
+
+/** A hook serves one coding agent: the others stay in the registry as names without events. */
+const without = (others: readonly string[]): Plugin => ({
+  name: 'without-other-agents',
+  setup(bundle) {
+    bundle.onLoad({ filter: /drivers[\\/]\w+[\\/]driver\.ts$/ }, ({ path }) => {
+      const other = others.find((name) => path.replaceAll('\\', '/').endsWith(`/${name}/driver.ts`));
+      return other === undefined
+        ? undefined
+        : { contents: `export const ${other} = { name: '${other}', events: {} };` };
+    });
+  },
+});
+
+// CommonJS and one file: the fastest form for Node to start.
+const forHooks = { format: 'cjs', platform: 'node', target: 'node20.18', minify: true, write: false } as const;
+
+/** Names of files and their texts. */
+async function hookBundle(agent: string): Promise<{ name: string; text: string; metafile: Metafile }> {
+  const name = `wa-hook-${agent}`;
+  const { outputFiles, metafile } = await build({
+    ...common,
+    ...forHooks,
+    entryPoints: { [name]: './hooks/fallback.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    // Only here: the daemon must never block on a disk.
+    alias: { 'node:fs/promises': './hooks/fs-promises.ts' },
+    plugins: [without(agents.filter((other) => other !== agent))],
+  });
+  const text = outputFiles[0]?.text ?? '';
+  // compiled.ts keeps the compiled code by this digest.
+  return { name, text: `//${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`, metafile };
+}
+
+const [program, worker, starter, hooks] = await Promise.all([
   build({
     ...common,
     entryPoints: {
@@ -48,20 +88,6 @@ const [program, fallback, worker] = await Promise.all([
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: `#!/usr/bin/env node\n${requireForPackages}` },
   }),
-  // CommonJS and one file: the fastest form for Node to start.
-  build({
-    ...common,
-    entryPoints: { 'wa-hook-fallback': './hooks/fallback.ts' },
-    outdir: 'dist',
-    outExtension: { '.js': '.cjs' },
-    // Only this bundle: the daemon must never block on a disk.
-    alias: { 'node:fs/promises': './hooks/fs-promises.ts' },
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20.18',
-    minify: true,
-    write: false,
-  }),
   build({
     ...common,
     entryPoints: { worker: './worker/index.ts' },
@@ -73,22 +99,27 @@ const [program, fallback, worker] = await Promise.all([
     external: ['cloudflare:*'],
     target: 'es2023',
   }),
+  build({
+    ...common,
+    ...forHooks,
+    entryPoints: { 'wa-hook-fallback': './hooks/compiled.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+  }),
+  Promise.all(agents.map(hookBundle)),
 ]);
 
-const bundle = fallback.outputFiles[0]?.text ?? '';
-const digest = createHash('sha256').update(bundle).digest('hex').slice(0, 16);
-await build({
-  ...common,
-  entryPoints: { 'wa-hook-fallback': './hooks/compiled.ts' },
-  outdir: 'dist',
-  outExtension: { '.js': '.cjs' },
-  define: { __FALLBACK__: JSON.stringify(bundle), __FALLBACK_DIGEST__: JSON.stringify(digest) },
-  format: 'cjs',
-  platform: 'node',
-  target: 'node20.18',
-});
+for (const { name, text } of hooks) await writeFile(`${dist}/${name}.cjs`, text);
+for (const { path, text } of starter.outputFiles) await writeFile(path, text);
 
-const metafiles = { 'wa-sync': program.metafile, 'wa-hook-fallback': fallback.metafile, worker: worker.metafile };
+/** Of the fallback and of all its bundles. */
+const ofHooks = [starter.metafile, ...hooks.map(({ metafile }) => metafile)];
+const fallback: Metafile = {
+  inputs: Object.assign({}, ...ofHooks.map(({ inputs }) => inputs)),
+  outputs: Object.assign({}, ...ofHooks.map(({ outputs }) => outputs)),
+};
+
+const metafiles = { 'wa-sync': program.metafile, 'wa-hook-fallback': fallback, worker: worker.metafile };
 const packages = bundledFolders(Object.values(metafiles)).map((folder) => readPackage(`${root}${folder}`));
 await writeFile(`${dist}/THIRD_PARTY_LICENSES`, thirdPartyLicences(packages));
 

@@ -18,7 +18,7 @@ const rooms: readonly Room[] = [
   { files: 'protocol/*', may: [], why: 'every part bundles it' },
   { files: 'protocol/texts.ts', may: ['protocol/texts/*/*'], why: 'what the phone reads; no hook bundles it' },
   { files: 'protocol/texts/*/*', may: ['protocol/*', 'protocol/texts/*/*'], why: 'one folder per language' },
-  { files: 'protocol/relay-api.ts', may: ['valibot'], why: 'HTTP schemas, which no hook bundles' },
+  { files: 'protocol/{relay-api,webhook-api}.ts', may: ['valibot'], why: 'HTTP schemas, which no hook bundles' },
 
   { files: 'worker/*', may: ['protocol/*', 'worker/mailbox/**'], why: 'never Node, never `agent/`' },
   {

@@ -1,22 +1,24 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { allDrivers } from '../agent/drivers/registry.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
-/**
- * A tripwire against a library: what counts is the time over an empty Node script, which the bench measures. Each coding agent adds about
- * 8,000 for its payloads and its session file.
- */
-const maxFallbackBytes = 74_000;
+/** A tripwire against a library: what counts is the time over an empty Node script, which the bench measures. */
+const maxBundleBytes = 61_000;
 const text = (name: string) => readFileSync(join(dist, name), 'utf8');
 
 interface Metafile {
   inputs: Record<string, unknown>;
   outputs: Record<
     string,
-    { entryPoint?: string; inputs: object; imports: { path: string; kind: string; external?: boolean }[] }
+    {
+      entryPoint?: string;
+      inputs: Record<string, { bytesInOutput: number }>;
+      imports: { path: string; kind: string; external?: boolean }[];
+    }
   >;
 }
 
@@ -28,7 +30,7 @@ const fallbackRooms = [
   /^agent\/(fs|mailbox|turns)\/[\w-]+\.ts$/,
   /^agent\/format\/summary\.ts$/,
   /^agent\/drivers\/(fields|registry|session-file|session-folder)\.ts$/,
-  /^agent\/drivers\/[\w-]+\/(driver|hook-io|session-log|tools)\.ts$/,
+  /^agent\/drivers\/[\w-]+\/(driver|hook-io|results|session-log|tools)\.ts$/,
 ];
 
 it('the hook fallback bundles only the rooms it may share with the daemon, and no package', () => {
@@ -43,15 +45,32 @@ it('the hook fallback asks for nothing but Node itself when it runs', () => {
   expect(external.filter((path) => !path.startsWith('node:'))).toEqual([]);
 });
 
-it('the hook fallback stays small, because its size is paid at the start of every hook', () => {
-  expect(statSync(join(dist, 'wa-hook-fallback.cjs')).size).toBeLessThanOrEqual(maxFallbackBytes);
-});
+const agents = allDrivers().map(({ name }) => name);
 
-it('the hook fallback touches nothing that Node loads at the first look, which costs a hook more than its own work', () => {
-  const late = /\b(performance|rmSync|structuredClone|webcrypto|fetch|AbortController)\b/g;
-  expect(text('wa-hook-fallback.cjs').match(late)).toBeNull();
-  // A helper of the bundler that copies a whole module.
-  expect(text('wa-hook-fallback.cjs')).not.toContain('getOwnPropertyNames');
+describe.each(agents)('what the fallback runs for %s', (agent) => {
+  const bundle = `wa-hook-${agent}.cjs`;
+
+  it('has no payload and no session file of another agent', () => {
+    const { outputs } = JSON.parse(text('wa-hook-fallback.meta.json')) as Metafile;
+    const inputs = Object.entries(outputs[`dist/${bundle}`]?.inputs ?? {});
+    const foreign = inputs.filter(([path]) =>
+      agents.some((other) => other !== agent && path.startsWith(`agent/drivers/${other}/`)),
+    );
+    // The name alone.
+    for (const [path, { bytesInOutput }] of foreign) expect([path, bytesInOutput < 50]).toEqual([path, true]);
+    expect(inputs.map(([path]) => path)).toContain(`agent/drivers/${agent}/hook-io.ts`);
+  });
+
+  it('stays small, because its size is paid at the start of every hook', () => {
+    expect(statSync(join(dist, bundle)).size).toBeLessThanOrEqual(maxBundleBytes);
+  });
+
+  it('touches nothing that Node loads at the first look, which costs a hook more than its own work', () => {
+    const late = /\b(performance|rmSync|structuredClone|webcrypto|fetch|AbortController)\b/g;
+    expect(text(bundle).match(late)).toBeNull();
+    // A helper of the bundler that copies a whole module.
+    expect(text(bundle)).not.toContain('getOwnPropertyNames');
+  });
 });
 
 it('the program asks for nothing but Node itself and its own files, so that no package is installed with it', () => {

@@ -164,6 +164,17 @@ it('every dependency has a record that says why, and no record is left of one th
   expect(firstColumn('docs/decisions/0001-dependencies.md', 'package').sort()).toEqual(dependencies.sort());
 });
 
+it('the dependencies that stand under "Bundled" are those that the build puts into dist', () => {
+  const [, bundled = ''] = read('docs/decisions/0001-dependencies.md').split(/^## /m);
+  const listed = [...bundled.matchAll(/^\| (`.*?) \|/gm)].flatMap((row) => row[1]?.match(/[^`, ]+/g) ?? []);
+  const inputs = readdirSync(join(root, 'dist'))
+    .filter((name) => name.endsWith('.meta.json'))
+    .flatMap((name) => Object.keys(JSON.parse(read(join('dist', name))).inputs));
+  const packages = new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]));
+  const dependencies = Object.keys(packageJson.devDependencies);
+  expect(listed.sort()).toEqual(dependencies.filter((name) => packages.has(name)).sort());
+});
+
 it('every dependency is pinned to one version', () => {
   const versions = Object.entries(packageJson.devDependencies);
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);

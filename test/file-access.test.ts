@@ -78,6 +78,7 @@ const others: Record<string, string> = {
   'agent/mailbox/watch.ts': 'watches the mailbox, without opening it',
   'agent/sessions/read.ts': 'session file of the coding agent: its size, without opening it',
   'agent/commands/session-changes.ts': 'the session of a coding agent that the user deletes',
+  'agent/service/installation.ts': 'the files of the service in the home folder, to compare them',
   'agent/service/node.ts': 'whether a Node is there, without opening it',
   'agent/service/package-copy.ts': 'our own package, and its copies in the data directory',
   'agent/service/service.ts': 'data directory, and the files of the service in the home folder',

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allDrivers } from '../agent/drivers/registry.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '..');
@@ -56,7 +57,8 @@ describe('the packed package', () => {
   it('carries the licences of what is bundled, and no list of inputs', () => {
     const dist = readdirSync(join(project, 'node_modules', 'wa-sync', 'dist'));
     const parts = ['wa-sync.js', 'heavy-work.js', 'relay-process.js', 'worker.js'];
-    const ofHooks = ['wa-hook', 'client.pl', 'wa-hook-fallback.cjs'];
+    const bundles = allDrivers().map(({ name }) => `wa-hook-${name}.cjs`);
+    const ofHooks = ['wa-hook', 'client.pl', 'wa-hook-fallback.cjs', ...bundles];
     expect(dist).toEqual(expect.arrayContaining(['THIRD_PARTY_LICENSES', ...parts, ...ofHooks]));
     expect(readdirSync(join(project, 'node_modules', 'wa-sync'))).toContain('LICENSE');
     expect(dist.filter((name) => name.endsWith('.json'))).toEqual([]);

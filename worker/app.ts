@@ -6,16 +6,17 @@ import packageJson from '../package.json';
 import { WaError } from '../protocol/errors.ts';
 import { shareOf, sumUses, utcDay } from '../protocol/free-plan.ts';
 import { relayLimits } from '../protocol/limits.ts';
-import type { StatusAnswer, TopicAnswer, WebhookAnswer } from '../protocol/relay-api.ts';
+import type { StatusAnswer, TopicAnswer } from '../protocol/relay-api.ts';
 import {
   addressSchema,
+  deadLetterActionSchema,
   documentQuerySchema,
-  letterActionSchema,
   outboxRequestSchema,
   pollRequestSchema,
-  rehomeRequestSchema,
   topicRequestSchema,
 } from '../protocol/relay-api.ts';
+import type { WebhookAnswer } from '../protocol/webhook-api.ts';
+import { rehomeRequestSchema } from '../protocol/webhook-api.ts';
 import { errorAnswer, jsonAnswer } from './answers.ts';
 import { requireAgent } from './auth.ts';
 import { ask, type Bindings, type MailboxStub, mailboxOf } from './bindings.ts';
@@ -103,16 +104,16 @@ export function createApp(kinds: readonly PlatformKind[]): Hono<Env> {
     return jsonAnswer(200, answer);
   });
 
-  app.get('/v1/letters', async (context) => {
+  app.get('/v1/dead-letters', async (context) => {
     const { mailbox, project } = readQuery(addressSchema, context.req.query());
-    return jsonAnswer(200, await ask(served(context, mailbox).stub, 'letters', project));
+    return jsonAnswer(200, await ask(served(context, mailbox).stub, 'deadLetters', project));
   });
 
-  app.post('/v1/letters/:id', async (context) => {
-    const { mailbox, project, action } = readBody(letterActionSchema, await context.req.text());
+  app.post('/v1/dead-letters/:id', async (context) => {
+    const { mailbox, project, action } = readBody(deadLetterActionSchema, await context.req.text());
     return jsonAnswer(
       200,
-      await ask(served(context, mailbox).stub, 'actOnLetter', project, context.req.param('id'), action),
+      await ask(served(context, mailbox).stub, 'actOnDeadLetter', project, context.req.param('id'), action),
     );
   });
 

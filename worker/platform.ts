@@ -4,8 +4,9 @@
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { Forwarded, PhoneFile } from '../protocol/log.ts';
 import type { Capabilities } from '../protocol/phone.ts';
-import type { Inspection, TextEntity } from '../protocol/relay-api.ts';
+import type { TextEntity } from '../protocol/relay-api.ts';
 import type { RelayVariables } from '../protocol/relay-settings.ts';
+import type { Inspection } from '../protocol/webhook-api.ts';
 
 /** What happened on the phone. Texts are the owner's words, not yet read as commands. */
 export type InboundEvent = {

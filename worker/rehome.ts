@@ -2,7 +2,7 @@
 // relay has the credentials.
 
 import { WaError } from '../protocol/errors.ts';
-import type { RehomeAnswer, RehomeRequest } from '../protocol/relay-api.ts';
+import type { RehomeAnswer, RehomeRequest } from '../protocol/webhook-api.ts';
 import { ask, type Bindings, mailboxOf } from './bindings.ts';
 import type { Platform } from './platform.ts';
 

@@ -6,7 +6,7 @@ import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { watchCancel } from '../drivers/session-file.ts';
 import type { AfterCommand } from './policy/judge.ts';
-import type { GateHost } from './question/questions.ts';
+import type { GateHost } from './question/asked.ts';
 import { type Ran, runCommand } from './run.ts';
 
 export type ToolEnd = HookCall & { event: Extract<TurnEvent, { type: 'toolEnd' }> };

@@ -14,16 +14,9 @@ import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
 import type { PermissionCall } from './permissions.ts';
 import { type Change, type JudgeOptions, judgeNow, movedPlace, whatChanged, whysText } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
+import { type Asked, type GateHost, hashOf } from './question/asked.ts';
 import { actionOf, approvalPrefix, readAction, textItem, withCode } from './question/question.ts';
-import {
-  type Asked,
-  brokenText,
-  createQuestions,
-  type GateHost,
-  hashOf,
-  type Question,
-  type QuestionsOptions,
-} from './question/questions.ts';
+import { brokenText, createQuestions, type Question, type QuestionsOptions } from './question/questions.ts';
 import { makeCheckpoint } from './run.ts';
 
 export interface ApprovalsOptions extends QuestionsOptions, JudgeOptions {

@@ -4,16 +4,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
-import type { Texts } from '../../protocol/texts.ts';
 import type { HookCall, HostDialog } from '../../protocol/turn-events.ts';
 import type { Dialogs as HostDialogs } from '../drivers/driver.ts';
-import { driverOf } from '../drivers/registry.ts';
 import type { OpenDialog } from '../journal/records.ts';
 import { maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { visible } from '../visible.ts';
+import { dialogItem, whereToAnswer } from './dialog-items.ts';
 import { headAndTail, type Shows, withCode } from './question/question.ts';
-import { startCommand } from './start-command.ts';
 
 export interface DialogsOptions {
   project: ProjectState;
@@ -44,8 +42,6 @@ export interface Terminal {
   /** False = it was not pressed. */
   press(pid: number, key: string): Promise<boolean>;
 }
-
-export const dialogPrefix = 'dialog:';
 
 /** The hook comes before the dialog stands on the screen. */
 const appearsWithinMs = 3_000;
@@ -104,16 +100,16 @@ export function createDialogs(options: DialogsOptions) {
 
   async function show(dialog: OpenDialog): Promise<void> {
     await keep(dialog);
-    const where = dialog.seen ? texts().hereOrThere : elsewhere(dialog, project);
+    const where = dialog.seen ? texts().hereOrThere : whereToAnswer(dialog, project);
     const text = `${dialog.part.text}\n${where}`;
-    await options.send(itemOf(dialog, { ...dialog.part, text }, texts()));
+    await options.send(dialogItem(dialog, { ...dialog.part, text }, texts()));
   }
 
   async function close(dialog: OpenDialog, outcome: string): Promise<void> {
     // One that was over before the phone heard of it stays untold.
     if (dialog.rev > 0) {
       const part = { ...dialog.part, text: `${dialog.part.text}\n${outcome}` };
-      await options.send(itemOf({ ...dialog, rev: dialog.rev + 1, seen: false }, part, texts()));
+      await options.send(dialogItem({ ...dialog, rev: dialog.rev + 1, seen: false }, part, texts()));
     }
     await keep(null);
   }
@@ -277,29 +273,3 @@ type PressResult = 'unseen' | 'stays' | 'pressed';
 
 /** What became of an open dialog at a STOP. `waits` = it must be answered in the terminal. */
 export type StoppedDialog = 'none' | 'cancelled' | 'waits';
-
-function elsewhere({ agent, dialog }: OpenDialog, project: ProjectState): string {
-  const driver = driverOf(agent);
-  const { mode } = project.approvals;
-  const { dialogs: said } = phoneTexts(project);
-  if (dialog.kind === 'question' || !driver) return said.onlyThere;
-  const command = startCommand(driver, mode === 'off' ? 'risky' : mode);
-  const how = mode === 'off' ? said.askHereFirst('/approvals risky', command) : said.askHere(command);
-  return `${said.onlyThere} ${how}`;
-}
-
-function itemOf({ id, rev, seen }: OpenDialog, part: TextPart, said: Texts['dialogs']): OutboxItem {
-  const slot = `dialog_${id}`;
-  const buttons = [
-    { label: said.allow, action: `${dialogPrefix}${id}:allow`, style: 'success' as const },
-    { label: said.deny, action: `${dialogPrefix}${id}:deny`, style: 'danger' as const },
-  ];
-  return {
-    key: `${slot}_${rev}`,
-    class: 'approval',
-    parts: [part],
-    ...(seen ? { buttons: [buttons] } : {}),
-    slot,
-    rev,
-  };
-}

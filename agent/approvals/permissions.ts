@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
-import { type GateHost, hashOf } from './question/questions.ts';
+import { type GateHost, hashOf } from './question/asked.ts';
 
 export type PermissionCall = HookCall & { event: Extract<TurnEvent, { type: 'permission' }> };
 

@@ -7,7 +7,7 @@ import { type SessionFile, sizeOf, toolsSince } from '../drivers/session-file.ts
 import { ranWords } from '../drivers/tool-words.ts';
 import type { ApprovalMode } from '../journal/approvals.ts';
 import { type ToolCall, toolsOf } from './danger/call.ts';
-import { hashOf } from './question/questions.ts';
+import { hashOf } from './question/asked.ts';
 
 export interface UngatedOptions {
   mode(): ApprovalMode;

@@ -10,7 +10,7 @@ import { askDaemon } from '../local-client.ts';
 import { directories } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { createScreen } from '../screen.ts';
-import { serviceStatus } from '../service/service.ts';
+import { serviceStatus } from '../service/service-status.ts';
 import { serviceWorld, systemOf } from '../service/world.ts';
 import { version } from '../version.ts';
 import { visibleJson } from '../visible.ts';

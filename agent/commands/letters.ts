@@ -4,7 +4,7 @@
 import { WaError } from '../../protocol/errors.ts';
 import { isoSeconds } from '../../protocol/files.ts';
 import type { LeasedMessage } from '../../protocol/polling.ts';
-import type { Letter } from '../../protocol/relay-api.ts';
+import type { DeadLetter } from '../../protocol/relay-api.ts';
 import { resolveBindings } from '../daemon/bindings.ts';
 import { askDaemon, type DaemonDirs } from '../local-client.ts';
 import { type Address, createRelayClient } from '../relay/client.ts';
@@ -19,7 +19,7 @@ export interface DeadLettersArgs {
   json: boolean | undefined;
 }
 
-type DeadLetter = Letter & Address;
+type ListedLetter = DeadLetter & Address;
 
 /** Errors: `not_configured`, `bad_arguments`, `not_found` for an unknown id, and those of the relay. */
 export async function deadLettersCommand(
@@ -37,22 +37,22 @@ export async function deadLettersCommand(
   }
   const client = createRelayClient(config.relay);
   try {
-    const deadLetters: DeadLetter[] = [];
+    const listed: ListedLetter[] = [];
     for (const { mailbox, project } of (await resolveBindings(config, context.cwd, client)).bindings) {
-      const { letters } = await client.letters({ mailbox, project });
-      deadLetters.push(...letters.map((letter) => ({ ...letter, mailbox, project })));
+      const { deadLetters } = await client.deadLetters({ mailbox, project });
+      listed.push(...deadLetters.map((each) => ({ ...each, mailbox, project })));
     }
     if (action) {
-      const { mailbox, project, id: found } = findDeadLetter(deadLetters, id ?? '');
-      await client.actOnLetter(found, { mailbox, project, action });
+      const { mailbox, project, id: found } = findDeadLetter(listed, id ?? '');
+      await client.actOnDeadLetter(found, { mailbox, project, action });
       context.out(action === 'retry' ? `${found} is on its way again` : `${found} is dropped`);
       return;
     }
     const held = await heldMessages(config.dirs);
-    if (json) return context.out(visibleJson({ letters: deadLetters, held }));
+    if (json) return context.out(visibleJson({ deadLetters: listed, held }));
     const now = Date.now();
     const heldLines = held.flatMap((each) => lines(each, `held by ${holder(each, now)}`));
-    const deadLines = deadLetters.flatMap((each) => lines(each, undeliverable(each)));
+    const deadLines = listed.flatMap((each) => lines(each, undeliverable(each)));
     for (const line of [...heldLines, ...(deadLines.length > 0 ? [...deadLines, whatToDo] : [nothing])])
       context.out(line);
   } finally {
@@ -67,7 +67,7 @@ async function heldMessages(dirs: DaemonDirs): Promise<LeasedMessage[]> {
 }
 
 /** The dead letter with this id, or the only one whose id begins like that, as on the phone. */
-function findDeadLetter(deadLetters: readonly DeadLetter[], typed: string): DeadLetter {
+function findDeadLetter(deadLetters: readonly ListedLetter[], typed: string): ListedLetter {
   const matches = deadLetters.filter(({ id }) => typed !== '' && id.startsWith(typed));
   const found = matches.find(({ id }) => id === typed) ?? (matches.length === 1 ? matches[0] : undefined);
   if (found) return found;
@@ -84,7 +84,7 @@ function lines({ id, at, preview }: { id: string; at: number; preview: string },
   return [`${id}  ${isoSeconds(at)}  ${visibleLine(state)}`, `    ${visibleLine(preview)}`];
 }
 
-function undeliverable({ direction, state, error }: Letter): string {
+function undeliverable({ direction, state, error }: DeadLetter): string {
   const reason = error ? `: ${error.reason}${error.code === state ? '' : ` (${error.code})`}` : '';
   return `${direction === 'in' ? 'from the phone' : 'to the phone'}, ${state}${reason}`;
 }

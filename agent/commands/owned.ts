@@ -11,6 +11,7 @@ import { ensureMailbox, findServed } from '../mailbox/served.ts';
 import { patientLockMs, updateMailboxFile } from '../mailbox/update.ts';
 import type { RunAnswer } from '../owned/orders.ts';
 import { shortId } from '../owned/short-id.ts';
+import { withoutSecrets } from '../process.ts';
 import type { CommandContext } from './context.ts';
 
 export interface RunCommand {
@@ -83,7 +84,7 @@ export async function attachCommand(
   }
   context.note(`The daemon has let go of the session: ${line}`);
   await new Promise<void>((resolve, reject) => {
-    const child = spawn(program, args, { stdio: 'inherit', cwd: context.cwd });
+    const child = spawn(program, args, { stdio: 'inherit', cwd: context.cwd, env: withoutSecrets(context.env) });
     child.once('error', (cause) =>
       reject(
         new WaError('child_failed', `${program} does not start: ${cause.message}`, {

@@ -15,7 +15,7 @@ import { type Cloudflare, openCloudflare, type Place } from '../setup/cloudflare
 import { addressOf, type DeployStep, upgradeRelay } from '../setup/cloudflare/deploy.ts';
 import { changeConfig } from '../setup/config-file.ts';
 import type { Prompter } from '../setup/prompter.ts';
-import { cloudflareLogin } from '../setup/relay.ts';
+import { cloudflareLogin } from '../setup/relay-deploy.ts';
 import { rotateAgent, rotateBot, rotateWebhook } from '../setup/rotate.ts';
 import { readSetup } from '../setup/state.ts';
 import { version } from '../version.ts';

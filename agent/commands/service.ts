@@ -1,14 +1,8 @@
 // `wa-sync service install|uninstall|start|stop|status`: calls the room agent/service/ and prints what it did.
 
 import { directories } from '../paths.ts';
-import {
-  installService,
-  type ServiceStatus,
-  serviceStatus,
-  startService,
-  stopService,
-  uninstallService,
-} from '../service/service.ts';
+import { installService, startService, stopService, uninstallService } from '../service/service.ts';
+import { type ServiceStatus, serviceStatus } from '../service/service-status.ts';
 import { type ServiceWorld, serviceWorld } from '../service/world.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';

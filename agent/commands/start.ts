@@ -10,6 +10,7 @@ import { readDaemonId } from '../daemon/daemon-id.ts';
 import type { LocalRelay } from '../dev/local-relay.ts';
 import { forgetDown, isDown, noteDown } from '../fs/down.ts';
 import { daemonEnded, fileLog, keepShort, type Log, type LogEcho } from '../log.ts';
+import { collectWhenQuiet } from '../memory.ts';
 import { directories, stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
@@ -84,6 +85,7 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
       random: Math.random,
       log,
     });
+    const endCollecting = collectWhenQuiet();
     const stop = () => void daemon.stop();
     for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
     // Ctrl+C means that no daemon is wanted.
@@ -93,6 +95,7 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
     context.out(`wa-sync ${version} is running, pid ${process.pid}; stop it with Ctrl+C or \`wa-sync down\``);
     void local?.failed.then(() => daemon.stop());
     const why = await daemon.finished;
+    endCollecting();
     if (local?.failure()) throw local.failure();
     if (why === 'superseded') {
       // Without the note the next hook would take the chat back, and so on.

@@ -203,7 +203,7 @@ function ladder({ relay }: StatusView, { mailbox, project }: ProjectStatus): str
     const count = found?.ladder[state];
     return count === undefined ? [] : [`${count} ${state}`];
   });
-  const deadLetters = found?.letters ? `; ${found.letters} in \`wa-sync letters\`` : '';
+  const deadLetters = found?.deadLetters ? `; ${found.deadLetters} in \`wa-sync letters\`` : '';
   return states.length > 0 ? `${states.join(', ')}${deadLetters}` : `none in the last 24 hours${deadLetters}`;
 }
 

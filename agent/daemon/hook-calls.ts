@@ -2,11 +2,12 @@
 // events that never hold, and a gate closed when no judgement was possible.
 
 import { hookLimits } from '../../protocol/limits.ts';
-import type { TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
 import { folderOf } from '../drivers/session-folder.ts';
+import { workstationOf } from '../drivers/workstations.ts';
 import type { HookRun } from '../local-server/app.ts';
 import type { Log } from '../log.ts';
 import { isAlive } from '../process.ts';
@@ -40,6 +41,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     }
     if (pid !== undefined && project.owned.sessions.isOwn(pid)) return {};
     const { guard, turns } = project;
+    const written = (said: TurnAnswer) => driver.writeAnswer(event, inForm(said, call));
     guard.sees(call);
     const answerMs = hookLimits.answerMs * slowness;
     const until = clock() + answerMs;
@@ -62,13 +64,13 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const host = isHeld ? withAgent(caller) : caller;
     try {
       const refused: TurnAnswer | undefined = await deadline.within(guard.admit(call));
-      if (refused?.deny !== undefined) return driver.writeAnswer(event, refused);
+      if (refused?.deny !== undefined) return written(refused);
       // The turn rules go first. Only what asks a person must not begin before they have spoken.
       const asks = isGate(tool, event) || call.event.type === 'permission';
       const following = asks ? undefined : guard.follow(call, host);
       // Of a hook that is kept waiting they hear when it is answered, so that what comes meanwhile goes with the same result.
       if (isHeld) await following;
-      if (isHeld && host.isGone()) return driver.writeAnswer(event, (await following) ?? {});
+      if (isHeld && host.isGone()) return written((await following) ?? {});
       const turn: TurnAnswer = await deadline.within(
         turns.handle(call, host).catch((cause) => {
           // A full disk takes the messages from this answer, and not what keeps a result from the model.
@@ -77,15 +79,15 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
           return {};
         }),
       );
-      if (turn.deny !== undefined || turn.halt !== undefined) return driver.writeAnswer(event, turn);
+      if (turn.deny !== undefined || turn.halt !== undefined) return written(turn);
       const more: TurnAnswer = await deadline.within(following ?? guard.follow(call, withAgent(host)));
       // An abort that came while the owner was asked refuses the tool and ends the turn as well.
       const ended: TurnAnswer = more.deny !== undefined && isGate(tool, event) ? await turns.handle(call, host) : {};
-      if (ended.halt !== undefined) return driver.writeAnswer(event, ended);
+      if (ended.halt !== undefined) return written(ended);
       const context = [turn.context, more.context].filter((text) => text !== undefined).join('\n\n');
       const said: TurnAnswer = { ...turn, ...more, ...(context === '' ? {} : { context }) };
       if (said.deny === undefined && said.halt === undefined) guard.passes(call, said);
-      return driver.writeAnswer(event, said);
+      return written(said);
     } finally {
       deadline.clear();
     }
@@ -102,6 +104,13 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
     const closed = isGate(tool, event) && gates.closed();
     return (closed && driverOf(tool)?.writeAnswer(event, { deny: gates.closedText })) || {};
   };
+}
+
+/** What takes the place of a result, in the form of its tool. */
+function inForm(said: TurnAnswer, { agent, event }: HookCall): TurnAnswer {
+  if (event.type !== 'toolEnd' || said.deny === undefined) return said;
+  const result = workstationOf(agent)?.replacedResult?.(event.tool, event.server, said.deny);
+  return result === undefined ? said : { ...said, result };
 }
 
 /** A launcher may outlive the coding agent that waits for it: then no agent hears the answer. */

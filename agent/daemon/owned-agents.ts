@@ -68,6 +68,8 @@ export function ownedAgents({ config, env, platform, version, log }: OwnedAgents
       ),
     titleOf: (agent) => rowOf(agent)?.title ?? agent,
     resumeCommand(agent, session) {
+      // The agent has named it; an argument that begins with a dash would be an option.
+      if (!/^\w[\w.:-]*$/.test(session)) return undefined;
       const row = rowOf(agent);
       return row?.resumeArgs && [config.agents[agent] ?? row.program, ...row.resumeArgs, session];
     },

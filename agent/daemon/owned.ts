@@ -114,6 +114,9 @@ export function createOwned(parts: OwnedParts) {
       if (call.event.type === 'sessionStart' || call.event.type === 'turnStart')
         await sessions.openedElsewhere(call.session);
     },
+    /** It waits for the start or the end of an agent. */
+    isSlow: ({ control }: ControlRow): boolean =>
+      control.type === 'command' && (control.name === 'new' || control.name === 'resume' || control.name === 'end'),
     /** The text of the answer; undefined = another control. */
     async answer({ id, control }: ControlRow): Promise<string | undefined> {
       if (control.type !== 'command') return undefined;

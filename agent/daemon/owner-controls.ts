@@ -24,7 +24,7 @@ import type { OwnedPart } from './owned.ts';
 
 export interface OwnerControlsOptions {
   /** What concerns sessions that the daemon runs itself. */
-  orders: Pick<OwnedPart, 'answer'>;
+  orders: Pick<OwnedPart, 'answer' | 'isSlow'>;
   project: ProjectState;
   journal: Journal;
   guard: Pick<Guard, 'answer' | 'dialogs'>;
@@ -86,14 +86,29 @@ export function createOwnerControls(options: OwnerControlsOptions) {
     if (isStop) void inbox.refresh();
   }
 
+  async function tried(control: ControlRow): Promise<void> {
+    await spend(control).catch((cause) =>
+      log('warn', 'control not answered', { project: p, id: control.id, error: (cause as Error).message }),
+    );
+  }
+
+  /** What starts or ends an agent takes its time: one after the other, and nothing else waits for them. */
+  const slow = new Set<string>();
+  let lastSlow: Promise<void> = Promise.resolve();
+
+  function takeSlow(control: ControlRow): void {
+    if (slow.has(control.id)) return;
+    slow.add(control.id);
+    lastSlow = lastSlow.then(() => tried(control)).finally(() => slow.delete(control.id));
+  }
+
   return {
     /** Answers what is open in the journal, never twice at once. Never rejects: what fails is tried again with the next call. */
     answer: createCoalesced(async () => {
       for (const control of [...project.controls.values()]) {
-        // Each by itself: a STOP must not wait behind one that fails.
-        await spend(control).catch((cause) =>
-          log('warn', 'control not answered', { project: p, id: control.id, error: (cause as Error).message }),
-        );
+        // Each by itself: a STOP must not wait behind one that fails, nor behind the start of an agent.
+        if (orders.isSlow(control)) takeSlow(control);
+        else await tried(control);
       }
       await held.tend();
     }),

@@ -4,7 +4,8 @@
 import { createHmac } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
-import { type GuardDeps, guardProject } from '../approvals/guard.ts';
+import { guardProject } from '../approvals/guard.ts';
+import type { GuardDeps } from '../approvals/guard-parts.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
 import type { LastEvents } from '../daemon-status.ts';
@@ -18,6 +19,7 @@ import { stateFiles } from '../paths.ts';
 import type { Keys } from '../presence.ts';
 import { keepText } from '../relay/documents.ts';
 import { createTurns } from '../session/turns.ts';
+import { answerInFile } from './answer-in-file.ts';
 import { createDayUsage } from './day-usage.ts';
 import { createHostProcess } from './host-process.ts';
 import { createMail, type MailDeps } from './mail.ts';
@@ -93,6 +95,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
   );
   const { inbox, outbox, outcomes, notifier, progress, streamed, attachments } = mail;
 
+  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const turns = createTurns({
     ...{ project, journal, inbox, clock, log },
     report: notifier.report,
@@ -113,6 +116,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
     queue: createPromptQueue(config),
     awayAfterMs: config.presence.awayAfterMs,
     follow: config.follow,
+    answerInFile: (of, carried) => answerInFile(of, carried, { place: sessionsPlace, within: binding.dir }),
     cancelOwned: () => owned.sessions.cancel(),
     routes: () => [owned.sessions.route, mcp.route],
     holdPolicy: config.hold,
@@ -152,7 +156,6 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
     seenAt: () => turns.seenAt(),
   });
 
-  const sessionsPlace = { home: homedir(), env: process.env, state: config.dirs.state };
   const owned = createOwned({
     ...{ project, journal, binding, guard, streamed, redact, clock, log },
     turns: {

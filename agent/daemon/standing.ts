@@ -6,6 +6,7 @@ import { oneLine } from '../../protocol/lines.ts';
 import { type Doing, type SessionUsage, type Standing, standingLimits } from '../../protocol/standing.ts';
 import type { OwnedStatus, ProjectStatus } from '../daemon-status.ts';
 import { driverOf } from '../drivers/registry.ts';
+import { timeZone } from './time-zone.ts';
 
 /** The machine, and what no status says. */
 export interface Surroundings {
@@ -15,7 +16,7 @@ export interface Surroundings {
 }
 
 export function surroundings(version: string): Surroundings {
-  return { machine: hostname(), version, zone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  return { machine: hostname(), version, zone: timeZone(process.env) };
 }
 
 /** Remembers since when the coding agent does what it does. */

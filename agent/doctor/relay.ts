@@ -90,7 +90,7 @@ async function mailboxOf(world: World, { mailbox, paused, projects, outbox }: Ma
     found.push(fail('mailbox', evidence, repairs[paused.code] ?? 'See docs/errors.md.'));
   }
   const daemon = await world.daemon();
-  for (const { project, daemonId, lastSeenAt, letters = 0 } of projects) {
+  for (const { project, daemonId, lastSeenAt, deadLetters = 0 } of projects) {
     const isOurs =
       daemon.ok && daemon.value.projects.some((each) => each.mailbox === mailbox && each.project === project);
     const isHeld = lastSeenAt !== null && now - lastSeenAt < relayLimits.takeoverAfterMs;
@@ -98,8 +98,8 @@ async function mailboxOf(world: World, { mailbox, paused, projects, outbox }: Ma
       const evidence = `another workstation polls chat ${mailbox}, project ${project} (seen ${ago(lastSeenAt, now)})`;
       found.push(fail('mailbox', evidence, 'Run `wa-sync down` there, or bind this folder to another chat or topic.'));
     }
-    if (letters > 0) {
-      const evidence = `${letters} dead letters in chat ${mailbox}, project ${project}`;
+    if (deadLetters > 0) {
+      const evidence = `${deadLetters} dead letters in chat ${mailbox}, project ${project}`;
       found.push(warn('mailbox', evidence, 'See them with `wa-sync letters`, send or drop each.'));
     }
   }

@@ -1,6 +1,6 @@
 // How the platform reaches the relay, and what the bot may hear: asked through the relay, because this machine has no bot token.
 
-import type { WebhookReport } from '../../protocol/relay-api.ts';
+import type { WebhookReport } from '../../protocol/webhook-api.ts';
 import type { Check } from './check.ts';
 import { ago, type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { isLocal, said, type World } from './world.ts';

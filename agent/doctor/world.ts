@@ -1,14 +1,15 @@
 // What the checks look at: the outside, which a test replaces, and what several checks ask for, asked once. Decides nothing.
 
 import { WaError } from '../../protocol/errors.ts';
-import type { StatusAnswer, WebhookAnswer } from '../../protocol/relay-api.ts';
+import type { StatusAnswer } from '../../protocol/relay-api.ts';
+import type { WebhookAnswer } from '../../protocol/webhook-api.ts';
 import type { Config } from '../config.ts';
 import type { DaemonStatus } from '../daemon-status.ts';
 import type { HookReport, InstallDirs } from '../drivers/driver.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import type { Directories } from '../paths.ts';
 import type { RelayClient } from '../relay/client.ts';
-import type { ServiceStatus } from '../service/service.ts';
+import type { ServiceStatus } from '../service/service-status.ts';
 
 /** The outside. */
 export interface Surroundings {

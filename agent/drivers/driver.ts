@@ -72,6 +72,8 @@ export interface SessionRecord {
   prompts: string[];
   /** The model's last text after the last prompt, exactly; undefined = no text. */
   answer: string | undefined;
+  /** The host wrote down that the turn after the last prompt came to its end with `answer`. Absent = it did not, or never does. */
+  isAnswered?: boolean;
   /** Text of an API error after the last prompt. */
   error: string | undefined;
   /** The error ended the turn, and the host tells that to no hook. */
@@ -184,6 +186,11 @@ export interface Workstation {
    * environment of one short run. Must be safe for every text.
    */
   queue?(session: { id: string; transcript: string | undefined }, prompt: string): QueueRun;
+  /**
+   * The form in which a text takes the place of a tool's result, where that depends on the tool: `result` of an answer. Undefined = the host
+   * replaces no result of this tool.
+   */
+  replacedResult?(tool: string, server: string | undefined, said: string): object | undefined;
   /** The host's dialogs, where a key in the terminal answers them. */
   readonly dialogs?: Dialogs;
   /** Arguments of the host's own command that switches a skill. */

@@ -64,9 +64,11 @@ export function eachLine(
       let start = 0;
       for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, start)) {
         const isTooLong = at + newline - lineStart > maxLineBytes;
-        const goesOn =
-          isTooLong ||
-          onLine(Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8'), lineStart) !== false;
+        const line = () =>
+          pieces.length === 0
+            ? chunk.toString('utf8', start, newline)
+            : Buffer.concat([...pieces, chunk.subarray(start, newline)]).toString('utf8');
+        const goesOn = isTooLong || onLine(line(), lineStart) !== false;
         pieces = [];
         start = newline + 1;
         lineStart = at + start;

@@ -59,7 +59,6 @@ const steerRequest = v.variant('action', [
 ]);
 
 type SteerRequest = v.InferOutput<typeof steerRequest>;
-export type SteerAction = SteerRequest['action'];
 
 /** For a hook that names no timeout. */
 const defaultMaxSeconds = 60;

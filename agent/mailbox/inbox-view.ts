@@ -141,19 +141,19 @@ export function markRead(
   messages: readonly WaitingMessage[],
   via: Via,
   now: number,
-): { next: readonly InboxEntry[]; beaten: string[] } {
+): { next: readonly InboxEntry[]; superseded: string[] } {
   const ours = new Map(messages.map(({ entry }) => [identityOf(entry), entry]));
-  const beaten: string[] = [];
+  const superseded: string[] = [];
   const marked = entries.map((entry) => {
     const mine = ours.get(identityOf(entry));
     if (!mine) return entry;
     if (entry.read && (entry.attempt ?? 0) >= (mine.attempt ?? 0)) {
-      beaten.push(entry.id);
+      superseded.push(entry.id);
       return entry;
     }
     return { ...entry, ...(mine.attempt ? { attempt: mine.attempt } : {}), read: true, via };
   });
-  return { next: 'session' in via && beaten.length > 0 ? entries : pruneSettled(marked, 'inbox', now), beaten };
+  return { next: 'session' in via && superseded.length > 0 ? entries : pruneSettled(marked, 'inbox', now), superseded };
 }
 
 export function unmarkRead(entries: readonly InboxEntry[], messages: readonly WaitingMessage[]): InboxEntry[] {

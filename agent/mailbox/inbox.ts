@@ -211,15 +211,15 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   /** Returns the ids of those that were read before; undefined = the file could not be written. Never rejects. */
   function mark(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
-    let beaten: string[] = [];
+    let superseded: string[] = [];
     const write = async () => {
       await options.prepare();
       await update((entries) => {
         const marked = markRead(entries, messages, via, clock());
-        beaten = marked.beaten;
+        superseded = marked.superseded;
         return marked.next;
       });
-      return beaten;
+      return superseded;
     };
     const marked = write().catch((cause) => {
       warn('inbox not marked')(cause);

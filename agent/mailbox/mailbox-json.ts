@@ -34,10 +34,9 @@ export function parseMailbox(bytes: Uint8Array, kind: MailboxKind, modifiedAtMs:
   if (isUtf8) {
     if (text.trim() === '') return completed('empty', [], kind, modifiedAtMs);
     try {
+      const value: unknown = JSON.parse(text);
       // Two levels are the list and the object around it. Deeper values can be parsed, but serialising them overflows the stack.
-      const isReadable = scanObject(text, Math.max(0, text.indexOf('{')), maxDepth + 2).isWhole;
-      const value: unknown = isReadable ? JSON.parse(text) : undefined;
-      if (isObject(value) && Array.isArray(value.messages)) {
+      if (isObject(value) && Array.isArray(value.messages) && isWithin(value, maxDepth + 2)) {
         const { messages, ...fields } = value;
         return completed('ok', messages, kind, modifiedAtMs, fields);
       }
@@ -138,6 +137,14 @@ function isEntryLike(value: unknown): value is Record<string, unknown> {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether objects and lists are nested at most so deep. */
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  for (const key in value) if (!isWithin((value as Record<string, unknown>)[key], depth - 1)) return false;
+  return true;
 }
 
 /** In the order of the text. Each try starts outside strings again, so a torn string cannot hide the entries after it. */

@@ -9,7 +9,7 @@ import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Turns } from '../session/types.ts';
 import { visibleLine } from '../visible.ts';
 import type { OwnedSessions } from './sessions.ts';
-import { shortId } from './short-id.ts';
+import { beginsId, shortId } from './short-id.ts';
 import type { Opened } from './tries.ts';
 
 export interface KnownSession {
@@ -106,7 +106,7 @@ export function createOrders(options: OrdersOptions) {
     if (word === 'latest') return all.slice(0, 1);
     const numbered = /^\d{1,2}$/.test(word) ? all[Number(word) - 1] : undefined;
     if (numbered) return [numbered];
-    const byId = all.filter(({ id }) => word.length >= 4 && id.toLowerCase().startsWith(word));
+    const byId = all.filter(({ id }) => beginsId(id, word));
     if (byId.length > 0) return byId;
     const parts = word.split(/\s+/);
     return all.filter(({ title = '' }) => parts.every((part) => title.toLowerCase().includes(part)));

@@ -167,7 +167,9 @@ export function createOwnedRun(options: RunOptions) {
     if (!running) return;
     const before = running.tools.get(tool.id);
     const known = { ...before, ...tool };
-    running.tools.set(tool.id, known);
+    const hasEnded = known.state === 'done' || known.state === 'failed';
+    // What a tool has said is the phone's; a turn may use thousands.
+    running.tools.set(tool.id, hasEnded ? { id: tool.id, state: known.state } : { ...known, output: '', diffs: [] });
     if (!before) running.answer.breaks();
     if (known.state !== 'done' || before?.state === 'done') return;
     const ended: TurnEvent = { type: 'toolEnd', tool: nameOf(known), input: { ...known.input } };

@@ -1,15 +1,24 @@
 // What the phone asks about the sessions that the daemon owns: agents, models, modes, skills, thoughts. What a command cannot do for a
 // session of the terminal it says, with the way that can. Starts no session.
 
-import { createHash } from 'node:crypto';
 import type { DaemonCommand } from '../../protocol/commands.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import { errorIn } from '../owned/agent-error.ts';
-import type { AgentCommand, Choices, OwnedSession } from '../owned/owned.ts';
+import type { AgentCommand } from '../owned/owned.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { visibleLine } from '../visible.ts';
+import {
+  actionOf,
+  asksLess,
+  choicesOf,
+  findChoice,
+  type Kind,
+  keyOf,
+  type OpenSession,
+  prefix,
+} from './owned-choices.ts';
 
 export type OwnedCommand = Extract<DaemonCommand, 'agents' | 'model' | 'mode' | 'skills' | 'thoughts'>;
 
@@ -26,15 +35,6 @@ export interface OwnedDesk {
   canSwitchSkill(agent: string): boolean;
   /** Runs that command, and returns what it said. Errors: `not_found`, `child_failed`. */
   switchSkill(agent: string, skill: string, on: boolean): Promise<string>;
-}
-
-export interface OpenSession {
-  agent: string;
-  /** The name that people read. */
-  title: string;
-  session: Pick<OwnedSession, 'id' | 'modes' | 'models' | 'commands' | 'setMode' | 'setModel'>;
-  /** What was chosen, for the next start of its process. */
-  chosen(changes: { mode: string } | { model: string }): Promise<void>;
 }
 
 export interface AgentFacts {
@@ -68,9 +68,6 @@ export interface OwnedCommandsOptions {
 }
 
 export type OwnedCommands = ReturnType<typeof createOwnedCommands>;
-
-const prefix = 'owned:';
-type Kind = 'mode' | 'model';
 
 /** One message of the phone; an agent that lists more is asked by name. */
 const maxListed = 24;
@@ -282,34 +279,4 @@ function rowsOf(buttons: readonly Button[]): Buttons {
   for (let at = 0; at < buttons.length && rows.length < 8; at += buttonsInRow)
     rows.push(buttons.slice(at, at + buttonsInRow));
   return rows;
-}
-
-function choicesOf({ session }: OpenSession, kind: Kind): Choices {
-  return kind === 'mode' ? session.modes : session.models;
-}
-
-/** A number of the list, an id, a name; else what begins so. Letter case does not count. */
-function findChoice(all: Choices['all'], typed: string): readonly Choices['all'][number][] {
-  const numbered = /^\d{1,3}$/.test(typed) ? all[Number(typed) - 1] : undefined;
-  if (numbered) return [numbered];
-  const word = typed.toLowerCase();
-  const named = all.filter(({ id, name }) => id.toLowerCase() === word || name.toLowerCase() === word);
-  return named.length > 0 ? named : all.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(word));
-}
-
-/** The session is part of it: a button of an earlier session answers nothing. */
-function keyOf({ session }: OpenSession, id: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([session.id, id]))
-    .digest('hex')
-    .slice(0, 16);
-}
-
-function actionOf(kind: Kind, open: OpenSession, id: string, isSure = false): string {
-  return `${prefix}${kind}:${keyOf(open, id)}${isSure ? ':sure' : ''}`;
-}
-
-/** A mode of which nothing is known counts as one that asks less. */
-function asksLess(mode: string): boolean {
-  return !/^(default|ask|plan|read[-_ ]?only|workspace[-_ ]?write|manual)$/i.test(mode);
 }

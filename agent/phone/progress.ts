@@ -1,11 +1,12 @@
-// What the phone shows while a turn runs: typing, then one message that is edited in place with the tools of the coding agent and,
-// where the daemon owns the session, with its answer as it grows. The edits are not stored: the next edit replaces a lost one. The first
+// What the phone shows while a turn runs: typing, then one message that is edited in place with the tools of the coding agent and, where
+// the daemon owns the session or the host tells it, with the answer as it grows. The edits are not stored: the next edit replaces a lost one. The first
 // message and the last edit are, so that no message says forever that the agent works.
 
 import { oneLine } from '../../protocol/lines.ts';
 import type { Phone } from '../../protocol/phone.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import { type Texts, textsIn } from '../../protocol/texts.ts';
+import type { Said } from '../../protocol/turn-events.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { OwnedEvent } from '../owned/owned.ts';
@@ -76,8 +77,11 @@ interface Turn {
   running: string;
   /** What the message says apart from the time. */
   shown: string;
-  /** Of a session that the daemon owns, from its first event on: it says more of its tools than a hook. */
+  /** What the agent says; of a session that the daemon owns also its tools, of which hooks say less. */
   view: StreamView | undefined;
+  owned: boolean;
+  /** Texts that a hook tells in parts, by their ids: the part that comes next, and parts that came before it. */
+  texts: Map<string, { next: number; early: Map<number, Said> }>;
   /** An edit failed, and the log says so. */
   lost: boolean;
   timer: NodeJS.Timeout;
@@ -106,7 +110,7 @@ export function createProgress(options: ProgressOptions): Progress {
     const state = stateOf(turn);
     const { edit = true } = options.phone() ?? {};
     // Without edits, a second message would say nothing new, and a text that has begun would stay begun.
-    if (!edit && (shown || turn.view)) return;
+    if (!edit && (shown || turn.owned)) return;
     if (isDue(turn, now, turn.shown !== state)) {
       const current = turn;
       show(current, state, () => partOf(current, now));
@@ -114,12 +118,17 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   function isDue({ view, startedAt, shownAt }: Turn, now: number, isNews: boolean): boolean {
-    const hasText = view?.hasText() ?? false;
+    const hasText = showsText(view);
     if (shownAt === 0) return now - startedAt >= (hasText ? firstTextAfterMs : firstShownAfterMs);
     const { messageEveryMs = 0 } = options.phone() ?? {};
     const usualMs = hasText && now - startedAt < textEditsForMs ? textEditEveryMs : editEveryMs;
     const newsEveryMs = Math.max(usualMs, messageEveryMs / shareOfChat);
     return now - shownAt >= (isNews ? newsEveryMs : Math.max(newsEveryMs, idleEditEveryMs));
+  }
+
+  /** A text that cannot be edited would stay as it began. */
+  function showsText(view: StreamView | undefined): boolean {
+    return (view?.hasText() ?? false) && (options.phone()?.edit ?? true);
   }
 
   /** One edit at a time; the next edit shows what happens meanwhile. */
@@ -156,7 +165,7 @@ export function createProgress(options: ProgressOptions): Progress {
     const { view } = current;
     const { progress, words } = texts();
     const status = progress.working(words.elapsed(now - current.startedAt)) + linesOf(current);
-    const above = view?.hasText() ? await answerPart(view) : undefined;
+    const above = view && showsText(view) ? await answerPart(view) : undefined;
     return above ? { ...above, text: `${above.text}\n\n${status}` } : { text: status, entities: [] };
   }
 
@@ -172,8 +181,8 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   /** What runs and what has run. */
-  function linesOf({ view, tools, running }: Turn): string {
-    if (!view)
+  function linesOf({ view, owned, tools, running }: Turn): string {
+    if (!view || !owned)
       return listed(running, tools.length, tools.slice(-shownTools).join(', '), tools.length > shownTools, texts());
     const lines = view.lines(texts().owned);
     const clean = (text: string) => oneLine(options.redact(text), runningChars);
@@ -182,7 +191,7 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   function stateOf(current: Turn): string {
-    return current.view ? `${current.view.revision()}` : linesOf(current);
+    return `${current.view?.revision() ?? ''}${current.owned ? '' : linesOf(current)}`;
   }
 
   return {
@@ -202,6 +211,8 @@ export function createProgress(options: ProgressOptions): Progress {
         running: '',
         shown: '',
         view: undefined,
+        owned: false,
+        texts: new Map(),
         lost: false,
         timer,
       };
@@ -209,15 +220,22 @@ export function createProgress(options: ProgressOptions): Progress {
     },
     running(words) {
       // Hidden before it is cut: no pattern finds half a secret.
-      if (turn && !turn.view) turn.running = oneLine(options.redact(words), runningChars);
+      if (turn && !turn.owned) turn.running = oneLine(options.redact(words), runningChars);
     },
     tool(name) {
-      if (!turn || turn.view) return;
+      if (!turn || turn.owned) return;
+      turn.view?.apart();
       turn.tools.push(name);
       turn.running = '';
     },
+    said(part) {
+      if (!turn || turn.owned) return;
+      turn.view ??= createStreamView(options.typesetter.clean);
+      addPart(turn.view, turn.texts, part);
+    },
     event(event) {
       if (!turn) return;
+      turn.owned = true;
       turn.view ??= createStreamView(options.typesetter.clean);
       turn.view.see(event);
     },
@@ -233,7 +251,10 @@ export function createProgress(options: ProgressOptions): Progress {
       busy = false;
       const { progress, words } = texts();
       const took = words.elapsed(clock() - ended.startedAt);
-      const text = progress[failed ? 'failed' : 'done'](took, ended.view?.tools() ?? ended.tools.length);
+      const text = progress[failed ? 'failed' : 'done'](
+        took,
+        ended.owned ? (ended.view?.tools() ?? 0) : ended.tools.length,
+      );
       void keepLast(ended.slot, ended.rev + 1, text, options.offers(ended.slot));
     },
     async closeInterrupted() {
@@ -251,6 +272,26 @@ export function createProgress(options: ProgressOptions): Progress {
     return options
       .keep(buttons.length > 0 ? { ...item, buttons } : item)
       .catch((cause) => log('info', 'progress not ended', { error: (cause as Error).message }));
+  }
+}
+
+/** Texts of one turn whose parts may still come, and parts of one that came too early. */
+const openTexts = 20;
+
+/** Only what has all before it is shown: half a secret must not stand alone. */
+function addPart(view: StreamView, texts: Turn['texts'], part: Said): void {
+  const { message, index } = part;
+  const text = texts.get(message) ?? { next: 0, early: new Map<number, Said>() };
+  if (!texts.has(message)) view.apart();
+  texts.set(message, text);
+  if (texts.size > openTexts) texts.delete(texts.keys().next().value as string);
+  if (index < text.next || text.early.size >= openTexts) return;
+  text.early.set(index, part);
+  for (let next = text.early.get(text.next); next; next = text.early.get(text.next)) {
+    text.early.delete(text.next);
+    text.next += 1;
+    view.see({ type: 'text', text: next.text });
+    if (next.last) view.apart();
   }
 }
 

@@ -74,6 +74,11 @@ export function createStreamView(clean: (text: string) => Promise<string>) {
       }
       revision += 1;
     },
+    /** The text so far is whole: what comes next is a text of its own. */
+    apart(): void {
+      isApart = true;
+      revision += 1;
+    },
     /** Rises with everything that the message could show. */
     revision: () => revision,
     hasText: () => hasText,

@@ -113,9 +113,10 @@ export function createTurnDetails({ typesetter, texts, changes, keepText }: Turn
       if (event.type !== 'tool') return;
       const { id, title, name, diffs, output } = event.tool;
       if (diffs && diffs.length > 0) {
-        const units = diffs.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + after.length, 0);
-        if (turn.units + units <= detailUnits) {
-          turn.units += units;
+        // Agents say the same change again when it has been made.
+        const units = turn.units - unitsOf(turn.diffs.get(id)) + unitsOf(diffs);
+        if (units <= detailUnits) {
+          turn.units = units;
           turn.diffs.set(id, diffs);
         }
       }
@@ -153,6 +154,10 @@ export function createTurnDetails({ typesetter, texts, changes, keepText }: Turn
       return turn && kind && has(turn, kind) ? reply(turn, kind, key) : plain(key, texts().details.notKept);
     },
   };
+}
+
+function unitsOf(diffs: readonly ToolDiff[] = []): number {
+  return diffs.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + after.length, 0);
 }
 
 function addTo(head: Head, text: string): void {

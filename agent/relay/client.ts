@@ -7,19 +7,17 @@ import { isErrorCode, WaError } from '../../protocol/errors.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import { isPhone } from '../../protocol/phone.ts';
 import type {
+  DeadLetterAction,
+  DeadLettersAnswer,
   DocumentAnswer,
-  LetterAction,
-  LettersAnswer,
   OutboxAnswer,
   OutboxRequest,
   PollAnswer,
   PollRequest,
-  RehomeAnswer,
-  RehomeRequest,
   StatusAnswer,
   TopicAnswer,
-  WebhookAnswer,
 } from '../../protocol/relay-api.ts';
+import type { RehomeAnswer, RehomeRequest, WebhookAnswer } from '../../protocol/webhook-api.ts';
 import { readText } from '../http.ts';
 import { connectTo } from './connection.ts';
 
@@ -32,8 +30,8 @@ export interface RelayClient {
   webhook(): Promise<WebhookAnswer>;
   /** A topic of this name for a project, once until a daemon polls it. Errors: `no_topics`, and those of every call. */
   makeTopic(mailbox: string, name: string): Promise<TopicAnswer>;
-  letters(address: Address): Promise<LettersAnswer>;
-  actOnLetter(id: string, body: LetterAction): Promise<LettersAnswer>;
+  deadLetters(address: Address): Promise<DeadLettersAnswer>;
+  actOnDeadLetter(id: string, body: DeadLetterAction): Promise<DeadLettersAnswer>;
   /** Shows "typing" on the phone for some seconds. */
   typing(address: Address): Promise<void>;
   /** The bytes of a file from the phone, as they come. Errors: `not_found`, `body_too_large`, and those of every call. */
@@ -91,7 +89,7 @@ const shapes = {
   rehome: { platforms: Array.isArray },
   webhook: { platforms: Array.isArray },
   topic: { project: Number.isSafeInteger },
-  letters: { letters: Array.isArray },
+  deadLetters: { deadLetters: Array.isArray },
 } satisfies Record<string, Shape>;
 
 interface Ask {
@@ -174,9 +172,9 @@ export function createRelayClient(
     status: () => call('/v1/status', shapes.status),
     webhook: () => call('/v1/webhook', shapes.webhook),
     makeTopic: (mailbox, name) => call('/v1/topics', shapes.topic, { body: JSON.stringify({ mailbox, name }) }),
-    letters: (address) => call(`/v1/letters?${query(address)}`, shapes.letters),
-    actOnLetter: (id, body) =>
-      call(`/v1/letters/${encodeURIComponent(id)}`, shapes.letters, { body: JSON.stringify(body) }),
+    deadLetters: (address) => call(`/v1/dead-letters?${query(address)}`, shapes.deadLetters),
+    actOnDeadLetter: (id, body) =>
+      call(`/v1/dead-letters/${encodeURIComponent(id)}`, shapes.deadLetters, { body: JSON.stringify(body) }),
     typing: (address) => call('/v1/typing', undefined, { body: JSON.stringify(address) }),
     download: (address, fileId) =>
       exchange(`/v1/files/${encodeURIComponent(fileId)}?${query(address)}`, ofFile(), async (response) => {

@@ -1,29 +1,19 @@
 // `wa-sync service`: puts a stable copy of the package, its launcher and the files of the operating system's service manager in
 // place, and removes them again. Which manager is chosen by the platform; how it works is in the file of that manager.
 
-import { chmod, mkdir, readFile, rm, rmdir } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { chmod, mkdir, rm, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
-import { type Config, loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { fileUnusable, writeAtomic } from '../fs/atomic.ts';
 import { forgetDown, noteDown } from '../fs/down.ts';
 import { readFrom } from '../fs/tail.ts';
 import { daemonEnded } from '../log.ts';
 import { type Directories, directories, stateFiles } from '../paths.ts';
-import { type ServiceEnvironment, serviceEnvironment } from './environment.ts';
-import { cmdLauncher, shLauncher, whichNode } from './launcher.ts';
-import { recordedNodes } from './node.ts';
-import {
-  copyNamed,
-  copyPackage,
-  expectedCopy,
-  isWhole,
-  type PackageCopy,
-  programFile,
-  removeCopies,
-} from './package-copy.ts';
+import { contentOf, environmentOf, filesOf, placed, specOf, textOf } from './installation.ts';
+import { copyPackage, removeCopies } from './package-copy.ts';
 import type { ServiceFile, ServiceSpec, ServiceSystem } from './system.ts';
-import { type ServiceWorld, systemOf } from './world.ts';
+import type { ServiceWorld } from './world.ts';
 
 export interface InstalledService {
   system: ServiceSystem['name'];
@@ -38,29 +28,6 @@ export interface InstalledService {
   /** Sentences for the user. */
   notes: string[];
 }
-
-export interface ServiceStatus {
-  system: ServiceSystem['name'];
-  title: string;
-  /** Whether the service manager can be used; else `why`. */
-  available: boolean;
-  why?: string | undefined;
-  installed: boolean;
-  running: boolean;
-  pid?: number | undefined;
-  lastExit?: number | undefined;
-  place: string;
-  /** Version of the copy that the service starts. */
-  version?: string | undefined;
-  /** The Node that the launcher finds now; undefined = none. */
-  node?: string | undefined;
-  /** The service is what `service install` would make now. */
-  current: boolean;
-  /** What is wrong and the command that repairs it; empty = all is well. */
-  troubles: { what: string; repair: string }[];
-}
-
-const digestEnd = /-[0-9a-f]{12}$/;
 
 /**
  * Installs or updates the service and starts it; waits until the daemon answers. Errors: `not_configured` without a relay in
@@ -126,63 +93,6 @@ export async function stopService(world: ServiceWorld): Promise<void> {
   await system.stop();
 }
 
-/** Never rejects. */
-export async function serviceStatus(world: ServiceWorld): Promise<ServiceStatus> {
-  const { system } = placed(world);
-  const why = await system.unavailable();
-  const installed = (await textOf(system.place)) !== undefined;
-  const base = {
-    system: system.name,
-    title: system.title,
-    available: why === undefined,
-    ...(why === undefined ? {} : { why: `${why.message}. ${why.hint ?? ''}` }),
-    place: system.place,
-    installed,
-  };
-  if (!installed) return { ...base, running: false, current: false, troubles: [] };
-  const state = await system.state();
-  const { name, node, differs } = await foundInstallation(world, system);
-  const version = name?.replace(digestEnd, '');
-  const troubles = [...(why === undefined ? [] : [{ what: why.message, repair: 'wa-sync start --detach' }])];
-  if (version !== undefined && version !== world.version) {
-    const what = `the service runs wa-sync ${version}, this command is ${world.version}`;
-    troubles.push({ what, repair: 'wa-sync service install' });
-  } else if (differs) {
-    troubles.push({ what: 'the service is not what this wa-sync installs', repair: 'wa-sync service install' });
-  }
-  if (node === undefined) {
-    troubles.push({ what: 'no supported Node is found by the service', repair: 'wa-sync service install' });
-  }
-  if (why === undefined && !state.running) {
-    const end = state.lastExit === undefined ? '' : `; the last run ended with code ${state.lastExit}`;
-    troubles.push({ what: `the service does not run${end}`, repair: 'wa-sync service start' });
-  }
-  return { ...base, ...state, version, node, current: !differs, troubles };
-}
-
-/** The copy that the launcher names, the Node that it finds, and whether anything is other than an installation would make it now. */
-async function foundInstallation(world: ServiceWorld, system: ServiceSystem) {
-  const { env, config } = environmentOf(world, { lenient: true });
-  const spec = specOf(world, system, env);
-  const launcher = (await textOf(spec.launcher)) ?? '';
-  const asked = await world.run(spec.launcher, [whichNode], { PATH: env.PATH ?? world.env.PATH ?? '' });
-  const node = asked.code === 0 ? asked.stdout.trim() : undefined;
-  const differs = await expectedCopy(world, directories(world).data).then(
-    async (copy) => {
-      // Without a config that can be read only the launcher is known for certain.
-      const files = filesOf(world, system, spec, copy).slice(0, config === undefined ? 1 : undefined);
-      const same = await Promise.all(files.map(async (file) => (await textOf(file.path)) === contentOf(file)));
-      return !same.every(Boolean) || !(await isWhole(copy));
-    },
-    () => true,
-  );
-  return { name: copyNamed(launcher), node, differs };
-}
-
-function placed(world: ServiceWorld): { system: ServiceSystem; dirs: Directories } {
-  return { system: systemOf(world), dirs: directories(world) };
-}
-
 async function needed(world: ServiceWorld): Promise<{ system: ServiceSystem; dirs: Directories }> {
   const found = placed(world);
   if ((await textOf(found.system.place)) === undefined) {
@@ -193,23 +103,6 @@ async function needed(world: ServiceWorld): Promise<{ system: ServiceSystem; dir
   const why = await found.system.unavailable();
   if (why) throw why;
   return found;
-}
-
-/** What the service will see: config.json, and no variable that only this shell has. `lenient` = an unreadable config counts as empty. */
-function environmentOf(
-  world: ServiceWorld,
-  { lenient = false } = {},
-): ServiceEnvironment & { config: Config | undefined } {
-  const read = () => loadConfig({ ...world, env: { ...world.env, WA_RELAY_URL: '', WA_AGENT_TOKEN: '' } });
-  let config: Config | undefined;
-  try {
-    config = read();
-  } catch (cause) {
-    if (!lenient) throw cause;
-  }
-  const commands = Object.values(config?.agentCommands ?? {}).flatMap(({ command }) => command.slice(0, 1));
-  const programs = [...Object.values(config?.agents ?? {}), ...commands.filter((path) => isAbsolute(path))];
-  return { ...serviceEnvironment(world, programs, world.variables), config };
 }
 
 function refuseIncomplete(config: Config | undefined, env: ServiceWorld['env']): void {
@@ -228,23 +121,6 @@ function refuseIncomplete(config: Config | undefined, env: ServiceWorld['env']):
   throw new WaError('not_bound', `${config.file} binds no folder, and a service is started in none`, {
     hint: `Add {"bindings":[{"dir":"/path/to/project","mailbox":"<chat id>","project":0}]} to ${config.file}, or run \`wa-sync setup\` in the project.`,
   });
-}
-
-function specOf(world: ServiceWorld, { name }: ServiceSystem, env: Record<string, string>): ServiceSpec {
-  const { data, state } = directories(world);
-  return {
-    launcher: join(data, 'bin', world.platform === 'win32' ? 'wa-sync.cmd' : 'wa-sync'),
-    args: ['start', '--quiet', '--service', name],
-    env,
-    errorFile: stateFiles(state).startLog,
-    home: world.home,
-  };
-}
-
-function filesOf(world: ServiceWorld, system: ServiceSystem, spec: ServiceSpec, copy: PackageCopy): ServiceFile[] {
-  const input = { program: join(copy.dir, programFile), recorded: recordedNodes(world.execPath), home: world.home };
-  const text = world.platform === 'win32' ? cmdLauncher(input) : shLauncher(input);
-  return [{ path: spec.launcher, text, mode: 0o755 }, ...system.render(spec)];
 }
 
 /** No format of a service file can hold one in a value. */
@@ -306,16 +182,6 @@ async function place(file: ServiceFile): Promise<void> {
   if ((await textOf(file.path)) === content) return chmod(file.path, file.mode);
   // latin1: each character of `content` is a byte.
   await writeAtomic(file.path, Buffer.from(content, 'latin1'), undefined, file.mode);
-}
-
-/** The bytes of a file, each as a character. */
-function contentOf({ text, encoding }: ServiceFile): string {
-  const bytes = encoding === undefined ? Buffer.from(text, 'utf8') : Buffer.from(`\uFEFF${text}`, encoding);
-  return bytes.toString('latin1');
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  return readFile(path, 'latin1').catch(() => undefined);
 }
 
 async function remove(path: string): Promise<void> {

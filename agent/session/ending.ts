@@ -25,6 +25,8 @@ interface OpenEnd {
   cancelled?: string;
   lagMs?: number;
   answer?: string | undefined;
+  /** The answer's id: the answer is of this turn alone. */
+  id?: string;
   /** Where in the session file, if that is known. */
   until?: number;
 }
@@ -88,14 +90,14 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   }
 
   /** An end without an event of its own: the next turn, the end of the session or of the process, an abort. */
-  async function endOpenTurn({ why, cancelled, lagMs = settleMs, answer, until }: OpenEnd): Promise<void> {
+  async function endOpenTurn({ why, cancelled, lagMs = settleMs, answer, id, until }: OpenEnd): Promise<void> {
     const place = placeIn(runtime.state);
     if (!place) return;
     const at = until === undefined ? place : { ...place, until };
-    const settled = await settlement.settle(answer, at, lagMs);
+    const settled = await settlement.settle(answer, at, lagMs, id === undefined ? {} : { alone: true });
     options.activity.ended(settled.outcome.failed);
     if (!settled.unsettled && !isWithheld(settled)) await tellCompressions(place);
-    const unsettled = await report(settled, at, { why, cancelled });
+    const unsettled = await report(settled, at, { id, why, cancelled });
     if (unsettled) throw unsettled;
   }
 

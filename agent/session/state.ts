@@ -78,8 +78,8 @@ export type StateEvent =
   | { type: 'toolEnded' }
   /** The model was asked, or has answered. */
   | { type: 'modelSeen' }
-  /** A prompt that was typed began a turn; `nudged` = by wa-sync. */
-  | { type: 'turnStarted'; place: TurnPlace; at: number; nudged: boolean }
+  /** A prompt that was typed began a turn; `nudged` = by wa-sync, `byHost` = by nobody. */
+  | { type: 'turnStarted'; place: TurnPlace; at: number; nudged: boolean; byHost?: true | undefined }
   /** The host began the turn of the prompt that was offered. */
   | { type: 'turnContinued'; at: number }
   /** A turn that began without the daemon, or what hooks alone gave to the one that runs. */
@@ -132,7 +132,12 @@ export function next(state: TurnState, event: StateEvent): TurnState {
       return {
         ...begun,
         turn: running(event.place, []),
-        chain: { length: 0, quiet: 0, answer: '', fromPhone: event.nudged },
+        chain: {
+          length: 0,
+          quiet: 0,
+          answer: '',
+          fromPhone: event.nudged || (event.byHost === true && chain.fromPhone),
+        },
       };
     }
     case 'turnContinued': {

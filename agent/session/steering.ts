@@ -169,7 +169,11 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
     },
     async looked() {
       if (!inbox.foreignStop()) return;
-      if (isBusy(runtime.state)) return;
+      if (isBusy(runtime.state)) {
+        // A terminal hears of it by its hooks, and at the end of its turn.
+        options.cancelOwned?.();
+        return;
+      }
       await park(Number.POSITIVE_INFINITY);
       if (project.sprint) await sprints.end('stopped');
       await inbox.settleForeignStops();

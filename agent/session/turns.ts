@@ -18,7 +18,7 @@ import { createHeldTurn, type Held } from './held-turn.ts';
 import { createNudge, createQueueRoute, createRoutes, type Routes } from './routes.ts';
 import { createRuntime, currentStop, noneWaiting } from './runtime.ts';
 import { createSettlement } from './settlement.ts';
-import { isBusy, placeIn } from './state.ts';
+import { carriedBy, isBusy, placeIn } from './state.ts';
 import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
@@ -121,9 +121,11 @@ export function createTurns(options: TurnsOptions): Turns {
       event.type === 'modelRequest' ||
       event.type === 'gate' ||
       event.type === 'permission' ||
-      event.type === 'toolEnd'
+      event.type === 'toolEnd' ||
+      event.type === 'says'
     )
       dispatch({ type: 'modelSeen' });
+    if (event.type === 'says') options.activity.said(event);
     if (event.type === 'gate') options.activity.running(runningWords({ agent, ...event }, phoneTexts(project)));
     if (event.type !== 'toolEnd') return;
     dispatch({ type: 'toolEnded' });
@@ -172,7 +174,13 @@ export function createTurns(options: TurnsOptions): Turns {
   async function endOpen(answer: string | undefined, call: HookCall): Promise<void> {
     const { event } = call;
     if (call.owned && (event.type === 'sessionEnd' || event.type === 'ready')) {
-      await ending.endOpenTurn({ why: event.type === 'ready' ? event.why : event.reason, lagMs: 0 });
+      // Its end came while nobody heard it.
+      const found = await options.answerInFile?.(call, carriedBy(runtime.state));
+      if (found) {
+        dispatch({ type: 'modelSeen' });
+        await settlement.prove(found.prompts);
+      }
+      await ending.endOpenTurn({ why: event.type === 'ready' ? event.why : event.reason, lagMs: 0, ...found });
       await sprints.end('error');
       return;
     }
@@ -188,7 +196,7 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function startTurn({ continued, nudged }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
+  async function startTurn({ continued, nudged, byHost }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
       // Whether the host took the prompt, its session file says.
@@ -198,8 +206,8 @@ export function createTurns(options: TurnsOptions): Turns {
       return;
     }
     const place = await placeNow(call, host);
-    dispatch({ type: 'turnStarted', place, at: clock(), nudged });
-    if (!nudged) dispatch({ type: 'personSeen', at: clock() });
+    dispatch({ type: 'turnStarted', place, at: clock(), nudged, byHost });
+    if (!nudged && !byHost) dispatch({ type: 'personSeen', at: clock() });
     const { sprint } = project;
     if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
   }

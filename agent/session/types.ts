@@ -2,7 +2,7 @@
 
 import type { HookNote } from '../../protocol/files.ts';
 import type { Texts } from '../../protocol/texts.ts';
-import type { HookCall, HostDialog, TurnAnswer } from '../../protocol/turn-events.ts';
+import type { HookCall, HostDialog, Said, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Follow, ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { ProjectState } from '../journal/state.ts';
@@ -34,6 +34,8 @@ export interface TurnActivity {
   started(): void;
   /** A tool is about to run, in words for a person that may hold secrets. It may wait for an approval first. */
   running(words: string): void;
+  /** What the model writes for the person, in parts. May hold secrets. */
+  said(part: Said): void;
   /** A tool has run, by its name for a person. */
   tool(name: string): void;
   ended(failed: boolean): void;
@@ -62,6 +64,15 @@ export interface PromptQueue {
   reaches(agent: string): Promise<boolean>;
   /** Rejects = the prompt may not stand there. */
   add(session: { agent: string; id: string; transcript: string | undefined }, prompt: string): Promise<void>;
+}
+
+/** What the agent's own session file says of a turn whose end nobody told. */
+export interface AnswerInFile {
+  answer: string;
+  /** What the model was given. */
+  prompts: readonly string[];
+  /** See `answerId`. */
+  id: string;
 }
 
 export interface TurnsOptions {
@@ -102,6 +113,11 @@ export interface TurnsOptions {
   canWake(pid: number, agent: string): Promise<boolean>;
   /** Wakes the idle terminal of this process by keystrokes; false = not now. */
   nudge(pid: number, agent: string): Promise<boolean>;
+  /** The answer to the prompt of an owned session that carries these messages; undefined = it did not come to its end. Absent = nobody looks. Never rejects. */
+  answerInFile?(
+    session: { agent: string; session: string },
+    carried: readonly string[],
+  ): Promise<AnswerInFile | undefined>;
   /** Cancels the prompt of an owned session, and says what that does not stop; undefined = the turn is of another session. */
   cancelOwned?(): string | undefined;
   /** 0 = a person is there until they say that they are away. */

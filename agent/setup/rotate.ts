@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ErrorCode, WaError } from '../../protocol/errors.ts';
-import type { RehomeRequest } from '../../protocol/relay-api.ts';
+import type { RehomeRequest } from '../../protocol/webhook-api.ts';
 import { createRelayClient, type RelayClient, type RelayPair } from '../relay/client.ts';
 import type { Cloudflare, Place, Standing } from './cloudflare/client.ts';
 import { absent, nameTaken } from './cloudflare/deploy.ts';

@@ -18,8 +18,11 @@ export type TurnEffect =
   | { type: 'hand'; messages: readonly WaitingMessage[] }
   /** Look for the proof of the messages that the running turn carries; `texts` = the model request, if the host gives it. */
   | { type: 'prove'; texts: readonly string[] | undefined }
-  /** `continued`: with the prompt of wa-sync; the turn carries the messages of that prompt. `nudged`: with the line that wa-sync typed. */
-  | { type: 'turnStarted'; continued: boolean; nudged: boolean }
+  /**
+   * `continued`: with the prompt of wa-sync; the turn carries the messages of that prompt. `nudged`: with the line that wa-sync typed.
+   * `byHost`: with a prompt that the host made up. Without these, a person typed it.
+   */
+  | { type: 'turnStarted'; continued: boolean; nudged: boolean; byHost?: true }
   /** Settle the messages of the turn and tell the phone. `undefined` = the host gave no answer. At a turnStart: then decide again. */
   | { type: 'turnEnded'; answer: string | undefined }
   /** The open STOP has had its effect: `late` = the turn had already ended by itself; `aborted` = at a gate. */
@@ -48,8 +51,8 @@ function bindingOf({ event, session, owned }: HookCall, view: TurnView): 'bound'
   // The owner has asked for this session.
   if (owned && event.type === 'sessionStart') return 'new';
   if (view.bound?.id === session) return 'bound';
-  if (owned || event.type === 'sessionEnd' || event.type === 'other') return 'foreign';
-  if (event.type === 'turnStart' && hereCommand.test(event.prompt)) return 'new';
+  if (owned || event.type === 'sessionEnd' || event.type === 'says' || event.type === 'other') return 'foreign';
+  if (event.type === 'turnStart' && !event.byHost && hereCommand.test(event.prompt)) return 'new';
   return view.bound && view.boundAlive ? 'foreign' : 'new';
 }
 
@@ -60,7 +63,7 @@ const awayCommand = /(^|\n)\/wa:away\b/;
 function decideForOwner({ event, owned }: HookCall, view: TurnView, nonce: string): Decision {
   switch (event.type) {
     case 'turnStart':
-      return turnStart(event.prompt, view, nonce);
+      return turnStart(event, view, nonce);
     case 'modelRequest':
       return { answer: {}, effects: [{ type: 'prove', texts: event.texts }] };
     case 'gate':
@@ -96,14 +99,17 @@ function inTurn({ waiting }: TurnView): readonly WaitingMessage[] {
   return waiting.filter((message) => !message.later);
 }
 
-function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
+type TurnStart = Extract<HookCall['event'], { type: 'turnStart' }>;
+
+function turnStart(event: TurnStart, view: TurnView, nonce: string): Decision {
+  const { prompt, byHost } = event;
   if (view.stale?.includes(prompt)) return { answer: { deny: staleText }, effects: [] };
   // The host may append texts of other hooks to the prompt of wa-sync.
   const continued = view.offered !== undefined && prompt.startsWith(view.offered);
   if (!continued && (view.turnRuns || view.offered !== undefined)) {
     // A turn without an end event (some paths of the host have none) ends where the next turn starts.
     const ended = { type: 'turnEnded', answer: undefined } as const;
-    const rest = turnStart(prompt, { ...view, turnRuns: false, offered: undefined }, nonce);
+    const rest = turnStart(event, { ...view, turnRuns: false, offered: undefined }, nonce);
     return { answer: rest.answer, effects: [ended, ...rest.effects] };
   }
   const effects: TurnEffect[] = [];
@@ -111,15 +117,15 @@ function turnStart(prompt: string, view: TurnView, nonce: string): Decision {
   const stop = continued ? view.stop : undefined;
   if (view.stop && !continued) effects.push({ type: 'stopSpent', how: 'late' });
   const nudged = !continued && prompt === nudgeLine;
+  const byPerson = !continued && !nudged && !byHost;
   const { hold } = view;
-  const away = awayCommand.test(prompt);
+  const away = !byHost && awayCommand.test(prompt);
   // A person who types a prompt is back; one who chooses the terminal that listens is about to leave.
   const isLeaving = away || hereCommand.test(prompt);
-  const isBack = hold.away && hold.interactive && !continued && !nudged && !isLeaving;
+  const isBack = hold.away && hold.interactive && byPerson && !isLeaving;
   if (away || isBack) effects.push({ type: 'setAway', away });
-  effects.push({ type: 'turnStarted', continued, nudged });
+  effects.push({ type: 'turnStarted', continued, nudged, ...(byHost && !continued ? { byHost } : {}) });
   const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
-  const byPerson = !continued && !nudged;
   const holds =
     byPerson && wantsHold({ ...hold, away: away || (hold.away && !isBack), fromPhone: false, nobody: false });
   return withNotices(decision, [...(holds ? [holdNotice] : []), ...(isBack ? [awayOverNotice] : [])]);

@@ -13,6 +13,7 @@ import { idle } from './parts/idle.ts';
 import { idleRelay } from './parts/idle-relay.ts';
 import { inbound } from './parts/inbound.ts';
 import { outbound } from './parts/outbound.ts';
+import { owned } from './parts/owned.ts';
 import { rows } from './parts/rows.ts';
 import { sessions } from './parts/sessions.ts';
 import { stream } from './parts/stream.ts';
@@ -31,6 +32,7 @@ const parts: readonly Part[] = [
   drain,
   backlog,
   idle,
+  owned,
   sessions,
   rows,
   idleRelay,

@@ -36,6 +36,7 @@ const limits = {
   rowsWrittenWithReactions: 12,
   rowsRead: 20,
   rowsReadWithReactions: 18,
+  ownedRssMb: 100,
   sessionMs: 1_000,
   sessionRssMb: 150,
   requestsPerIdleDay: 3_500,
@@ -179,7 +180,23 @@ const rows: Row[] = [
     meaning: 'of one core, daemon parked, 15 s',
     target: ({ idle }) => idle && { text: `< ${limits.idleCpuPercent} %`, ok: idle.cpuPercent < limits.idleCpuPercent },
   },
-  { key: 'idle.rssMb', value: ({ idle }) => idle && `${idle.rssMb} MB`, meaning: 'memory of that daemon' },
+  {
+    key: 'idle.rssMb',
+    value: ({ idle }) => idle && `${idle.rssMb} MB`,
+    meaning: `memory of that daemon on Node ${process.versions.node}; the larger binary of Node 22 alone adds six`,
+  },
+  {
+    key: 'owned.rssMb',
+    value: ({ owned }) => owned && `${owned.rssMb} MB`,
+    meaning:
+      'memory of the daemon with three sessions that it runs itself, each after streamed turns; the agents not counted',
+    target: ({ owned }) => owned && atMost(owned.rssMb, limits.ownedRssMb, 'MB'),
+  },
+  {
+    key: 'owned.ownMb',
+    value: ({ owned }) => owned && `${owned.ownMb} MB`,
+    meaning: 'of it without the pages of the Node binary',
+  },
   {
     key: 'sessions.firstMs',
     value: ({ sessions }) => sessions && `${sessions.firstMs} ms`,

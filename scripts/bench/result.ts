@@ -21,6 +21,8 @@ export interface BenchResult {
   /** Milliseconds from the start of the daemon's process to the first message in the file, by the same number. */
   backlogFirstMs?: Record<string, number>;
   idle?: { cpuPercent: number; rssMb: number; ownMb: number };
+  /** The daemon with three sessions that it runs itself, without the agents. */
+  owned?: { rssMb: number; ownMb: number };
   /** Session files of 50 MB: the slowest agent, and a new line until its event. */
   sessions?: { firstMs: number; listMs: number; peakRssMb: number; event: Spread };
   relay?: {

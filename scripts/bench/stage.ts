@@ -40,23 +40,32 @@ export interface Stage extends WorkstationFolders {
   startRelay(): Promise<void>;
 }
 
+export interface StageOptions {
+  /** Ids of chats beside the owner's own. */
+  groups?: readonly number[];
+}
+
 const webhookConnections = 16;
 const deadlineMs = 20_000;
 
 /** Everything is stopped when `work` ends, however it ends. */
-export async function withStage<T>(lab: Lab, work: (stage: Stage) => Promise<T>): Promise<T> {
+export async function withStage<T>(
+  lab: Lab,
+  work: (stage: Stage) => Promise<T>,
+  options: StageOptions = {},
+): Promise<T> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    return await work(await openStage(lab, undo));
+    return await work(await openStage(lab, undo, options));
   } finally {
     for (const step of undo.reverse()) await step().catch(() => {});
   }
 }
 
-async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<Stage> {
+async function openStage(lab: Lab, undo: (() => Promise<unknown>)[], { groups = [] }: StageOptions): Promise<Stage> {
   const dir = await mkdtemp(join(lab.baseDir, 's-'));
   const relayDir = join(dir, 'relay');
-  const sim = await startTelegramSim();
+  const sim = await startTelegramSim({ groups: groups.map((id) => ({ id })) });
   undo.push(() => sim.close());
   const mailbox = String(sim.ownerId);
   const station = await makeWorkstation({ dir, mailbox, env: lab.env });
@@ -65,7 +74,7 @@ async function openStage(lab: Lab, undo: (() => Promise<unknown>)[]): Promise<St
     persistDir: relayDir,
     cacheDir: lab.cacheDir,
     bot: sim,
-    chats: [mailbox],
+    chats: [mailbox, ...groups.map(String)],
     owner: mailbox,
     say: lab.say,
   });

@@ -108,7 +108,7 @@ export async function runChaos(lab: Lab, options: ChaosOptions): Promise<ChaosRe
     await Promise.all([actors.finish(), approver.finish(), owned.finish()]);
     await heal(stage);
     await drain(stage, ledger, actors, options.signal);
-    await owned.settle(options.signal, () => retryLetters(stage));
+    await owned.settle(options.signal, () => retryDeadLetters(stage));
     owned.stop();
     const watch = () => ladder.watched(stage.sim.messages(stage.sim.ownerId), stage.sim.reactions, ledger.earlier);
     await waitForLadder(stage, watch, options.signal);
@@ -173,7 +173,7 @@ async function drain(stage: Stage, ledger: Ledger, actors: Actors, signal: Abort
   let idleSince = quietSince;
   let before = '';
   while (performance.now() < deadline && !signal.aborted) {
-    await retryLetters(stage);
+    await retryDeadLetters(stage);
     // A scripted refusal that nobody had met yet.
     if (await isPaused(stage)) await passPauses(stage);
     const waits = (await entriesOf<InboxEntry>(stage.inboxFile)).some((entry) => !entry.read);
@@ -215,12 +215,12 @@ async function waitForLadder(stage: Stage, watch: () => Watched[], signal: Abort
 }
 
 /** What the platform refused for good goes out when the owner asks for it again. */
-async function retryLetters(stage: Stage): Promise<void> {
+async function retryDeadLetters(stage: Stage): Promise<void> {
   for (const mailbox of [stage.mailbox, String(stage.owned.chatId)]) {
     const address = { mailbox, project: 0 };
-    const { letters } = await stage.client.letters(address).catch(() => ({ letters: [] }));
-    for (const { id, direction } of letters) {
-      if (direction === 'out') await stage.client.actOnLetter(id, { ...address, action: 'retry' }).catch(() => {});
+    const { deadLetters } = await stage.client.deadLetters(address).catch(() => ({ deadLetters: [] }));
+    for (const { id, direction } of deadLetters) {
+      if (direction === 'out') await stage.client.actOnDeadLetter(id, { ...address, action: 'retry' }).catch(() => {});
     }
   }
 }

@@ -38,7 +38,7 @@ export interface EndState {
   onPhone: ReadonlyMap<string, number>;
   /** Tokens of answers whose Bot API call was cut: sent, and the answer to the call lost. */
   cut: ReadonlySet<string>;
-  /** Tokens of answers that the platform refused for good and that are kept as letters. */
+  /** Tokens of answers that the platform refused for good and that are kept as dead letters. */
   refused: ReadonlySet<string>;
   /** When the daemon was killed, epoch milliseconds. */
   daemonKills: readonly number[];

@@ -27,9 +27,9 @@ async function asked() {
   const { far, ws } = scene;
   const client = createRelayClient({ url: far.url, token: far.token });
   const { mailboxes } = await client.status();
-  const { letters } = await client.letters({ mailbox: ws.chat.mailbox, project: 0 });
+  const { deadLetters } = await client.deadLetters({ mailbox: ws.chat.mailbox, project: 0 });
   await client.close();
-  return { mailbox: mailboxes.find(({ mailbox }) => mailbox === ws.chat.mailbox), letters };
+  return { mailbox: mailboxes.find(({ mailbox }) => mailbox === ws.chat.mailbox), deadLetters };
 }
 
 describe('Telegram answers a status update with', () => {
@@ -74,7 +74,7 @@ describe('Telegram answers a status update with', () => {
     await scene.ws.foreignWrite(scene.ws.outboxFile, status('to nobody'));
     await until('it is marked', async () => (await scene.ws.outbox())[0]?.sent === true);
     expect(await scene.ws.outbox()).toMatchObject([{ text: 'to nobody', error: 'chat_unreachable' }]);
-    expect((await asked()).letters).toMatchObject([
+    expect((await asked()).deadLetters).toMatchObject([
       { direction: 'out', preview: 'to nobody', error: { code: 'chat_unreachable', reason: /blocked/ } },
     ]);
   });

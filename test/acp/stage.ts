@@ -33,16 +33,23 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-interface Place {
+/** An agent that has never run, with its model. */
+export interface Place {
+  home: string;
   project: string;
+  /** The whole environment of the agent. */
   env: Record<string, string>;
   command: readonly string[];
+  /** See `Stage`. */
+  asks(command: string): string;
   bodies(): string[];
   refuse(status: number): () => void;
   close(): Promise<void>;
 }
 
 const places = { gemini: geminiPlace, claude: claudePlace, codex: codexPlace };
+
+export const placeFor = (name: AgentName): Promise<Place> => places[name]();
 
 export async function stageFor(name: AgentName): Promise<Stage> {
   const place = await places[name]();
@@ -65,7 +72,7 @@ export async function stageFor(name: AgentName): Promise<Stage> {
   return {
     name,
     project,
-    asks: (text) => `[[${name === 'codex' ? 'ask' : 'shell'}: ${text}]]`,
+    asks: place.asks,
     bodies: place.bodies,
     refuse: place.refuse,
     start: () => start(),
@@ -85,9 +92,9 @@ async function geminiPlace(): Promise<Place> {
   const server = await startModelServer();
   const home = await geminiHome({ modelUrl: server.url });
   return {
-    project: home.project,
-    env: home.env,
+    ...{ home: home.home, project: home.project, env: home.env },
     command: await geminiCommand(['--acp']),
+    asks: (command) => `[[shell: ${command}]]`,
     bodies: () => server.requests.map(({ model, body }) => JSON.stringify({ model, ...body })),
     refuse: (error) => server.rule(() => ({ error })),
     async close() {
@@ -110,7 +117,7 @@ async function claudePlace(): Promise<Place> {
     }),
   );
   return {
-    project,
+    ...{ home, project },
     env: {
       ...env,
       ANTHROPIC_BASE_URL: server.url,
@@ -121,6 +128,7 @@ async function claudePlace(): Promise<Place> {
       CLAUDE_CODE_EXECUTABLE: await programOf('claude'),
     },
     command: await hostCommand('claudeAcp'),
+    asks: (command) => `[[shell: ${command}]]`,
     bodies: () => server.requests.filter(({ isTurn }) => isTurn).map(({ body }) => JSON.stringify(body)),
     refuse: (error) => server.rule(() => ({ error })),
     async close() {
@@ -148,9 +156,10 @@ trust_level = "trusted"
 `,
   );
   return {
-    project,
+    ...{ home, project },
     env: { ...env, SCRIPTED_KEY: 'dummy', CODEX_PATH: await programOf('codex') },
     command: await hostCommand('codexAcp'),
+    asks: (command) => `[[ask: ${command}]]`,
     bodies: () => server.requests.map(({ body }) => JSON.stringify(body)),
     refuse: (error) => server.rule(() => ({ error })),
     async close() {

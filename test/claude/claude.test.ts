@@ -98,6 +98,51 @@ testWith({ nudge: 'auto', hold: 'never' })(
   },
 );
 
+testWith({ nudge: 'auto', hold: 'never' })(
+  'an idle terminal outside of tmux is woken through its inbox socket, which is no sign of a person',
+  async ({ model, product, open }) => {
+    const tui = await open({ outsideTmux: true });
+    await type(tui, 'first turn [[say: Ready.]]');
+    await tui.waitForScreen('● Ready.');
+    await idle(tui);
+    await product.waitForAnswers(1);
+    const id = await product.sim.say('Wake up [[say: Awake.]]');
+    const request = await model.waitForRequest('Wake up');
+    expect(request.texts.join('\n')).toContain('Another Claude session sent a message:');
+    expect((await product.waitForAnswers(2)).at(-1)).toMatchObject({ text: 'Awake.', replyTo: id });
+    await product.waitForLadder({ answered: 1 });
+  },
+);
+
+testWith({ hold: 'always' })(
+  'the phone reads what the model writes while the turn still runs, above the tool that runs',
+  async ({ model, product, open }) => {
+    let goOn = () => {};
+    const waits = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    model.rule(async ({ texts, toolResults }) => {
+      if (!texts.some((text) => text.includes('Long work'))) return undefined;
+      if (toolResults > 0) {
+        await waits;
+        return { text: 'Long work done.' };
+      }
+      const input = { command: 'echo looked', description: 'x' };
+      return { text: 'I look at the tests first.', toolCall: { name: 'Bash', input } };
+    });
+    const tui = await open({ args: shell });
+    await type(tui, 'first turn [[say: Ready.]]');
+    await tui.waitForScreen('● Ready.');
+    await expectHeld(product);
+    await product.sim.say('Long work');
+    const { text } = await shows(product, 'I look at the tests first.');
+    expect(text).toMatch(/^I look at the tests first\.\n\nWorking, \d+ s\n1 tool call: /);
+    goOn();
+    await shows(product, 'Long work done.');
+    await shows(product, 'Done after');
+  },
+);
+
 testWith({ hold: 'always' })(
   'a sprint of two tasks runs by itself, and STOP ends one',
   async ({ model, product, open }) => {
@@ -163,16 +208,31 @@ describe('approvals', () => {
   });
 });
 
-test('a filter that fails withholds the result of a command from the model', async ({ model, home, product: _ }) => {
+test('a filter that fails withholds the result of a command and of a file from the model', async ({
+  model,
+  home,
+  product: _,
+}) => {
   const dir = join(home.home, '.config', 'wa-sync');
   await mkdir(dir, { recursive: true });
-  const rules = [{ tool: 'Bash', after: { run: 'exit 7', result: 'replace' } }];
+  const after = { run: 'exit 7', result: 'replace' };
+  const rules = ['Bash', 'Read'].map((tool) => ({ tool, after }));
   await writeFile(join(dir, 'policy.json'), JSON.stringify({ rules }));
-  const ran = await runPrint(home, 'Go [[shell: printf hu; echo sh]] [[say: Finished.]]', { args: shell });
+  const file = join(home.project, 'secret.txt');
+  await writeFile(file, 'hush\n');
+  model.rule(({ texts, toolResults }) => {
+    if (!texts.some((text) => text.includes('Go'))) return undefined;
+    if (toolResults === 0) return { toolCall: { name: 'Read', input: { file_path: file } } };
+    return toolResults === 1
+      ? { toolCall: { name: 'Bash', input: { command: 'printf hu; echo sh', description: 'x' } } }
+      : { text: 'Finished.' };
+  });
+  const ran = await runPrint(home, 'Go', { args: shell });
   expect(ran.stdout).toBe('Finished.\n');
-  const request = await model.waitForRequest((each) => each.toolResults > 0);
+  const request = await model.waitForRequest((each) => each.toolResults === 2);
   const read = JSON.stringify(request.body);
-  expect([read.includes('The result of Bash is withheld by wa-sync'), read.includes('hush')]).toEqual([true, false]);
+  const withheld = ['Bash', 'Read'].map((tool) => read.includes(`The result of ${tool} is withheld by wa-sync`));
+  expect([...withheld, read.includes('hush')]).toEqual([true, true, false]);
 });
 
 testWith({ presence: { awayAfter: 1 } })(

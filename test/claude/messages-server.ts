@@ -33,7 +33,8 @@ interface Refusal {
 
 export type MessagesReply =
   | { text: string | string[] }
-  | { toolCall: { name: string; input: Record<string, unknown> } }
+  /** `text` stands before the call. */
+  | { toolCall: { name: string; input: Record<string, unknown> }; text?: string }
   | Refusal;
 
 /** Undefined leaves the request to the next rule. A promise that is not settled keeps the model thinking. */
@@ -180,8 +181,11 @@ function allOf({ body }: MessagesRequest): string {
 const usage = { input_tokens: 100, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 20 };
 
 function blocksOfReply(id: string, reply: Exclude<MessagesReply, Refusal>): Block[] {
-  if ('toolCall' in reply) return [{ type: 'tool_use', id: `toolu_${id}`, ...reply.toolCall }];
-  return [{ type: 'text', text: [reply.text].flat().join('') }];
+  const text = [reply.text ?? []].flat().join('');
+  return [
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+    ...('toolCall' in reply ? [{ type: 'tool_use', id: `toolu_${id}`, ...reply.toolCall }] : []),
+  ];
 }
 
 function whole(model: string, id: string, reply: Exclude<MessagesReply, Refusal>) {
@@ -205,18 +209,18 @@ function stream(response: ServerResponse, model: string, id: string, reply: Excl
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
   const { content, stop_reason, ...message } = whole(model, id, reply);
   send('message_start', { message: { ...message, content: [], stop_reason: null } });
-  const [block] = content;
-  if ('toolCall' in reply) {
-    send('content_block_start', { index: 0, content_block: { ...block, input: {} } });
-    const delta = { type: 'input_json_delta', partial_json: JSON.stringify(reply.toolCall.input) };
-    send('content_block_delta', { index: 0, delta });
-  } else {
-    send('content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
-    for (const text of [reply.text].flat()) {
-      send('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
-    }
+  for (const [index, block] of content.entries()) {
+    const isTool = block.type === 'tool_use';
+    send('content_block_start', {
+      index,
+      content_block: isTool ? { ...block, input: {} } : { type: 'text', text: '' },
+    });
+    const chunks = isTool
+      ? [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
+      : [reply.text ?? []].flat().map((text) => ({ type: 'text_delta', text }));
+    for (const delta of chunks) send('content_block_delta', { index, delta });
+    send('content_block_stop', { index });
   }
-  send('content_block_stop', { index: 0 });
   send('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } });
   send('message_stop', {});
   response.end();

@@ -16,7 +16,7 @@ export interface Stage {
   /** A running daemon, and the hooks installed for the user. */
   product: Product;
   /** Opens a terminal with the CLI in it; a test that is over closes it. */
-  open(options?: { args?: string[] }): Promise<Tui>;
+  open(options?: { args?: string[]; outsideTmux?: true }): Promise<Tui>;
 }
 
 export const test = base.extend<Stage>({
@@ -45,8 +45,11 @@ export const test = base.extend<Stage>({
   },
   open: async ({ home, product: _ }, use) => {
     const opened: Tui[] = [];
-    await use(async ({ args = [] } = {}) => {
-      const tui = await openTui(home, { command: await claudeCommand(args), ready: /^❯\s*$/m });
+    await use(async ({ args = [], outsideTmux } = {}) => {
+      // The screen is that of tmux all the same; what tells wa-sync so is gone.
+      const hides = outsideTmux ? ['env', '-u', 'TMUX', '-u', 'TMUX_PANE'] : [];
+      const command = [...hides, ...(await claudeCommand(args))];
+      const tui = await openTui(home, { command, ready: /^❯\s*$/m });
       opened.push(tui);
       await idle(tui);
       return tui;

@@ -3,15 +3,17 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../agent/config.ts';
-import { withHooks, withoutHooks } from '../../agent/drivers/install/settings.ts';
+import type { InstallDirs } from '../../agent/drivers/driver.ts';
 import { addDriver } from '../../agent/drivers/registry.ts';
 import { acpRows } from '../../agent/owned/acp/agents.ts';
+import type { TemporaryHome } from '../helpers/home.ts';
+import { eachInstallation } from '../helpers/installation.ts';
 import { temporaryFolder } from '../helpers/surroundings.ts';
 import { row } from './otter/acp-row.ts';
 import { otter } from './otter/driver.ts';
-import { hookTable } from './otter/install-table.ts';
+import { installer } from './otter/install.ts';
 
 afterAll(addDriver(otter));
 
@@ -35,7 +37,7 @@ const shownRow = () =>
     .replace('};', '},');
 
 it('the page shows every file of the example, as the contract suite runs it', () => {
-  const names = ['driver.ts', 'hook-io.ts', 'session-log.ts', 'tools.ts', 'footprint.ts', 'install-table.ts'];
+  const names = ['driver.ts', 'hook-io.ts', 'session-log.ts', 'tools.ts', 'footprint.ts', 'install.ts'];
   const blocks = [...names.map(shown), shown('wants.json'), undefined, shownRow()];
   const text = readFileSync(page, 'utf8');
   let at = 0;
@@ -49,17 +51,28 @@ it('the page shows every file of the example, as the contract suite runs it', ()
   else expect(text, 'stale: run WA_WRITE_DOCS=1 npx vitest run test/contract/example.test.ts').toBe(current);
 });
 
-it('the table of the example installs once, twice the same, and leaves no trace', () => {
-  const dirs = {
-    ...{ home: '/home/dev', dataDir: '/data', projectDir: '/p', packageDir: '/package', version: '1.0.0' },
-    ...{ platform: 'linux' as const, directories: ['/run'] },
-  };
-  const before = '{ "theirs": true }\n';
-  const installed = withHooks(before, dirs, hookTable);
-  expect(Object.keys(JSON.parse(installed).hooks)).toEqual(Object.keys(otter.events));
-  expect(JSON.parse(installed).hooks.wants[0].hooks[0]).toMatchObject({ type: 'command', timeout: 86_400 });
-  expect(withHooks(installed, dirs, hookTable)).toBe(installed);
-  expect(withoutHooks(installed, before, hookTable)).toBe(before);
+describe('the example', () => {
+  let place: TemporaryHome;
+  let dirs: InstallDirs;
+  eachInstallation((ground) => {
+    ({ place, dirs } = ground);
+  });
+
+  it.each(['user', 'project'] as const)('installs for %s, twice the same, and leaves no trace', async (scope) => {
+    const file = join(scope === 'user' ? 'dev' : 'dev/project', '.otter', 'gates.json');
+    await place.write(file, '{ "theirs": true }\n');
+    const before = await place.snapshot();
+    const status = await installer.install(dirs, scope);
+    expect(status).toMatchObject({ agent: 'otter', installed: true, current: true, launcherExists: true });
+    const { hooks } = JSON.parse(readFileSync(join(place.root, file), 'utf8'));
+    expect(Object.keys(hooks)).toEqual(Object.keys(otter.events));
+    expect(hooks.wants[0].hooks[0]).toMatchObject({ type: 'command', timeout: 86_400 });
+    const installed = await place.snapshot();
+    await installer.install(dirs, scope);
+    expect(await place.snapshot()).toEqual(installed);
+    await installer.uninstall(dirs, undefined);
+    expect(await place.snapshot()).toEqual(before);
+  });
 });
 
 it('the entry of the example in config.json, and its row, are an agent that the daemon can run', async () => {

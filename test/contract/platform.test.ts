@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyProject, maxTextOf } from '../../agent/journal/state.ts';
 import { renderKey, typesetHere } from '../../agent/relay/render.ts';
 import { isPhone } from '../../protocol/phone.ts';
-import type { LettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer, WebhookAnswer } from '../../protocol/relay-api.ts';
+import type { DeadLettersAnswer, OutboxAnswer, OutboxItem, StatusAnswer } from '../../protocol/relay-api.ts';
+import type { WebhookAnswer } from '../../protocol/webhook-api.ts';
 import { type Rig, type Rigs, startRigs } from './rigs.ts';
 
 let rigs: Rigs;
@@ -133,8 +134,8 @@ forAll('%s', (name) => {
     const key = await post({});
     await pass();
     expect(outcomeOf(key)).toMatchObject({ state: 'dead', error: { code: 'chat_unreachable' } });
-    const { body } = await rigs.call<LettersAnswer>('GET', `/v1/letters?mailbox=${rig.mailbox}&project=0`);
-    expect(body.letters).toContainEqual(expect.objectContaining({ id: key, state: 'dead' }));
+    const { body } = await rigs.call<DeadLettersAnswer>('GET', `/v1/dead-letters?mailbox=${rig.mailbox}&project=0`);
+    expect(body.deadLetters).toContainEqual(expect.objectContaining({ id: key, state: 'dead' }));
   });
 
   it('makes a message that was taken and never arrived a dead letter, which can be sent again', async () => {
@@ -151,7 +152,7 @@ forAll('%s', (name) => {
       { state: 'dead', error: { code: 'undeliverable', reason: 'the number is gone' } },
     ]);
     const text = lastShown()?.text;
-    rig.bench.logic.actOnLetter(0, lost, 'retry');
+    rig.bench.logic.actOnDeadLetter(0, lost, 'retry');
     await pass();
     expect(lastShown()).toMatchObject({ text });
     expect(outcomeOf(lost)).toMatchObject({ state: 'sent' });
@@ -208,7 +209,10 @@ describe('a relay with two platforms', () => {
   });
 
   it('names the settings of both to a daemon whose mailbox it does not serve', async () => {
-    const { status, body } = await rigs.call<{ error: { hint: string } }>('GET', '/v1/letters?mailbox=9&project=0');
+    const { status, body } = await rigs.call<{ error: { hint: string } }>(
+      'GET',
+      '/v1/dead-letters?mailbox=9&project=0',
+    );
     expect(status).toBe(404);
     expect(body.error.hint).toContain('TELEGRAM_CHAT_ID or WORKSHOP_ROOMS');
   });

@@ -201,7 +201,7 @@ export async function startRigs(): Promise<Rigs> {
 /** The object's call, which gives what happened as data. */
 function stubOf({ logic }: Bench) {
   return {
-    async call(name: 'accept' | 'post' | 'findFile' | 'letters' | 'status' | 'resume', args: unknown[]) {
+    async call(name: 'accept' | 'post' | 'findFile' | 'deadLetters' | 'status' | 'resume', args: unknown[]) {
       return { ok: true, value: (logic[name] as (...given: unknown[]) => unknown)(...args) };
     },
   };

@@ -61,7 +61,7 @@ async function createWorld() {
     inbox,
     report: ({ receipts }) => journal.append(receipts),
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async () => {},
     compressions: async () => [],
     told: async () => [],

@@ -100,6 +100,35 @@ describe('a new session', () => {
   });
 });
 
+it('an agent whose adapter is still being fetched keeps no other session, and no answer, from the phone', async () => {
+  const bin = await temporaryFolder();
+  await writeFile(
+    join(bin, 'npm'),
+    `#!/bin/sh\n: >${bin}/runs; until [ -e ${bin}/go ]; do sleep 0.05; done; exit 1\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  const scripts = scriptedCommand(gates, { style: 'gemini', faults: ['none'] });
+  const slow = await createWorkstation(far, ws.chat, { agents: { claude: '/bin/true', gemini: scripts } });
+  const trusted = { projects: { [slow.project]: { hasTrustDialogAccepted: true } } };
+  await writeFile(join(slow.root, 'home', '.claude.json'), JSON.stringify(trusted));
+  slow.env.PATH = `${bin}:${process.env.PATH}`;
+  try {
+    await slow.runDaemon();
+    await say('/new claude');
+    await until('npm runs', () => access(join(bin, 'runs')).then(() => true));
+    await say('/new gemini [[say: Here already.]]');
+    await say('/status');
+    await told(/Claude Code|Gemini CLI|gemini|claude/);
+    await told(/^Here already\.$/);
+    await expect(access(join(bin, 'go'))).rejects.toThrow();
+  } finally {
+    await writeFile(join(bin, 'go'), '');
+    await slow.close();
+  }
+});
+
 describe('a tool that the agent asks about', () => {
   it('runs after Approve and does not run after Deny, and the turn goes on', async () => {
     await opened('claude');

@@ -48,7 +48,7 @@ export interface Product {
 
 const waitMs = 30_000;
 /** The message that shows a long turn's progress; how long a turn takes is not ours to say. */
-const progress = /^(Working|Done after|Failed after)\b/;
+const progress = /(^|\n\n)(Working|Done after|Failed after)\b/;
 /** What is told of a message that no turn has picked up in some seconds; how fast a turn begins is not ours to say either. */
 const pickUp = /^It waits\b/;
 

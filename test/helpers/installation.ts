@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
 import type { InstallDirs } from '../../agent/drivers/driver.ts';
 import { hookEvents, hookGroup } from '../../agent/drivers/gemini/install-table.ts';
+import { allDrivers } from '../../agent/drivers/registry.ts';
 import { type TemporaryHome, temporaryHome } from './home.ts';
 
 const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));
@@ -26,6 +27,7 @@ export function eachInstallation(take: (ground: Ground) => void): (name: string)
     await copyFile(launcher, join(packageDir, 'wa-hook'));
     await copyFile(join(dirname(launcher), 'client.pl'), join(packageDir, 'client.pl'));
     await writeFile(join(packageDir, 'wa-hook-fallback.cjs'), 'console.log(\'{"from":"fallback"}\')\n');
+    for (const { name } of allDrivers()) await writeFile(join(packageDir, `wa-hook-${name}.cjs`), '');
     const dirs: InstallDirs = {
       home: place.home,
       dataDir: join(place.home, '.local', 'share', 'wa-sync'),

@@ -40,12 +40,13 @@ export function plainTurns({ journal, p, clock, reports, told, more = {} }: Plai
       foreignStop: () => undefined,
       settleForeignStops: async () => {},
     },
+    answerInFile: async () => undefined,
     report: async ({ text, failed, receipts, turn }) => {
       reports.push({ text, failed });
       await journal.append([...receipts, { t: 'turn', p, at: clock(), turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void told.push(text),
     compressions: async () => [],
     told: async () => [],

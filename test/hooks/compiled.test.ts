@@ -9,6 +9,7 @@ import { printed, run } from './launcher-run.ts';
 
 const line = '{"decision":"deny","reason":"of the gate file"}';
 const fallback = 'wa-hook-fallback.cjs';
+const bundle = 'wa-hook-gemini.cjs';
 let root: string;
 let folder: string;
 
@@ -17,7 +18,7 @@ beforeEach(async () => {
   folder = join(root, 'compiled');
   await mkdir(join(root, 'gate'));
   await writeFile(join(root, 'gate', 'gemini-BeforeTool'), line);
-  await copyFile(join(dist, fallback), join(root, fallback));
+  for (const name of [fallback, bundle]) await copyFile(join(dist, name), join(root, name));
 });
 
 /** A gate whose payload cannot be read: the longest way to an answer that needs no project. */
@@ -54,6 +55,20 @@ it.each([
   await writeFile(path, damage(await readFile(path)));
   expect(await hook()).toEqual(printed(`${line}\n`));
   expect((await kept()).inode).not.toBe(inode);
+});
+
+it('a bundle of another build is compiled itself, though kept code of the same length lies there', async () => {
+  await hook();
+  const text = await readFile(join(root, bundle), 'utf8');
+  const other = text.replaceAll('"turnEnd"', '"turnend"').replace(/[0-9a-f]/, (digit) => (digit === '0' ? '1' : '0'));
+  await writeFile(join(root, bundle), other);
+  expect(await hook()).toEqual(printed(`${line}\n`));
+  expect(await readdir(folder)).toHaveLength(2);
+});
+
+it.each(['none', '../gemini', 'claude', ''])('a hook of %j, which has no bundle here, answers {}', async (tool) => {
+  const args = [join(root, fallback), tool, 'BeforeTool', '60', '1', '1', root, root, root];
+  expect(await run(process.execPath, args, {}, '{}')).toEqual(printed('{}\n'));
 });
 
 it('a hook that cannot keep its code answers all the same', async () => {

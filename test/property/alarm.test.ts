@@ -154,8 +154,8 @@ function createSteps(bench: Bench) {
         bench.logic.pollGone(todo.topic);
         break;
       case 'letter': {
-        const letter = bench.logic.letters(0).letters[0];
-        if (letter) bench.logic.actOnLetter(0, letter.id, todo.action);
+        const letter = bench.logic.deadLetters(0).deadLetters[0];
+        if (letter) bench.logic.actOnDeadLetter(0, letter.id, todo.action);
         break;
       }
       case 'time':

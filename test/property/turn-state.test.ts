@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   of('personSeen', { at: time }),
   of('toolEnded', {}),
   of('modelSeen', {}),
-  of('turnStarted', { place, at: time, nudged: fc.boolean() }),
+  of('turnStarted', { place, at: time, nudged: fc.boolean(), byHost: fc.constantFrom(true as const, undefined) }),
   of('turnContinued', { at: time }),
   of('turnFound', { place, ids }),
   of('offered', { text: fc.constantFrom('one', 'two'), place, at: time }),

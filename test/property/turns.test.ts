@@ -73,7 +73,7 @@ function createWorld() {
       tolds.push(text);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),
     compressions: async () => [],
     told: async () => [],

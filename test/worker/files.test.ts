@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { startTelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { relayLimits } from '../../protocol/limits.ts';
-import type { LettersAnswer } from '../../protocol/relay-api.ts';
+import type { DeadLettersAnswer } from '../../protocol/relay-api.ts';
 import type { Relay } from '../helpers/relay.ts';
 import { startRelay } from '../helpers/relay.ts';
 
@@ -105,8 +105,8 @@ describe('files through the relay', () => {
       ],
     });
     // Only the workstation has the bytes, so there is nothing here to send again.
-    const { body } = await relay.call<LettersAnswer>('GET', `/v1/letters?${query()}`);
-    expect(body).toEqual({ letters: [] });
+    const { body } = await relay.call<DeadLettersAnswer>('GET', `/v1/dead-letters?${query()}`);
+    expect(body).toEqual({ deadLetters: [] });
   });
 
   it.each([

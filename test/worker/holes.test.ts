@@ -52,7 +52,7 @@ describe('a hole of other relays', () => {
       text: 'This message expired before the agent took it.',
       replyToRef: '7',
     });
-    expect(bench.logic.letters(0).letters).toMatchObject([{ state: 'expired', preview: 'too late' }]);
+    expect(bench.logic.deadLetters(0).deadLetters).toMatchObject([{ state: 'expired', preview: 'too late' }]);
     // The workstation hears of it as well.
     expect(bench.poll().rows).toMatchObject([{ seq: 1, text: '', expired: true }]);
   });

@@ -31,7 +31,7 @@ describe('a message with files', () => {
     const bench = createBench();
     bench.say('look', { files: [photo('platform-id')] });
     bench.poll({ after: 1, receipts: [{ id: idOf(1), attempt: 0, state: 'failed', at: startAt }] });
-    bench.logic.actOnLetter(0, idOf(1), 'retry');
+    bench.logic.actOnDeadLetter(0, idOf(1), 'retry');
     expect(bench.poll({ after: 1 }).rows).toMatchObject([{ files: [{ id: `${idOf(2)}_0` }] }]);
     expect(bench.logic.findFile(0, `${idOf(2)}_0`).id).toBe('platform-id');
   });

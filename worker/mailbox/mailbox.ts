@@ -2,8 +2,8 @@
 
 import { WaError } from '../../protocol/errors.ts';
 import type {
-  LetterAction,
-  LettersAnswer,
+  DeadLetterAction,
+  DeadLettersAnswer,
   OutboxAnswer,
   OutboxRequest,
   PollRequest,
@@ -138,10 +138,12 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     return answer;
   }
 
-  const letters = (project: number): LettersAnswer => ({ letters: listDeadLetters(core, project, english) });
+  const deadLetters = (project: number): DeadLettersAnswer => ({
+    deadLetters: listDeadLetters(core, project, english),
+  });
 
   /** Raises `not_found`. */
-  function actOnLetter(project: number, id: string, action: LetterAction['action']): LettersAnswer {
+  function actOn(project: number, id: string, action: DeadLetterAction['action']): DeadLettersAnswer {
     const result = core.sql.transaction(() => actOnDeadLetter(core, project, id, action));
     if (result === 'unknown' || result === 'done') {
       throw new WaError('not_found', `project ${project} has no dead letter ${id}`, {
@@ -151,7 +153,7 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     if (result === 'full') throw new WaError('mailbox_full', english.letters.results.full, { retryAfterMs: 60_000 });
     runs.soon(true);
     polls.notify(project);
-    return letters(project);
+    return deadLetters(project);
   }
 
   /** The credentials of the platform work: what waited for them is sent. */
@@ -172,10 +174,10 @@ export function createMailbox(given: Core, alarm: AlarmDevice) {
     beginDocument: planned(documents.begin),
     endDocument: planned(documents.end),
     resume: planned(resume),
-    letters,
+    deadLetters,
     freeTopic: (name: string) => freeTopic(core, name),
     addTopic: (project: number, name: string) => addTopic(core, project, name),
-    actOnLetter: planned(actOnLetter),
+    actOnDeadLetter: planned(actOn),
     metrics: () => readMetrics(core),
   };
 }

@@ -33,7 +33,7 @@ function projectStatus(core: Core, row: ProjectRow): ProjectStatus {
     cursor: row.cursor,
     ladder: readLadder(core.sql, row),
     oldestWaitingAt: oldestWaiting(core.sql, row)?.at ?? null,
-    letters: countDeadLetters(core, row),
+    deadLetters: countDeadLetters(core, row),
     ...(row.topic === null ? {} : { topic: row.topic }),
     ...(standing === null ? {} : { standing }),
   };

@@ -2,8 +2,8 @@
 
 import * as v from 'valibot';
 import type { ErrorCode } from '../../protocol/errors.ts';
-import type { Inspection, WebhookReport } from '../../protocol/relay-api.ts';
 import { allowedUpdates, webhookRoute } from '../../protocol/telegram-settings.ts';
+import type { Inspection, WebhookReport } from '../../protocol/webhook-api.ts';
 import { readAnswer } from './errors.ts';
 import { type BotApi, chatIdOf, post, unreachable } from './send.ts';
 

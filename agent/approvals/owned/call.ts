@@ -7,7 +7,7 @@ import type { Act, Tools } from '../../drivers/driver.ts';
 import { entryOf } from '../../drivers/fields.ts';
 import type { OwnedTool, PermissionRequest, ToolDiff } from '../../owned/owned.ts';
 import type { ToolCall } from '../danger/call.ts';
-import { hashOf } from '../question/questions.ts';
+import { hashOf } from '../question/asked.ts';
 
 export interface OwnedCall {
   call: ToolCall;

@@ -7,8 +7,8 @@ import type { Texts } from '../../../protocol/texts.ts';
 import { maxTextOf, phoneTexts } from '../../journal/state.ts';
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../owned/owned.ts';
 import { visible } from '../../visible.ts';
+import { hashOf } from '../question/asked.ts';
 import { type Shows, textItem } from '../question/question.ts';
-import { hashOf } from '../question/questions.ts';
 import { type Ask, type AsksOptions, type Buttons, createAsks, type Face } from './asks.ts';
 import {
   answerOf,

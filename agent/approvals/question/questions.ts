@@ -1,46 +1,18 @@
 // The questions that wait on the phone: bounded in number, in the journal before the phone sees them, settled once, by the first verdict.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { wayOut } from '../../../protocol/hook.ts';
 import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
-import { type Texts, textsIn } from '../../../protocol/texts.ts';
 import type { TurnAnswer } from '../../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
 import { languageOf, maxTextOf, type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
 import { visible } from '../../visible.ts';
-import { commandOf, jsonOf, type ToolCall } from '../danger/call.ts';
-import { whyText } from '../danger/rules.ts';
+import { commandOf, type ToolCall } from '../danger/call.ts';
 import { fileNow } from '../danger/surroundings.ts';
-import type { Judged } from '../policy/judge-now.ts';
 import type { Policies } from '../policy/policy.ts';
+import { type Asked, type Decision, english, whysIn, wordsOf } from './asked.ts';
 import { questionItem, questionKey, type Shows, textItem, verdictItem } from './question.ts';
-
-/** A call as the audit names it. Whoever writes it down hides secrets in it. */
-interface Words {
-  /** What was judged, or runs instead; absent = not known any more. */
-  text?: string;
-  /** The call as it came, where something else runs. */
-  before?: string;
-}
-
-export interface Decision extends Words {
-  tool: string;
-  verdict:
-    | Verdict
-    | 'policy-allow'
-    | 'policy-deny'
-    | 'policy-stop'
-    | 'rewritten'
-    | 'remembered'
-    | 'too-many'
-    | 'unshown';
-  hash: string;
-  session: string;
-  why: readonly string[];
-  /** User id of the platform, when a person decided. */
-  by?: string;
-}
 
 export interface QuestionsOptions {
   project: ProjectState;
@@ -55,27 +27,6 @@ export interface QuestionsOptions {
   audit(decision: Decision): void;
   clock: () => number;
   log: Log;
-}
-
-export interface GateHost {
-  pid: number | undefined;
-  /** The host ends the hook after this long. */
-  maxMs: number;
-  isGone(): boolean;
-  /** The coding agent went on without the answer: from now on it is gone. */
-  leave(): void;
-}
-
-/** A call as it was judged at its gate. `places` = where its paths led then. */
-export interface Asked extends Judged {
-  call: ToolCall;
-  session: string;
-  cwd: string;
-  /** Of the original arguments. */
-  hash: string;
-  host: GateHost;
-  /** The host's own dialog waits as well: whoever is first decides, and no answer of ours leaves the call to it. */
-  besideDialog?: true;
 }
 
 export interface Question extends Asked {
@@ -101,12 +52,6 @@ interface HowSettled {
   hash?: string;
   /** The arguments that run instead. */
   runs?: Readonly<Record<string, unknown>>;
-}
-
-/** Of tool, server and arguments. Two calls that cannot be written down are never the same. */
-export function hashOf({ tool, server, input }: Pick<ToolCall, 'tool' | 'input'> & { server?: string | undefined }) {
-  const text = jsonOf([tool, server ?? null, input]) ?? randomBytes(32);
-  return createHash('sha256').update(text).digest('hex');
 }
 
 const unreachedText = `The question has not reached the phone in time, because the relay or the chat platform cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
@@ -299,18 +244,4 @@ export function createQuestions(options: QuestionsOptions) {
       }
     },
   };
-}
-
-/** Of the audit, and of what the model reads. */
-const english = textsIn('en');
-
-function whysIn(texts: Texts, { why }: Judged['judgement']): string[] {
-  return why.map((each) => whyText(each, texts));
-}
-
-/** `input` = the arguments that run in place of the call's own. */
-function wordsOf(call: ToolCall, input: ToolCall['input'] | undefined): Words {
-  const text = (each: ToolCall) =>
-    commandOf(each) ?? jsonOf(each.input) ?? '(arguments that nest too deep to be written down)';
-  return input === undefined ? { text: text(call) } : { text: text({ ...call, input }), before: text(call) };
 }

@@ -10,14 +10,14 @@ const day = 24 * 60 * minute;
 
 /**
  * Each event that wa-sync knows, and how long the host waits for its hook. Without a hook: SubagentStart and SubagentStop, because only Stop
- * ends a turn (the host fires SubagentStop for /compact, too); MessageDisplay, PostToolBatch and PostCompact, because each costs a process
- * for what the session file and the other events say; PreModelSwitch and the like, because nothing follows from them. PreToolUse stands
+ * ends a turn (the host fires SubagentStop for /compact, too); PostToolBatch and PostCompact, because each costs a process for what the
+ * session file and the other events say; PreModelSwitch and the like, because nothing follows from them. PreToolUse stands
  * before the host's own rules; PermissionRequest comes only where the host's dialog does. The host gives SessionEnd no time of its own.
  */
 const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: number]>> = {
   SessionStart: ['plain', minute],
   UserPromptSubmit: ['turnStart', minute],
-  MessageDisplay: ['plain'],
+  MessageDisplay: ['plain', 10],
   PreToolUse: ['gate', day],
   PermissionRequest: ['permission', day],
   PostToolUse: ['toolEnd', 3 * minute],

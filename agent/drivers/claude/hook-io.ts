@@ -1,17 +1,13 @@
 // Claude Code's hook payloads and answers <-> the words of the turn rules. Pure; the hook fallback bundles it.
 // Source: the recorded payloads in test/fixtures/claude-2.1.329.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { object, text } from '../fields.ts';
+import { callReader, gateOf } from '../hook-call.ts';
 import { tools } from './tools.ts';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
-export function readCall(event: string, payload: unknown): HookCall | undefined {
-  const fields = object(payload);
-  const { session_id: session, transcript_path: transcript, cwd } = fields;
-  if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  return { agent: 'claude', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
-}
+export const readCall = callReader('claude', readEvent);
 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
   switch (event) {
@@ -20,13 +16,9 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     case 'SessionEnd':
       return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'UserPromptSubmit':
-      return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
-    case 'PreToolUse': {
-      const call = readTool(fields);
-      const { question } = tools;
-      const asks = call.tool === question?.tool ? question.textOf(call.input) : undefined;
-      return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
-    }
+      return turnStart(text(fields.prompt) ?? '');
+    case 'PreToolUse':
+      return gateOf(readTool(fields), tools);
     case 'PermissionRequest':
       return { type: 'permission', ...readTool(fields) };
     case 'PostToolUse':
@@ -37,9 +29,13 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       // The payload names no end: `prompt_id` is that of the whole chain.
       return { type: 'turnEnd', answer: text(fields.last_assistant_message)?.trim() || undefined };
     case 'StopFailure': {
+      // Of an agent that the session's agent runs, or of a compression: the turn goes on.
+      if (inside(fields).inside) return { type: 'other' };
       const error = text(fields.last_assistant_message) || text(fields.error) || 'The turn failed.';
       return { type: 'turnEnd', answer: undefined, error, last: true };
     }
+    case 'MessageDisplay':
+      return saysOf(fields);
     case 'PreCompact':
       return fields.trigger === 'manual'
         ? { type: 'notice', text: 'The agent compresses its context.' }
@@ -49,6 +45,21 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     default:
       return { type: 'other' };
   }
+}
+
+/** A part is a paragraph or more. */
+function saysOf(fields: Record<string, unknown>): TurnEvent {
+  const { message_id: message, index, delta, final } = fields;
+  const isPart = typeof message === 'string' && typeof delta === 'string' && Number.isSafeInteger(index);
+  if (!isPart || inside(fields).inside) return { type: 'other' };
+  return { type: 'says', message, index: Number(index), text: delta, last: final === true };
+}
+
+/** A background task has ended, or a hook has woken the session. What another program puts into the inbox looks like a typed prompt here. */
+const hostsOwn = /^(<task-notification>|\[SYSTEM NOTIFICATION - NOT USER INPUT\])/;
+
+function turnStart(prompt: string): TurnEvent {
+  return { type: 'turnStart', prompt, ...(hostsOwn.test(prompt) ? { byHost: true } : {}) };
 }
 
 /** Its permission dialogs come with PermissionRequest, and an idle prompt is no news. */
@@ -68,11 +79,12 @@ function inside({ agent_id }: Record<string, unknown>): { inside?: true } {
   return typeof agent_id === 'string' && agent_id !== '' ? { inside: true } : {};
 }
 
-/** What the model reads of a command: both streams. Of other tools it is made of fields that differ. */
+/** What the model reads of a result, as far as one field has it. */
 function resultOf(response: unknown): unknown {
-  const { stdout, stderr } = object(response);
-  if (typeof stdout !== 'string' || typeof stderr !== 'string') return response;
-  return [stdout, stderr].filter((each) => each !== '').join('\n');
+  const { stdout, stderr, file, content, result } = object(response);
+  if (typeof stdout === 'string' && typeof stderr === 'string')
+    return [stdout, stderr].filter((each) => each !== '').join('\n');
+  return text(object(file).content) ?? content ?? text(result) ?? response;
 }
 
 const takesContext: ReadonlySet<string> = new Set([
@@ -87,17 +99,14 @@ export function writeAnswer(event: string, answer: TurnAnswer): object {
   const shown = answer.notice === undefined ? {} : { systemMessage: answer.notice };
   const ended = answer.halt === undefined ? {} : { continue: false, stopReason: answer.halt };
   const specific = (fields: object) => ({ hookSpecificOutput: { hookEventName: event, ...fields } });
-  const { deny, halt, next, context } = answer;
+  const { deny, halt, next, context, result } = answer;
   if (event === 'PreToolUse') return { ...shown, ...ended, ...verdictOf(answer, specific) };
   if (event === 'PermissionRequest') return decisionOf(answer, specific);
   if (halt !== undefined) return { ...shown, ...ended };
   if (event === 'Stop') return { ...shown, ...(next === undefined ? {} : { decision: 'block', reason: next }) };
   const added = context !== undefined && takesContext.has(event) ? { additionalContext: context } : {};
-  if (deny !== undefined && event === 'PostToolUse') {
-    // The form of Bash's own result: the host ignores every other one.
-    const updatedToolOutput = { stdout: deny, stderr: '', interrupted: false, isImage: false };
-    return { ...shown, ...specific({ ...added, updatedToolOutput }) };
-  }
+  if (result !== undefined && event === 'PostToolUse')
+    return { ...shown, ...specific({ ...added, updatedToolOutput: result }) };
   if (deny !== undefined && event === 'UserPromptSubmit') return { ...shown, decision: 'block', reason: deny };
   return Object.keys(added).length === 0 ? shown : { ...shown, ...specific(added) };
 }

@@ -23,7 +23,16 @@ function hookGroup(event: string, dirs: InstallDirs): HookGroup {
   const says = event === 'Stop' ? heldStatus : event === 'PermissionRequest' ? asksStatus : undefined;
   // The host counts in seconds. Its shell is bash or sh, on Windows too unless it is told otherwise.
   const shell = dirs.platform === 'win32' ? { shell: 'powershell' } : {};
-  const entry = { type: 'command', command, timeout: seconds, ...shell, ...(says ? { statusMessage: says } : {}) };
+  // The terminal shows a text when its hook has ended, unless the hook runs beside it.
+  const beside = event === 'MessageDisplay' ? { async: true } : {};
+  const entry = {
+    type: 'command',
+    command,
+    timeout: seconds,
+    ...shell,
+    ...beside,
+    ...(says ? { statusMessage: says } : {}),
+  };
   return { hooks: [entry] };
 }
 

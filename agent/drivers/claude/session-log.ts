@@ -2,7 +2,7 @@
 // each of its parts, with one id. Source: recorded files in test/fixtures/claude-2.1.329.
 
 import type { RanTool, SessionRecord } from '../driver.ts';
-import { list, object, text } from '../fields.ts';
+import { list, object, parsed, text } from '../fields.ts';
 
 /** A user line that the host writes where a person pressed Esc. */
 const interrupted = /^\[Request interrupted by user/;
@@ -28,6 +28,7 @@ export function readSession(whole: string): SessionRecord {
   return {
     prompts: lines.flatMap((line) => [...(isPrompt(line) ? [textIn(line.parts)] : []), ...addedBy(line.fields)]),
     answer: last && answerOf(after, last),
+    isAnswered: last !== undefined && last === said.at(-1) && object(last.fields.message).stop_reason === 'end_turn',
     error: after
       .filter(({ fields }) => fields.isApiErrorMessage === true)
       .map(({ parts }) => textIn(parts))
@@ -35,8 +36,7 @@ export function readSession(whole: string): SessionRecord {
     cancelled: after.some((line) => line.fields.type === 'user' && interrupted.test(textIn(line.parts))),
     lastId: text((after.findLast(({ fields }) => fields.type === 'assistant') ?? lines.at(-1))?.fields.uuid),
     model: models.map(({ fields }) => text(object(fields.message).model)).findLast((each) => each !== undefined),
-    // The file does not name the window.
-    contextShare: undefined,
+    contextShare: models.map(({ fields }) => shareOf(fields)).findLast((each) => each !== undefined),
     tools,
     ...(openFrom === undefined ? {} : { openFrom }),
     tokens: new Map(
@@ -53,8 +53,8 @@ function linesOf(whole: string): Line[] {
   const lines: Line[] = [];
   let at = 0;
   for (const line of whole.split('\n')) {
-    const fields = parse(line);
-    if (fields && fields.isSidechain !== true) {
+    const fields = parsed(line);
+    if (fields.isSidechain !== true) {
       const { content } = object(fields.message);
       const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : list(content).map(object);
       lines.push({ at, fields, parts });
@@ -64,28 +64,20 @@ function linesOf(whole: string): Line[] {
   return lines;
 }
 
-function parse(line: string): Fields | undefined {
-  try {
-    return object(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-}
-
 function textIn(parts: readonly Fields[]): string {
   return parts.flatMap((part) => (part.type === 'text' ? (text(part.text) ?? []) : [])).join('');
 }
 
 const isResult = ({ parts }: Line) => parts.some(({ type }) => type === 'tool_result');
 
-/** Begins what `isMeta` marks as the next prompt of a turn's end; other such lines are remarks of the host. */
+/** Begins what `isMeta` marks as the next prompt of a turn's end; it marks a message of the inbox socket, too, and remarks of the host. */
 const feedback = 'Stop hook feedback:\n';
 
 function isPrompt(line: Line): boolean {
   const { fields, parts } = line;
   if (fields.type !== 'user' || isResult(line)) return false;
   const said = textIn(parts);
-  if (fields.isMeta === true) return said.startsWith(feedback);
+  if (fields.isMeta === true) return said.startsWith(feedback) || object(fields.origin).kind === 'peer';
   return !interrupted.test(said) && fields.isCompactSummary !== true;
 }
 
@@ -113,10 +105,22 @@ function usageOf(fields: Fields): number | undefined {
   return input_tokens + cached + output_tokens;
 }
 
+/** Only the program knows windows; these are what `/context` shows for each model of that name. An older model has one of two. */
+const windowTokens = 1_000_000;
+const hasWindow = /^claude-(fable|haiku|opus|sonnet)-5-\d/;
+
+function shareOf({ message }: Fields): number | undefined {
+  const { model, usage } = object(message);
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = object(usage);
+  if (!hasWindow.test(text(model) ?? '') || typeof input_tokens !== 'number') return undefined;
+  const cached = (Number(cache_creation_input_tokens) || 0) + (Number(cache_read_input_tokens) || 0);
+  return (input_tokens + cached) / windowTokens;
+}
+
 /** The working directory of a payload moves with the shell; that of the first line that has one does not. */
 export function sessionFolder(head: string): string | undefined {
   for (const line of head.split('\n')) {
-    const cwd = text(parse(line)?.cwd);
+    const cwd = text(parsed(line).cwd);
     if (cwd !== undefined) return cwd;
   }
   return undefined;

@@ -6,6 +6,7 @@ import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';
 import { installer, userSettings } from './install.ts';
 import { canNudge, nudge } from './nudge.ts';
+import { replacedResult } from './results.ts';
 
 export const claudeWorkstation: Workstation = {
   installer,
@@ -16,6 +17,7 @@ export const claudeWorkstation: Workstation = {
   homeOf: (_env, home) => home,
   trusts,
   variables: ['CLAUDE_CONFIG_DIR'],
+  replacedResult,
   nudge,
   canNudge,
 };

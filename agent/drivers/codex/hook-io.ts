@@ -1,17 +1,13 @@
 // Codex's hook payloads and answers <-> the words of the turn rules. Pure; the hook fallback bundles it.
 // Source: the recorded payloads in test/fixtures/codex-0.169.0.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { object, text } from '../fields.ts';
+import { callReader, gateOf } from '../hook-call.ts';
 import { patchInput, patchTool, serverOf, tools } from './tools.ts';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
-export function readCall(event: string, payload: unknown): HookCall | undefined {
-  const fields = object(payload);
-  const { session_id: session, transcript_path: transcript, cwd } = fields;
-  if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  return { agent: 'codex', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
-}
+export const readCall = callReader('codex', readEvent);
 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
   switch (event) {
@@ -22,7 +18,7 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     case 'UserPromptSubmit':
       return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
     case 'PreToolUse':
-      return gate(fields);
+      return gateOf(readTool(fields), tools);
     case 'PermissionRequest':
       return {
         type: 'permission',
@@ -53,13 +49,6 @@ function answerIn({ last_assistant_message: answer }: Record<string, unknown>): 
 /** The first end of a turn is named by the turn. A turn that goes on after its hook ends again under the same name. */
 function runOf({ turn_id: turn, stop_hook_active: isAgain }: Record<string, unknown>): string | undefined {
   return isAgain === false ? text(turn) || undefined : undefined;
-}
-
-function gate(fields: Record<string, unknown>): TurnEvent {
-  const call = readTool(fields);
-  const { question } = tools;
-  const asks = call.server === undefined && call.tool === question?.tool ? question.textOf(call.input) : undefined;
-  return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
 }
 
 function readTool(fields: Record<string, unknown>) {

@@ -46,7 +46,7 @@ async function forgetTrust(path: string): Promise<void> {
 
 /** A package that lacks a file cannot say. */
 async function isLauncherCurrent(dirs: InstallDirs): Promise<boolean> {
-  const files = await launcherFiles(forAllVersions(dirs), hooksDir(dirs)).catch(() => []);
+  const files = await launcherFiles(forAllVersions(dirs), hooksDir(dirs), 'codex').catch(() => []);
   const same = files.map(async ({ path, text }) => path.endsWith('.json') || (await textOf(path)) === text);
   return (await Promise.all(same)).every(Boolean);
 }

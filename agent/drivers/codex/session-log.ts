@@ -17,6 +17,7 @@ interface Said {
   error?: string;
   cancelled?: true;
   begins?: true;
+  completes?: true;
 }
 
 export function readSession(whole: string): SessionRecord {
@@ -33,6 +34,7 @@ export function readSession(whole: string): SessionRecord {
   return {
     prompts: said.flatMap(({ prompt, added }) => prompt ?? added ?? []),
     answer: answered?.answer,
+    isAnswered: answered !== undefined && after.some(({ completes }) => completes),
     error,
     isOver: error !== undefined && after.at(-1)?.begins === undefined,
     cancelled: after.some(({ cancelled }) => cancelled === true),
@@ -71,7 +73,8 @@ function saidIn(line: Line): Said {
   if (event.type === 'task_started') return { begins: true };
   if (event.type === 'turn_aborted') return { cancelled: true };
   const failed = text(object(event.error).message);
-  return event.type === 'task_complete' && failed !== undefined ? { error: errorText(failed) } : {};
+  if (event.type !== 'task_complete') return {};
+  return failed === undefined ? { completes: true } : { error: errorText(failed) };
 }
 
 function messageIn({ id, role, content, internal_chat_message_metadata_passthrough: about }: Line): Said {

@@ -1,20 +1,16 @@
 // Gemini CLI's hook payloads and answers <-> the words of the turn rules. Pure; the hook fallback bundles it.
 // Source: the recorded payloads in test/fixtures/gemini-0.61.0.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
+import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { list, object, text } from '../fields.ts';
+import { callReader, gateOf } from '../hook-call.ts';
 import { tools } from './tools.ts';
 
 /** The CLI's answer of a turn that ended without an answer. */
 const noResponse = '[no response text]';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
-export function readCall(event: string, payload: unknown): HookCall | undefined {
-  const fields = object(payload);
-  const { session_id: session, transcript_path: transcript, cwd } = fields;
-  if (typeof session !== 'string' || session === '' || typeof cwd !== 'string') return undefined;
-  return { agent: 'gemini', session, transcript: text(transcript) || undefined, cwd, event: readEvent(event, fields) };
-}
+export const readCall = callReader('gemini', readEvent);
 
 function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
   switch (event) {
@@ -27,7 +23,7 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
     case 'BeforeTool':
-      return gate(fields);
+      return gateOf(readTool(fields), tools);
     case 'AfterTool':
       return { type: 'toolEnd', ...readTool(fields), result: object(fields.tool_response).llmContent };
     case 'AfterAgent': {
@@ -46,13 +42,6 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     default:
       return { type: 'other' };
   }
-}
-
-function gate(fields: Record<string, unknown>): TurnEvent {
-  const call = readTool(fields);
-  const { question } = tools;
-  const asks = call.server === undefined && call.tool === question?.tool ? question.textOf(call.input) : undefined;
-  return { type: 'gate', ...call, ...(asks === undefined ? {} : { asks }) };
 }
 
 function readTool(fields: Record<string, unknown>) {

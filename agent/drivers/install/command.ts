@@ -6,6 +6,8 @@ import type { InstallDirs } from '../driver.ts';
 export const launcherName = 'wa-hook';
 export const clientName = 'client.pl';
 export const fallbackName = 'wa-hook-fallback.cjs';
+/** What the fallback runs for one coding agent. */
+export const bundleName = (agent: string) => `wa-hook-${agent}.cjs`;
 
 export const programOf = ({ packageDir }: Pick<InstallDirs, 'packageDir'>) => join(packageDir, 'wa-sync.js');
 

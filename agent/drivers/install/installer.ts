@@ -58,7 +58,7 @@ export function createInstaller(parts: InstallerParts): Installer {
     const record = await readRecord(hooksDir(dirs));
     const inUse = await commandsInUse(dirs, record);
     try {
-      const files = await launcherFiles(parts.launcherDirs?.(dirs) ?? dirs, hooksDir(dirs));
+      const files = await launcherFiles(parts.launcherDirs?.(dirs) ?? dirs, hooksDir(dirs), settings.agent);
       for (const file of files) await ensureFile(file, record.made);
       if (scope === 'project') await installInProject(dirs, record, settings);
       else await user.install(dirs, record);

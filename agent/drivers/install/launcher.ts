@@ -8,7 +8,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { startRecordName } from '../../../protocol/hook.ts';
 import type { HookStatus, InstallDirs } from '../driver.ts';
 import { ofFootprints } from '../footprints.ts';
-import { clientName, fallbackName, launcherName, parseCommand, programOf } from './command.ts';
+import { bundleName, clientName, fallbackName, launcherName, parseCommand, programOf } from './command.ts';
 import { textOf, type WantedFile } from './files.ts';
 
 /** The variables that a daemon gets from a hook that starts the daemon: no secret, and no variable that makes Node load code. */
@@ -20,10 +20,10 @@ const daemonVariables = ofFootprints((all) => [
   ...['SystemRoot', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP'],
 ]);
 
-/** Below `hooksDir`. Errors: `file_unusable` for an incomplete package. */
-export async function launcherFiles(dirs: InstallDirs, hooksDir: string): Promise<WantedFile[]> {
+/** Below `hooksDir`, for the hooks of one coding agent. Errors: `file_unusable` for an incomplete package. */
+export async function launcherFiles(dirs: InstallDirs, hooksDir: string, agent: string): Promise<WantedFile[]> {
   const dir = join(hooksDir, dirs.version);
-  const copies = [launcherName, clientName, fallbackName].map(async (name) => {
+  const copies = [launcherName, clientName, fallbackName, bundleName(agent)].map(async (name) => {
     const text = await textOf(join(dirs.packageDir, name));
     if (text !== undefined) return { path: join(dir, name), text, mode: name === launcherName ? 0o755 : 0o644 };
     throw new WaError('file_unusable', `The package lacks ${join(dirs.packageDir, name)}`, {

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { object, text } from '../../drivers/fields.ts';
+import { entryOf, object } from '../../drivers/fields.ts';
 import { inEnglish, type Says } from '../agent-error.ts';
 import type { PromptEnd, PromptPart } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
@@ -17,12 +17,24 @@ export function block(part: PromptPart): Json {
   return { type: 'image', mimeType: part.mimeType, data: Buffer.from(part.image).toString('base64') };
 }
 
-/** What was seen of a prompt before its end. */
-export interface Seen {
-  readonly cancelled: boolean;
+export interface Turn {
+  /** The first sign that the model has the prompt was seen. */
+  inserted: boolean;
+  /** Work that was there before the prompt is not a sign of it. */
+  behind: boolean;
+  cancelled: boolean;
   /** Its end is an error, whatever the agent calls it. */
-  readonly failing: boolean;
-  readonly lastNotice: string | undefined;
+  failing: boolean;
+  lastNotice: string | undefined;
+  chars: number;
+  /** The message that the text since the last tool belongs to: the next one is a paragraph of its own. */
+  message: string | undefined;
+  done: Promise<void>;
+}
+
+export function newTurn(behind: boolean, done: Promise<void>): Turn {
+  const nothing = { lastNotice: undefined, chars: 0, message: undefined };
+  return { inserted: false, behind, cancelled: false, failing: false, ...nothing, done };
 }
 
 export interface EndParts {
@@ -37,7 +49,7 @@ export interface EndParts {
 
 /** Never rejects. */
 export async function endOf(
-  seen: Seen,
+  seen: Readonly<Turn>,
   response: Promise<Json>,
   { row, gone, warn, took }: EndParts,
 ): Promise<PromptEnd> {
@@ -52,7 +64,7 @@ export async function endOf(
     if (seen.failing)
       return seen.lastNotice === undefined ? failedOurs((texts) => texts.noWords(row.title)) : failed(seen.lastNotice);
     if (stopReason === 'refusal') return failedOurs((texts) => texts.refusal(row.title));
-    const cut = cutBy[text(stopReason) ?? ''];
+    const cut = entryOf(cutBy, stopReason);
     if (cut) warn((texts) => texts[cut](row.title));
     return { type: 'answered' };
   } catch (cause) {

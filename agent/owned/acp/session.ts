@@ -8,7 +8,7 @@ import { createAsked } from './asked.ts';
 import { type ChildEnd, endsWithin } from './child.ts';
 import { type Options, optionsIn } from './choices.ts';
 import { callError, RpcError, wordsOf } from './failures.ts';
-import { block, endOf } from './prompts.ts';
+import { block, endOf, newTurn, type Turn } from './prompts.ts';
 import { createReplay, type ReplayLimits } from './replay.ts';
 import { permissionAnswer, permissionIn, questionAnswer, questionIn } from './requests.ts';
 import { createSettings } from './settings.ts';
@@ -42,19 +42,6 @@ export interface SessionLimits extends ReplayLimits {
 }
 
 export type AcpSession = ReturnType<typeof createSession>;
-
-interface Turn {
-  /** The first sign that the model has the prompt was seen. */
-  inserted: boolean;
-  /** Work that was there before the prompt is not a sign of it. */
-  behind: boolean;
-  cancelled: boolean;
-  /** Its end is an error, whatever the agent calls it. */
-  failing: boolean;
-  lastNotice: string | undefined;
-  chars: number;
-  done: Promise<void>;
-}
 
 /** Of the text of one turn; more is dropped. */
 const maxTurnChars = 8 * 1024 * 1024;
@@ -92,19 +79,22 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
     else if (isReplaying) return;
     else if (reading.type === 'tool') {
       const { isLate, tool } = tools.take(reading);
+      if (turn) turn.message = undefined;
       if (!isLate) noteWork();
       if (tool) emit({ type: 'tool', tool });
     } else if (reading.type === 'over') noteOver(reading.certain);
     else if (reading.type === 'failing') {
       if (turn) turn.failing = true;
-    } else applyEvent(reading.event, reading.isWork);
+    } else applyEvent(reading);
   }
 
-  function applyEvent(event: OwnedEvent, isWork: boolean): void {
+  function applyEvent({ event, isWork, message }: Extract<Reading, { type: 'event' }>): void {
     if (isWork) noteWork();
     if (turn && event.type === 'notice') turn.lastNotice = event.text;
     if (turn && (event.type === 'text' || event.type === 'thought') && !fits(turn, event.text)) return;
-    emit(event);
+    const isNext = event.type === 'text' && turn?.message !== undefined && message !== turn.message;
+    if (turn && event.type === 'text') turn.message = message;
+    emit(isNext ? { ...event, text: `\n\n${event.text}` } : event);
   }
 
   function fits(running: Turn, words: string): boolean {
@@ -154,15 +144,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
     const done = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const mine: Turn = {
-      inserted: false,
-      behind: isOutside,
-      cancelled: false,
-      failing: false,
-      lastNotice: undefined,
-      chars: 0,
-      done,
-    };
+    const mine = newTurn(isOutside, done);
     turn = mine;
     try {
       const end = await endOf(mine, wire.request('session/prompt', { sessionId: id, prompt: content.map(block) }), {
@@ -203,10 +185,11 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
   const asksNothing = () => isReplaying || turn?.cancelled === true;
 
   async function permission(params: Json, signal: AbortSignal): Promise<Json> {
-    const request = permissionIn(params);
-    if (!request) return permissionAnswer(undefined);
-    // Some agents name the tool here for the first time.
-    apply({ type: 'tool', tool: { state: 'waiting', ...request.tool }, more: '' });
+    const asks = permissionIn(params);
+    if (!asks) return permissionAnswer(undefined);
+    // Some agents name the tool here for the first time; others say here only what they have not said before.
+    apply({ type: 'tool', tool: { state: 'waiting', ...asks.tool }, more: '' });
+    const request = { ...asks, tool: tools.whole(asks.tool) };
     const chosen = await asked.whileAsked(signal, asksNothing, (own) => handlers.permission(request, own), undefined);
     return permissionAnswer(request.options.some((option) => option.id === chosen) ? chosen : undefined);
   }

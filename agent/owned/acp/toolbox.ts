@@ -9,7 +9,7 @@ const maxEarlier = 2_000;
 
 /** `onFull` is called once for each time that it is full. */
 export function createToolbox(onFull: () => void) {
-  const open = new Map<string, { title: string | undefined; output: string }>();
+  const open = new Map<string, { tool: OwnedTool; output: string }>();
   /** Ids of tools that are closed, oldest first. */
   const earlier = new Set<string>();
   let isFull = false;
@@ -32,13 +32,25 @@ export function createToolbox(onFull: () => void) {
         return { isLate, tool: undefined };
       }
       const output = tailOf((known?.output ?? '') + more);
-      if (!isLate) open.set(id, { title: tool.title ?? known?.title, output });
+      if (!isLate) open.set(id, { tool: { ...known?.tool, ...tool }, output });
       if (state === 'done' || state === 'failed') close(id);
       return { isLate, tool: output !== '' && tool.output === undefined ? { ...tool, output } : tool };
     },
+    /** All that was said of an open tool: a request may name no more than its id. */
+    whole: (tool: OwnedTool): OwnedTool => ({ ...open.get(tool.id)?.tool, ...tool }),
     /** Closes those that the agent has left open, and returns them in this state. */
     closeAll(state: 'done' | 'failed'): OwnedTool[] {
-      const left = [...open].map(([id, { title }]) => ({ id, state, ...(title === undefined ? {} : { title }) }));
+      const left = [...open].map(
+        ([
+          id,
+          {
+            tool: { title },
+          },
+        ]) => ({
+          ...{ id, state },
+          ...(title === undefined ? {} : { title }),
+        }),
+      );
       for (const { id } of left) close(id);
       isFull = false;
       return left;

@@ -10,8 +10,8 @@ import { sessionFailure } from './failures.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 export type Reading =
-  /** `isWork` = only a model that works makes it. */
-  | { type: 'event'; event: OwnedEvent; isWork: boolean }
+  /** `isWork` = only a model that works makes it. `message` = the id of the message that a text is a piece of. */
+  | { type: 'event'; event: OwnedEvent; isWork: boolean; message?: string | undefined }
   | { type: 'tool'; tool: OwnedTool; more: string }
   | { type: 'commands'; commands: AgentCommand[] }
   | { type: 'options'; options: Options }
@@ -50,7 +50,7 @@ const readers: Readonly<Record<string, (update: Json, habits: Habits) => Reading
     if (textWithoutId === 'notice' && text(update.messageId) === undefined) {
       return [notice('warning', words.replace(/^Warning: /, ''))];
     }
-    return [work({ type: 'text', text: words })];
+    return [{ ...work({ type: 'text', text: words }), message: identifier(update.messageId) }];
   },
   agent_thought_chunk(update) {
     const words = textOf(update.content);

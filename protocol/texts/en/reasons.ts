@@ -38,7 +38,7 @@ export const reasons = {
   startsOrStops: 'starts or stops wa-sync',
   changesInstallation: 'changes the installation of wa-sync',
   steers: 'stops or steers wa-sync',
-  usesLetters: 'sends or drops a letter of wa-sync',
+  usesLetters: 'sends or drops a dead letter of wa-sync',
   agentElsewhere: 'starts a coding agent where it finds no hooks',
   namesSettings: 'names the settings of a coding agent',
   tooLong: 'is too long to be judged',

@@ -146,7 +146,7 @@ function createWatcher(): Watcher {
       const text = bytes.toString('latin1');
       if (direction === 'request') {
         if (text.startsWith('POST /v1/poll ')) asked.add(connection);
-        else if (/^(GET|POST) \/v1\/(outbox|letters|files|status)/.test(text)) others += 1;
+        else if (/^(GET|POST) \/v1\/(outbox|dead-letters|files|status)/.test(text)) others += 1;
         return;
       }
       if (asked.delete(connection) && /^transfer-encoding: chunked\r$/im.test(text)) {

@@ -50,7 +50,7 @@ export function ownTokens(text: string): string[] {
 }
 
 /** Of a run in which nobody said anything. */
-export function emptyOwned(): OwnedVerdict {
+function emptyOwned(): OwnedVerdict {
   return {
     ...{ in: 0, given: 0, steered: 0, answered: 0, toldFailed: 0 },
     ...{ lost: [], doubled: [], doubledOnPhone: [], unseen: 0, afterStateLoss: 0 },

@@ -53,7 +53,7 @@ const answer = {
   mailboxes: [
     {
       mailbox: '42',
-      projects: [{ project: 7, ladder: { delivered: 2, answered: 5 }, letters: 1 }],
+      projects: [{ project: 7, ladder: { delivered: 2, answered: 5 }, deadLetters: 1 }],
     },
   ],
   today: shareOf(noUse('2026-02-15')),

@@ -60,3 +60,12 @@ it('a folder that is to be trusted is named with the program that asks for it', 
     hint: expect.stringContaining('Run `claude` there once in a terminal'),
   });
 });
+
+it('no session that an agent has named like an option, or in words of a shell, becomes an argument', async () => {
+  const config = loadConfig({ env: { HOME: '/h' }, platform: process.platform, home: '/h' });
+  const agents = ownedAgents({ config, env: {}, platform: process.platform, version: '0.0.0', log: () => {} });
+  expect(agents.resumeCommand('claude', 'a-1')).toEqual(['claude', '--resume', 'a-1']);
+  for (const id of ['--dangerously-skip-permissions', '-x', '', 'a b', 'a;b', 'a\nb', '../a']) {
+    expect(agents.resumeCommand('claude', id)).toBeUndefined();
+  }
+});

@@ -442,7 +442,7 @@ export const faults: Record<string, Fault> = {
     repair: /wa-sync down/,
   },
   'dead letters': {
-    plant: (_, outside) => Object.assign(mailboxOf(outside).projects[0] ?? {}, { letters: 2 }),
+    plant: (_, outside) => Object.assign(mailboxOf(outside).projects[0] ?? {}, { deadLetters: 2 }),
     check: 'mailbox',
     state: 'warn',
     evidence: /2 dead letters/,

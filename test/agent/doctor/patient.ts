@@ -21,7 +21,8 @@ import { directories, hookDirectories } from '../../../agent/paths.ts';
 import type { RelayClient } from '../../../agent/relay/client.ts';
 import { version } from '../../../agent/version.ts';
 import { noUse, shareOf, utcDay } from '../../../protocol/free-plan.ts';
-import type { PollAnswer, StatusAnswer, WebhookAnswer } from '../../../protocol/relay-api.ts';
+import type { PollAnswer, StatusAnswer } from '../../../protocol/relay-api.ts';
+import type { WebhookAnswer } from '../../../protocol/webhook-api.ts';
 import { until } from '../../helpers/daemon.ts';
 import { dist } from '../../helpers/stack.ts';
 

@@ -1,7 +1,8 @@
 // What the phone asks about sessions of the daemon's own, with an agent that offers modes and models as the recorded ones do.
 
 import { describe, expect, it } from 'vitest';
-import type { AgentFacts, OpenSession } from '../../../agent/phone/owned-commands.ts';
+import type { OpenSession } from '../../../agent/phone/owned-choices.ts';
+import type { AgentFacts } from '../../../agent/phone/owned-commands.ts';
 import { createOwnedCommands } from '../../../agent/phone/owned-commands.ts';
 import { WaError } from '../../../protocol/errors.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';

@@ -322,6 +322,16 @@ describe('the details of an owned turn', () => {
     ]);
   });
 
+  it('have room for a change that the agent says again and again, and for the next one', async () => {
+    const all = details();
+    const large = { path: 'large.txt', before: undefined, after: 'x'.repeat(700_000) };
+    for (let again = 0; again < 5; again++) all.see('turn_a', { type: 'tool', tool: { id: '1', diffs: [large] } });
+    all.see('turn_a', { type: 'tool', tool: { id: '2', diffs: [{ path: 'a.ts', before: 'x', after: 'y' }] } });
+    all.see('turn_a', { type: 'tool', tool: { id: '3', diffs: [large, large] } });
+    await all.tapped('turn:turn_a:changes', 'k');
+    expect(files[0]?.text.match(/^\S+(?=\n\+ )/gm)).toEqual(['large.txt', 'a.ts']);
+  });
+
   it('of a turn that runs hold back what could be the beginning of a secret', async () => {
     const all = details();
     all.see('turn_a', { type: 'thought', text: `${sentence.repeat(2)}so it is ${token.slice(0, 20)}` });

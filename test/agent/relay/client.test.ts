@@ -43,7 +43,7 @@ async function asked(path: string): Promise<ServerResponse> {
 /** Any other call has waited in vain meanwhile. */
 async function longerThanAnAnswerMayTake(): Promise<void> {
   await expect(client.status()).rejects.toMatchObject({ code: 'relay_unreachable' });
-  await expect(client.letters(address)).rejects.toMatchObject({ code: 'relay_unreachable' });
+  await expect(client.deadLetters(address)).rejects.toMatchObject({ code: 'relay_unreachable' });
 }
 
 it('the answer to a document may take longer than any other', async () => {

@@ -5,13 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isDown, noteDown } from '../../../agent/fs/down.ts';
 import { fileLog } from '../../../agent/log.ts';
-import {
-  installService,
-  serviceStatus,
-  startService,
-  stopService,
-  uninstallService,
-} from '../../../agent/service/service.ts';
+import { installService, startService, stopService, uninstallService } from '../../../agent/service/service.ts';
+import { serviceStatus } from '../../../agent/service/service-status.ts';
 import type { RunProgram } from '../../../agent/service/system.ts';
 import type { ServiceWorld } from '../../../agent/service/world.ts';
 import { type TemporaryHome, temporaryHome } from '../../helpers/home.ts';

@@ -69,7 +69,7 @@ function start(follow: Follow = 'auto', timeMs = awayAfterMs): Turns {
     report: notifier.report,
     tellWithheld: notifier.tellWithheld,
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: notifier.tell,
     compressions: async () => [],
     told: async () => [],

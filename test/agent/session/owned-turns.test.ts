@@ -2,9 +2,10 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
+import { toEntry } from '../../../agent/mailbox/inbox-view.ts';
+import { createTurns } from '../../../agent/session/turns.ts';
 import type { Turns } from '../../../agent/session/types.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
-import { plainTurns } from '../../helpers/plain-turns.ts';
 import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 const p = '1000001.0';
@@ -13,16 +14,69 @@ let journal: Journal;
 let turns: Turns;
 let reports: { text: string; failed: boolean }[];
 let told: string[];
+let ids: string[];
 
 beforeEach(async () => {
   journal = await journalIn(await temporaryFolder(), clock);
   reports = [];
   told = [];
+  ids = [];
   turns = newTurns();
 });
 
-/** As a daemon that starts with this journal. */
-const newTurns = () => plainTurns({ journal, p, clock: clock.now, reports, told });
+/** As a daemon that starts with this journal. `filed` = the answer of the session file to the prompt of a message. */
+function newTurns(filed: { answer: string; to: string } | undefined = undefined): Turns {
+  const project = journal.project(p);
+  return createTurns({
+    project,
+    journal,
+    inbox: {
+      waiting: async () => ({
+        messages: [...project.waiting.values()].map((message) => ({
+          entry: toEntry(message),
+          at: message.row.at,
+          fromOwner: true,
+        })),
+        further: 0,
+      }),
+      take: async (_messages, _note, record) => record().then(() => true),
+      claim: async () => [],
+      catchUp: async () => {},
+      refresh: async () => {},
+      hasNews: () => project.waiting.size > 0,
+      foreignStop: () => undefined,
+      settleForeignStops: async () => {},
+    },
+    async answerInFile({ session }, carried) {
+      if (!filed || !carried.includes(filed.to)) return undefined;
+      return { answer: filed.answer, prompts: [filed.to], id: `resp_of_${session}` };
+    },
+    report: async ({ id, text, failed, receipts, turn }) => {
+      ids.push(id);
+      reports.push({ text, failed });
+      await journal.append([...receipts, { t: 'turn', p, at: clock.now(), turn }]);
+    },
+    onReceipts: () => {},
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
+    tell: async (_, text) => void told.push(text),
+    compressions: async () => [],
+    told: async () => [],
+    onDialog: () => {},
+    isAlive: () => false,
+    isInteractive: async () => true,
+    lastKeyAt: async () => undefined,
+    canWake: async () => true,
+    nudge: async () => true,
+    awayAfterMs: 0,
+    follow: 'auto',
+    tellWithheld: async () => {},
+    routes: () => [],
+    holdPolicy: 'never',
+    sprintText: undefined,
+    clock: clock.now,
+    log: () => {},
+  });
+}
 
 const says = (event: TurnEvent, session = 's') =>
   turns.handle(
@@ -82,6 +136,38 @@ describe('an owned session', () => {
     await expect.poll(() => turns.status().held).toBe(true);
     expect(reports).toEqual([{ text: 'The daemon had ended.', failed: true }]);
     expect(journal.project(p).messages.get('msg_1')?.ended).toBe('failed');
+  });
+
+  it.each([true, false])(
+    'has an answer that came while no daemon ran told once, known to be read or not (%s)',
+    async (isProved) => {
+      const prompt = await prompted('msg_1');
+      if (isProved) {
+        await says({ type: 'modelRequest', texts: [prompt] });
+        await expect.poll(() => phase('msg_1')).toBe('injected');
+      }
+      turns = newTurns({ answer: 'Done meanwhile.', to: 'msg_1' });
+      await turns.checkProcess();
+      await says({ type: 'sessionStart', source: 'owned' });
+      void says({ type: 'ready', why: 'The daemon had ended.' });
+      await expect.poll(() => turns.status().held).toBe(true);
+      expect(reports).toEqual([{ text: 'Done meanwhile.', failed: false }]);
+      expect(ids).toEqual(['resp_of_s']);
+      expect(journal.project(p).messages.get('msg_1')?.ended).toBe('answered');
+      expect(told).toEqual([]);
+    },
+  );
+
+  it('tells an answer of the session file that begins as the one before, whole', async () => {
+    turns = newTurns({ answer: 'Done. And more.', to: 'msg_2' });
+    const prompt = await prompted('msg_1');
+    await says({ type: 'modelRequest', texts: [prompt] });
+    await arrives('msg_2');
+    const { next = '' } = await says({ type: 'turnEnd', answer: 'Done.', run: '1', alone: true });
+    await says({ type: 'turnStart', prompt: next });
+    void says({ type: 'ready', why: 'Its process died.' });
+    await expect.poll(() => reports.length).toBe(2);
+    expect(reports[1]).toEqual({ text: 'Done. And more.', failed: false });
   });
 
   it('is given again what its model had not when the daemon died, and nothing is told as failed', async () => {

@@ -103,7 +103,7 @@ function newTurns(): Turns {
       await journal.append([...receipts, { t: 'turn', p, at: now, turn }]);
     },
     onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, tool: () => {}, ended: () => {} },
+    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text, replyTo) => {
       told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
     },

@@ -50,6 +50,18 @@ describe('a turn that starts', () => {
     });
   });
 
+  it('by itself, with a prompt that its host made up, is no sign of a person and obeys no words in that prompt', () => {
+    const away = { policy: 'auto', away: true, fromPhone: false, nobody: false, interactive: true } as const;
+    const byHost: TurnEvent = { type: 'turnStart', prompt: 'A task ended:\n/wa:away\n/wa:here', byHost: true };
+    expect(decide(call(byHost), view({ hold: away }), nonce)).toEqual({
+      answer: {},
+      effects: [{ type: 'turnStarted', continued: false, nudged: false, byHost: true }],
+    });
+    expect(decide(call(turnStart), view({ hold: away }), nonce).effects[0]).toEqual({ type: 'setAway', away: false });
+    const elsewhere = view({ bound: { id: 's2', pid: 7 }, boundAlive: true });
+    expect(decide(call(byHost), elsewhere, nonce)).toEqual({ answer: {}, effects: [] });
+  });
+
   it('ends a turn whose own end was never seen', () => {
     expect(decide(call(turnStart), view({ turnRuns: true }), nonce).effects).toEqual([
       { type: 'turnEnded', answer: undefined },

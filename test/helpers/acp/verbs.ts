@@ -77,7 +77,11 @@ const runCommand: Verb = async (turn, command) => {
 
 /** The id of the option, or `cancelled`. */
 async function permission(turn: Turn, toolCall: Json, options: Json[]): Promise<string> {
-  const { id, answer } = ask('session/request_permission', { sessionId: turn.session.id, toolCall, options });
+  // The adapters do not repeat what their `tool_call` has said.
+  const { status: _, kind: __, content, ...rest } = toolCall;
+  const again = { ...rest, ...(style === 'claude' && content ? { content } : {}) };
+  const shown = style === 'claude' || style === 'codex' ? again : toolCall;
+  const { id, answer } = ask('session/request_permission', { sessionId: turn.session.id, toolCall: shown, options });
   // Claude and Codex withdraw the question themselves; Gemini CLI waits for the client.
   if (style === 'claude' || style === 'codex') {
     const first = await Promise.race([answer, turn.cancelled]);
@@ -281,6 +285,11 @@ const verbs: Record<string, Verb> = {
   /** The same without an end mark. */
   afterwards(turn, value) {
     turn.afterwards.push(() => chunk(turn, value));
+    return undefined;
+  },
+  /** A background task asks for a command, after the end of the turn. */
+  'run-later'(turn, command) {
+    turn.afterwards.push(() => void runCommand(turn, command));
     return undefined;
   },
   /** The end mark alone, while a turn runs. */

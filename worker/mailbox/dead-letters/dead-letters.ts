@@ -2,7 +2,7 @@
 
 import { messageId, parseMessageId } from '../../../protocol/ids.ts';
 import { relayLimits } from '../../../protocol/limits.ts';
-import type { Letter, LetterAction } from '../../../protocol/relay-api.ts';
+import type { DeadLetter, DeadLetterAction } from '../../../protocol/relay-api.ts';
 import type { Texts } from '../../../protocol/texts.ts';
 import type { Core } from '../core.ts';
 import { hasQuota } from '../inbound/quota.ts';
@@ -27,7 +27,7 @@ import type { LogRow, ProjectRow } from '../tables/rows.ts';
 const maxDeadLetters = 50;
 
 /** `text` = retry as a text, whatever its name is of. */
-type Action = LetterAction['action'] | 'text';
+type Action = DeadLetterAction['action'] | 'text';
 
 export type DeadLetterResult = keyof Texts['letters']['results'];
 
@@ -62,18 +62,18 @@ export function countDeadLetters(core: Core, row: ProjectRow): number {
 }
 
 /** Newest first; why each was not delivered in the words of these texts. */
-export function listDeadLetters(core: Core, number: number, { letters }: Texts): Letter[] {
+export function listDeadLetters(core: Core, number: number, { letters }: Texts): DeadLetter[] {
   const project = readProject(core.sql, number);
   if (project === undefined) return [];
   const messages = readDeadMessages(core.sql, number, deliveredTo(core, project), maxDeadLetters);
-  const inbound = messages.map(({ project, seq, at, body, state }): Letter => {
+  const inbound = messages.map(({ project, seq, at, body, state }): DeadLetter => {
     const code = state ?? 'delivered';
     const preview = previewOf((JSON.parse(body) as { text: string }).text);
     const reasons: Readonly<Record<string, string>> = letters.reasons;
     const error = { code, reason: reasons[code] ?? code };
     return { id: messageId(core.epoch, project, seq), direction: 'in', project, at, state: code, error, preview };
   });
-  const outbound = readDeadKeys(core.sql, number, maxDeadLetters).map((row): Letter => {
+  const outbound = readDeadKeys(core.sql, number, maxDeadLetters).map((row): DeadLetter => {
     const call = JSON.parse(row.call) as StoredCall;
     const preview = previewOf('text' in call ? call.text : '');
     const code = row.error_code ?? 'rejected';
@@ -85,7 +85,7 @@ export function listDeadLetters(core: Core, number: number, { letters }: Texts):
 }
 
 /** `typed` = the id of a dead letter, or the start of one that no other has. */
-export function findDeadLetter(letters: readonly Letter[], typed: string): Letter | undefined {
+export function findDeadLetter(letters: readonly DeadLetter[], typed: string): DeadLetter | undefined {
   const exact = letters.find(({ id }) => id === typed);
   const starting = letters.filter(({ id }) => id.startsWith(typed));
   return exact ?? (typed.length >= 6 && starting.length === 1 ? starting[0] : undefined);

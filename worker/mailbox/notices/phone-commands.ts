@@ -2,7 +2,7 @@
 
 import { offeredForms, type RelayCommand } from '../../../protocol/commands.ts';
 import { isLanguage, type Language, languages } from '../../../protocol/languages.ts';
-import type { Letter } from '../../../protocol/relay-api.ts';
+import type { DeadLetter } from '../../../protocol/relay-api.ts';
 import type { Texts } from '../../../protocol/texts.ts';
 import type { OutboundButton } from '../../platform.ts';
 import type { Core } from '../core.ts';
@@ -64,7 +64,7 @@ export function noteMenu(core: Core): void {
 }
 
 /** A phone shows a handful; the rest is there when these are dealt with. */
-const shownLetters = 8;
+const shownDeadLetters = 8;
 
 export function answerCommand(core: Core, command: RelayCommand, args: string, project: number): PhoneText {
   const texts = textsOf(core);
@@ -124,11 +124,11 @@ export function listAgain(core: Core, project: number, done: string): PhoneText 
   return { text: `${done}\n\n${text}`, buttons };
 }
 
-function listed(core: Core, project: number, found: readonly Letter[]): PhoneText {
+function listed(core: Core, project: number, found: readonly DeadLetter[]): PhoneText {
   const { letters, status } = textsOf(core);
   if (found.length === 0) return plain(letters.none);
   const hasButtons = core.platform.capabilities.buttons;
-  const shown = found.slice(0, shownLetters);
+  const shown = found.slice(0, shownDeadLetters);
   const more = found.length - shown.length;
   const zone = zoneOf(core.sql, openProject(core.sql, project));
   const text = [
@@ -141,7 +141,7 @@ function listed(core: Core, project: number, found: readonly Letter[]): PhoneTex
 }
 
 /** People type an id only where there are no buttons. */
-function letterText(core: Core, letter: Letter, position: number, zone: string | undefined): string {
+function letterText(core: Core, letter: DeadLetter, position: number, zone: string | undefined): string {
   const { letters, status } = textsOf(core);
   const direction = letter.direction === 'in' ? letters.toAgent : letters.toYou;
   const why = letter.error === undefined ? '' : `, ${letter.error.reason}`;
@@ -150,7 +150,7 @@ function letterText(core: Core, letter: Letter, position: number, zone: string |
   return [head, letter.preview, ...(core.platform.capabilities.buttons ? [] : [letter.id])].join('\n');
 }
 
-function letterButtons(core: Core, letter: Letter, position: number): OutboundButton[] {
+function letterButtons(core: Core, letter: DeadLetter, position: number): OutboundButton[] {
   const { letters } = textsOf(core);
   return (['retry', 'drop'] as const).map((action) => {
     const label = letters[action](position);

@@ -29,7 +29,7 @@ export function statusText(core: Core, number: number): string {
   });
   const oldest = own?.oldestWaitingAt ?? null;
   const { queued, sending, dead } = status.outbox;
-  const deadCount = own?.letters ?? 0;
+  const deadCount = own?.deadLetters ?? 0;
   const standing = readStanding(project);
   return [
     ...(standing === null ? [] : standingLines(core, project, standing)),

@@ -185,10 +185,11 @@ it('several installations share a launcher until the last one is removed', async
   expect(await place.snapshot()).toEqual(before);
 });
 
-it('each event has the seconds of the driver, and only what is held says so on the screen', () => {
+it('each event has the seconds of the driver, only what is held says so on the screen, and no text waits for its hook', () => {
   for (const event of hookTable.events) {
     const [entry] = hookTable.groupOf(event, dirs).hooks;
     expect([event, entry.timeout]).toEqual([event, claude.maxSeconds(event)]);
+    expect([event, entry.async === true]).toEqual([event, event === 'MessageDisplay']);
     expect([event, entry.statusMessage !== undefined]).toEqual([
       event,
       event === 'Stop' || event === 'PermissionRequest',

@@ -12,7 +12,7 @@ const { installer, inspect } = codexWorkstation;
 async function dirsOf(version: string, root: string): Promise<InstallDirs> {
   const packageDir = join(root, `package-${version}`);
   await mkdir(packageDir, { recursive: true });
-  for (const name of ['wa-hook', 'client.pl', 'wa-hook-fallback.cjs', 'wa-sync.js'])
+  for (const name of ['wa-hook', 'client.pl', 'wa-hook-fallback.cjs', 'wa-hook-codex.cjs', 'wa-sync.js'])
     await writeFile(join(packageDir, name), `${name} of ${version}`);
   const home = join(root, 'home');
   await mkdir(join(home, '.codex'), { recursive: true });

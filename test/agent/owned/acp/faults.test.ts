@@ -90,7 +90,7 @@ it('C1: work that was there before the prompt is no sign that the model has the 
   await prompt;
   expect(record.events.slice(record.events.findIndex(({ type }) => type === 'idle') + 1)).toEqual([
     { type: 'inserted' },
-    { type: 'text', text: 'the a' },
+    { type: 'text', text: '\n\nthe a' },
     { type: 'text', text: 'nswer' },
   ]);
 });
@@ -263,4 +263,13 @@ it('an answer that never comes is an error that names the call, and holds nobody
   await expect(session.steer('more')).rejects.toMatchObject({ code: 'child_failed' });
   await session.cancel();
   expect(await running).toEqual({ type: 'cancelled' });
+});
+
+it('a question of a background task ends with the process', async () => {
+  const { session, process, record } = await openScripted({ style: 'claude' });
+  await session.prompt([{ text: '[[run-later: true]]' }]);
+  const { signal } = await record.asked();
+  const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
+  await process.close();
+  await ended;
 });

@@ -134,7 +134,7 @@ it.each(['claude', 'codex'] as const)(
     await record.seen('inserted');
     expect(await session.steer('use tabs')).toBe('injected');
     expect(await prompt).toEqual({ type: 'answered' });
-    expect(record.text()).toBe('go on. Steered: use tabs');
+    expect(record.text()).toBe('go on. \n\nSteered: use tabs');
   },
 );
 
@@ -255,3 +255,27 @@ it.each(['gemini', 'claude', 'codex'] as const)(
     expect(record.events.filter(({ type }) => type === 'tokens')).toHaveLength(1);
   },
 );
+
+it.each(['claude', 'codex'] as const)(
+  '%s: a request that names its tool by the id alone has all that was said of it',
+  async (style) => {
+    const { session, record } = await openScripted({ style });
+    const prompt = session.prompt([{ text: '[[run: true]] [[edit: a.txt]]' }]);
+    const command = await record.asked();
+    expect(command.request.tool).toMatchObject({ kind: 'execute', state: 'waiting', input: { command: 'true' } });
+    command.answer('yes');
+    const edit = await record.asked();
+    expect(edit.request.tool).toMatchObject({
+      kind: 'edit',
+      diffs: [{ path: 'a.txt', before: 'one\n', after: 'two\n' }],
+    });
+    edit.answer('yes');
+    await prompt;
+  },
+);
+
+it('two messages of the model without a tool between them are two paragraphs of the answer', async () => {
+  const { session, record } = await openScripted({ style: 'codex' });
+  await session.prompt([{ text: '[[say: First.]] [[say: Second.]] [[tool: look]] [[say: Third.]]' }]);
+  expect(record.text()).toBe('First.\n\nSecond.Third.');
+});

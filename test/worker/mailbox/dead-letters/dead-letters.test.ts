@@ -6,7 +6,7 @@ import type { Bench } from '../../bench.ts';
 import { createBench, epoch, mailbox, scriptedPlatform, startAt, textsOf } from '../../bench.ts';
 
 const idOf = (seq: number) => messageId(epoch, 0, seq);
-const lettersOf = (bench: Bench) => bench.logic.letters(0).letters;
+const lettersOf = (bench: Bench) => bench.logic.deadLetters(0).deadLetters;
 
 /** A message that the daemon has and that ended so. */
 function ended(bench: Bench, text: string, state: ReportedState): void {
@@ -61,14 +61,14 @@ describe('dead letters', () => {
         preview: 'first, a rather long text that nobody wants to read again in…',
       },
     ]);
-    expect(bench.logic.status().projects[0]?.letters).toBe(2);
+    expect(bench.logic.status().projects[0]?.deadLetters).toBe(2);
   });
 
   it.each(['lost', 'failed', 'refused', 'expired'] as const)('let a message that %s be sent again, once', (state) => {
     const bench = createBench();
     ended(bench, 'again', state);
     bench.clock.now += 60_000;
-    expect(bench.logic.actOnLetter(0, idOf(1), 'retry')).toEqual({ letters: [] });
+    expect(bench.logic.actOnDeadLetter(0, idOf(1), 'retry')).toEqual({ deadLetters: [] });
     expect(bench.poll({ after: 1 }).rows).toEqual([
       {
         seq: 2,
@@ -80,7 +80,7 @@ describe('dead letters', () => {
         retryOf: idOf(1),
       },
     ]);
-    expect(() => bench.logic.actOnLetter(0, idOf(1), 'retry')).toThrow(`has no dead letter ${idOf(1)}`);
+    expect(() => bench.logic.actOnDeadLetter(0, idOf(1), 'retry')).toThrow(`has no dead letter ${idOf(1)}`);
   });
 
   it('send a corrected text, and the phone sees the new row go its way', async () => {
@@ -89,7 +89,7 @@ describe('dead letters', () => {
     bench.accept({ dedupeKey: 'e', project: 0, at: startAt, kind: 'edit', ref: '7', text: 'right' });
     bench.poll({ after: 2, receipts: [{ id: idOf(1), attempt: 0, state: 'failed', at: startAt }] });
     await bench.runUntil(startAt + 10_000);
-    bench.logic.actOnLetter(0, idOf(1), 'retry');
+    bench.logic.actOnDeadLetter(0, idOf(1), 'retry');
     expect(bench.poll({ after: 2 }).rows).toMatchObject([{ seq: 3, text: 'right', retryOf: idOf(1) }]);
     await bench.runUntil(startAt + 20_000);
     expect(bench.platform.calls.map((call) => call.kind === 'react' && [call.ref, call.reaction])).toEqual([
@@ -102,7 +102,7 @@ describe('dead letters', () => {
     const bench = createBench();
     ended(bench, 'again', 'lost');
     const socket = bench.open({ after: 1 });
-    bench.logic.actOnLetter(0, idOf(1), 'retry');
+    bench.logic.actOnDeadLetter(0, idOf(1), 'retry');
     expect(socket.frame()).toMatchObject({ head: '200', body: { rows: [{ seq: 2 }] } });
   });
 
@@ -113,8 +113,8 @@ describe('dead letters', () => {
     expect(lettersOf(bench)).toEqual([]);
     bench.clock.now += relayLimits.takeoverAfterMs;
     expect(lettersOf(bench)).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }]);
-    bench.logic.actOnLetter(0, idOf(1), 'retry');
-    bench.logic.actOnLetter(0, idOf(2), 'drop');
+    bench.logic.actOnDeadLetter(0, idOf(1), 'retry');
+    bench.logic.actOnDeadLetter(0, idOf(2), 'drop');
     const other = { id: 'daemon-two', startedAt: startAt };
     expect(bench.poll({ after: null, daemon: other }).rows).toMatchObject([{ seq: 3, text: 'one', retryOf: idOf(1) }]);
     // The first workstation comes back and reports what it did meanwhile.
@@ -126,7 +126,7 @@ describe('dead letters', () => {
   it('queue the same key again, which then reaches its daemon as sent', async () => {
     const bench = createBench();
     await deadAnswer(bench, 'answer-1');
-    bench.logic.actOnLetter(0, 'answer-1', 'retry');
+    bench.logic.actOnDeadLetter(0, 'answer-1', 'retry');
     await bench.wake();
     expect(textsOf(bench.platform.calls)).toEqual(['answer-1', 'answer-1']);
     expect(bench.post({ key: 'answer-1' })).toEqual([{ key: 'answer-1', state: 'sent', ref: expect.any(String) }]);
@@ -137,14 +137,14 @@ describe('dead letters', () => {
     const bench = createBench();
     await deadAnswer(bench, 'answer-1');
     expect(bench.logic.status().outbox.dead).toBe(1);
-    expect(bench.logic.actOnLetter(0, 'answer-1', 'drop')).toEqual({ letters: [] });
+    expect(bench.logic.actOnDeadLetter(0, 'answer-1', 'drop')).toEqual({ deadLetters: [] });
     expect(bench.logic.status().outbox.dead).toBe(0);
     expect(bench.post({ key: 'answer-1' })).toMatchObject([{ state: 'dead' }]);
   });
 
   it.each(['nonsense', 'msg_e0_0_9', 'msg_zz_0_1'])('of the id %s are not found', (id) => {
     const bench = createBench();
-    expect(() => bench.logic.actOnLetter(0, id, 'drop')).toThrow('has no dead letter');
+    expect(() => bench.logic.actOnDeadLetter(0, id, 'drop')).toThrow('has no dead letter');
   });
 });
 

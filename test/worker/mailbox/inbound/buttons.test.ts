@@ -71,7 +71,7 @@ describe('a button', () => {
       at: startAt,
     }));
     bench.poll({ after: 2, receipts: refused });
-    expect(bench.logic.letters(0).letters).toHaveLength(2);
+    expect(bench.logic.deadLetters(0).deadLetters).toHaveLength(2);
     bench.post({
       key: 'named_1',
       buttons: [
@@ -89,7 +89,7 @@ describe('a button', () => {
       expect.objectContaining({ seq: 4, text: '/nosuch', retryOf: 'msg_e0_0_2' }),
     ]);
     expect(rows[1]).not.toHaveProperty('workflow');
-    expect(bench.logic.letters(0).letters).toEqual([]);
+    expect(bench.logic.deadLetters(0).deadLetters).toEqual([]);
     await bench.runUntil(startAt + 10_000);
     expect(textsOf(bench.platform.calls)).toEqual([
       'named_1',

@@ -56,7 +56,7 @@ describe('the outcome of a posted key', () => {
     await bench.wake();
     const dead = { seq: 1, key: 'answer-1', state: 'dead', error: { code: blocked.code, reason: blocked.reason } };
     expect(outcomesOf(bench.poll())).toEqual([dead]);
-    bench.logic.actOnLetter(0, 'answer-1', 'retry');
+    bench.logic.actOnDeadLetter(0, 'answer-1', 'retry');
     await bench.wake();
     expect(outcomesOf(bench.poll())).toEqual([dead, { seq: 2, key: 'answer-1', state: 'sent', ref: '101' }]);
   });

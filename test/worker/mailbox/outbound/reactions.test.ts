@@ -108,7 +108,7 @@ describe('the ladder of a message on the phone', () => {
     await bench.runUntil(startAt + 10_000);
     bench.poll({ after: 1 });
     bench.clock.now += relayLimits.takeoverAfterMs;
-    bench.logic.actOnLetter(0, idOf(1), 'drop');
+    bench.logic.actOnDeadLetter(0, idOf(1), 'drop');
     bench.restart();
     await bench.runUntil(bench.clock.now + 10_000);
     expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'failed']);

@@ -1,8 +1,9 @@
-// Sessions of an agent that starts and then says nothing, and orders that come at once: neither may hold up the phone or the daemon.
+// Sessions of agents that say nothing or do not end, and orders that come at once: none may hold up the phone or the daemon.
 
 import { beforeEach, it } from 'vitest';
 import { loadConfig } from '../../agent/config.ts';
 import { askDaemon } from '../../agent/local-client.ts';
+import { isoSeconds } from '../../protocol/files.ts';
 import { textsIn } from '../../protocol/texts.ts';
 import { scriptedCommand } from '../helpers/acp/scripted.ts';
 import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
@@ -16,7 +17,7 @@ let ws: Workstation;
 eachTest((scene) => {
   far = scene.far;
 });
-const { phone, told } = phoneOf(() => ws.chat);
+const { phone, told, ladder } = phoneOf(() => ws.chat);
 
 beforeEach(async () => {
   const dir = await temporaryFolder();
@@ -56,4 +57,18 @@ it('of two orders at once one has the messages, and can be ended', async () => {
   await told(/^One answer\.$/);
   await ws.chat.say('/end');
   await until('it is ended', () => phone().includes(textsIn('en').owned.sessions.endedNow));
+});
+
+it('a STOP that another program writes ends the running prompt', async () => {
+  await ws.start();
+  await ws.chat.say('/new claude');
+  await told(/ is ready \(session /);
+  await ws.chat.say('[[think: hm]][[wait: never]]');
+  await ladder('injected');
+  const at = isoSeconds(Date.now());
+  const stop = { id: 'other_stop', timestamp: at, from: 'user', text: 'stop', read: false, control: 'stop' };
+  await ws.foreignWrite(ws.inboxFile, { messages: [...(await ws.inbox()), stop] });
+  await until('the stop is obeyed', async () => (await ws.inbox()).some(({ id, read }) => id === 'other_stop' && read));
+  await ws.chat.say('[[say: Again here.]]');
+  await told(/^Again here\.$/);
 });
