@@ -269,7 +269,7 @@ const rooms: readonly Room[] = [
   },
   {
     files:
-      'agent/drivers/{any-agent,driver,fields,footprint,footprints,registry,sessions,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
+      'agent/drivers/{any-agent,driver,fields,footprint,footprints,hook-call,registry,sessions,tool-words,*/driver,*/footprint,*/hook-io,*/session-log,*/tools}.ts',
     may: ['protocol/*', 'agent/drivers/*', 'agent/drivers/*/{driver,footprint,hook-io,session-log,tools}.ts'],
     why: 'pure: no Node',
   },
