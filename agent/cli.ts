@@ -9,6 +9,7 @@ import { usageError } from './command-line/usage.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile, withLine } from './config-check.ts';
+import { startPlainly } from './memory.ts';
 import { createProgress } from './progress.ts';
 import { visible } from './visible.ts';
 
@@ -33,6 +34,7 @@ function createContext(): CommandContext {
 async function main(): Promise<number> {
   const given = process.argv.slice(2);
   const args = given[0] === '-V' ? ['--version'] : given;
+  if (args[0] === 'start') startPlainly();
   // With a default command commander takes an unknown name for its argument.
   const named = args.find((arg) => arg !== 'help');
   const hasDefault = named === undefined || named.startsWith('-');
