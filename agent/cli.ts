@@ -34,7 +34,7 @@ function createContext(): CommandContext {
 async function main(): Promise<number> {
   const given = process.argv.slice(2);
   const args = given[0] === '-V' ? ['--version'] : given;
-  if (args[0] === 'start') startPlainly();
+  if (hasDefault || named === 'start') startPlainly();
   // With a default command commander takes an unknown name for its argument.
   const named = args.find((arg) => arg !== 'help');
   const hasDefault = named === undefined || named.startsWith('-');
