@@ -34,10 +34,10 @@ function createContext(): CommandContext {
 async function main(): Promise<number> {
   const given = process.argv.slice(2);
   const args = given[0] === '-V' ? ['--version'] : given;
-  if (hasDefault || named === 'start') startPlainly();
   // With a default command commander takes an unknown name for its argument.
   const named = args.find((arg) => arg !== 'help');
   const hasDefault = named === undefined || named.startsWith('-');
+  if (hasDefault || named === 'start') startPlainly();
   const program = createProgram(createContext(), { hasDefault });
   const command = program.commands.find((each) => each.name() === named);
   // A reader may stop early, as in `wa-sync status | grep -q connected`: the command succeeds, and a daemon goes on.
