@@ -30,6 +30,11 @@ const anyTools: Tools = {
   serverOf: () => undefined,
 };
 
+/** The name under which the rules know a coding agent: its own, else the one that stands for any. */
+export function knownAs(agent: string): string {
+  return driverOf(agent) === undefined ? anyAgent : agent;
+}
+
 /** Undefined = neither a driver's agent nor one that stands for any. */
 export function toolsByAgent(agent: string): Tools | undefined {
   return agent === anyAgent ? anyTools : driverOf(agent)?.tools;
