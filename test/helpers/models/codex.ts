@@ -28,6 +28,10 @@ export type ResponsesReply =
   | { customCall: { name: string; input: string } }
   | { error: number; message?: string };
 
+// What the program asks the model for by itself, with the session's prompts in the question: its title, and what a person may say next.
+const ownRequest =
+  /^(Generate a concise, single-line task title|This is an app-generated request for a suggested next user message)/;
+
 /** `url` with `/v1` is the `base_url` of a provider. `requests` are those of turns. A string is waited for in all that the model reads. */
 export type ResponsesServer = ScriptedModel<ResponsesRequest, ResponsesReply>;
 
@@ -40,8 +44,7 @@ export function startResponsesServer(): Promise<ResponsesServer> {
       }
       const body = (await jsonOf(incoming)) as ResponsesRequest['body'];
       const request = { body, ...newestPrompt(body.input) };
-      // The program asks for the title of a session by itself, with the session's prompt in the question.
-      const isTurn = !request.userTexts.some((text) => text.startsWith('Generate a concise, single-line task title'));
+      const isTurn = !request.userTexts.some((text) => ownRequest.test(text));
       if (isTurn) record(request);
       const reply = isTurn ? await replyTo(request) : { text: 'A title' };
       made += 1;
