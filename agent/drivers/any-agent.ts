@@ -5,7 +5,7 @@ import type { Input, Tools } from './driver.ts';
 import { driverOf } from './registry.ts';
 
 /** Stands in place of the name of such an agent. */
-export const anyAgent = 'any';
+const anyAgent = 'any';
 
 const textOf = (input: Input, keys: readonly string[]) =>
   keys.map((key) => input[key]).find((value): value is string => typeof value === 'string' && value !== '');
