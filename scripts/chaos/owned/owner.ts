@@ -26,9 +26,12 @@ export interface OwnedOwner {
   reactions(): Map<string, string | undefined>;
 }
 
-/** Messages that no model has; and those of which the phone, with its one message per second, shows no end. */
+/**
+ * Messages that no model has; and those of which the phone shows no end yet. A prompt takes all that waits, and one kill fails them
+ * all; and each text that is sent ahead of a question has a reply, which keeps the question from the phone for another second.
+ */
 const maxUngiven = 3;
-const maxOpen = 20;
+const maxOpen = 4;
 const lookEveryMs = 100;
 /** A person gives up on a prompt, and on a session. */
 const patienceMs = 12_000;
