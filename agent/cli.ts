@@ -9,6 +9,7 @@ import { usageError } from './command-line/usage.ts';
 import type { CommandContext } from './commands/context.ts';
 import { loadConfig } from './config.ts';
 import { checkFile, withLine } from './config-check.ts';
+import { startPlainly } from './memory.ts';
 import { createProgress } from './progress.ts';
 import { visible } from './visible.ts';
 
@@ -36,6 +37,7 @@ async function main(): Promise<number> {
   // With a default command commander takes an unknown name for its argument.
   const named = args.find((arg) => arg !== 'help');
   const hasDefault = named === undefined || named.startsWith('-');
+  if (hasDefault || named === 'start') startPlainly();
   const program = createProgram(createContext(), { hasDefault });
   const command = program.commands.find((each) => each.name() === named);
   // A reader may stop early, as in `wa-sync status | grep -q connected`: the command succeeds, and a daemon goes on.

@@ -1,4 +1,4 @@
-// Keeps a process small that runs for weeks and mostly waits: it holds no garbage of work that is over.
+// Keeps a process small that runs for weeks and mostly waits: it holds neither garbage of work that is over nor a compiler for its start.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,6 +6,16 @@ import { runInNewContext } from 'node:vm';
 const lookMs = 5_000;
 /** Of one look to the next. An idle daemon takes a fifth of this. */
 const busyMs = 100;
+
+/** Until `optimise` V8 optimises nothing: what a start makes hot is never run again, and the compiler for it takes 6 MB. */
+export function startPlainly(): void {
+  setFlagsFromString('--no-opt');
+}
+
+/** From now on V8 optimises as always. */
+export function optimise(): void {
+  setFlagsFromString('--opt');
+}
 
 /** Collects all garbage once after each piece of work, as soon as the process is quiet again. Returns its end. */
 export function collectWhenQuiet(collect = collectNow, usedMs = cpuMs): () => void {

@@ -1,5 +1,6 @@
-// Questions about other processes of this machine.
+// Other processes of this machine: questions about them, and the end of those that wa-sync has started.
 
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { ownerSecrets } from '../protocol/telegram-settings.ts';
 
@@ -22,6 +23,19 @@ export function startOf(pid: number): string | undefined {
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[19] ?? '');
   } catch {
     return '';
+  }
+}
+
+/** Windows has no process groups. */
+export const ownGroup = process.platform !== 'win32';
+
+/** Ends a process that was started with `detached: ownGroup`, and its group with it, also when the process itself has ended. */
+export function killGroup(child: ChildProcess): void {
+  try {
+    if (ownGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // Nobody of the group is left.
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
+import { killGroup, ownGroup } from '../process.ts';
 
 const execute = promisify(execFile);
 
@@ -30,8 +31,7 @@ const maxStdout = 400_000;
 /** `sh -c` (Windows: cmd) in a process group of its own; never rejects. */
 export function runCommand(command: string, options: RunOptions): Promise<Ran> {
   return new Promise((resolve) => {
-    const isWindows = process.platform === 'win32';
-    const child = started(command, { cwd: options.cwd, shell: true, detached: !isWindows, windowsHide: true });
+    const child = started(command, { cwd: options.cwd, shell: true, detached: ownGroup, windowsHide: true });
     if (child instanceof Error) {
       resolve({ code: 127, output: child.message, stdout: '' });
       return;
@@ -63,12 +63,7 @@ export function runCommand(command: string, options: RunOptions): Promise<Ran> {
     });
     child.stderr.setEncoding('utf8').on('data', take);
     const end = () => {
-      try {
-        if (isWindows || child.pid === undefined) child.kill('SIGKILL');
-        else process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // It has ended.
-      }
+      killGroup(child);
       // A process that left the group may keep the streams open.
       child.stdout.destroy();
       child.stderr.destroy();

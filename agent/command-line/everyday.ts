@@ -77,7 +77,7 @@ export function addEverydayGroup(
   program
     .command('run')
     .description('let the daemon run a session of a coding agent, which your phone steers')
-    .argument('[text]', 'a first text; the agent is told that it came from this machine')
+    .argument('[text]', 'a first text, - reads it from stdin; the agent is told that it came from this machine')
     .option('--agent <name>', 'which coding agent (default: the one used last)')
     .option('--session <id>', 'open an earlier session: its id, latest, or words of its title')
     .option('--new', 'a new session (the default)')

@@ -37,14 +37,10 @@ export function addSetupGroup(program: Command, context: CommandContext): void {
       ).choices(['user', 'project']),
     )
     .option('--project <dir>', 'project for --scope project (default: the current folder)')
-    .option('--json', 'a line of JSON for each agent')
-    .action(async (action, options) => {
-      const { agentsNamed, hooksCommand, installDirs } = await import('../commands/hooks.ts');
-      for (const agent of agentsNamed(options.agent ?? (action === 'install' ? agents[0] : 'all'))) {
-        const dirs = await installDirs(context, agent, { makes: action === 'install' });
-        await hooksCommand({ action, ...options, agent }, { dirs, out: context.out });
-      }
-    });
+    .option('--json', 'one JSON array')
+    .action(async (action, options) =>
+      (await import('../commands/hooks.ts')).hooksCommands({ action, ...options }, context),
+    );
 
   program
     .command('mcp')

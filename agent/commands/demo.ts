@@ -12,6 +12,7 @@ import { changed } from '../fs/changed.ts';
 import { fileLog } from '../log.ts';
 import { directories } from '../paths.ts';
 import type { CommandContext } from './context.ts';
+import { ownCommand } from './own-command.ts';
 
 const question = 'Which tests fail? _Answer in one line._';
 const answer = 'Two tests fail, both in `auth.test.ts`.\n\n```ts\nexpect(login("")).toBe(false)\n```';
@@ -60,7 +61,7 @@ export async function demoCommand(context: CommandContext): Promise<void> {
     await rm(base, { recursive: true, force: true });
   }
   context.out('demo: ok');
-  context.out(`next: ${context.env.npm_lifecycle_event === 'demo' ? 'npm run dev' : 'wa-sync dev'}`);
+  context.out(`next: ${await ownCommand('dev', context)}`);
 }
 
 async function roundTrip(

@@ -40,12 +40,13 @@ export interface DevOptions {
   takeWebhook: boolean;
 }
 
-/** Errors: `bad_arguments`, `daemon_running` when one serves this folder, `not_configured` and `bad_config` for poll and webhook without a bot that can work, and those of the parts. */
+/** Errors: `bad_arguments`, `bad_config`, `daemon_running` when one serves this folder, `not_configured` and `bad_config` for poll and webhook without a bot that can work, and those of the parts. */
 export async function devCommand(options: DevOptions, context: CommandContext): Promise<void> {
   const projectDir = await existingFolder(options.project);
   const port = readPort(options.port);
   const dirs = directories(context);
   const { baseDir, runtimeDir, lock: lockPath } = devPlace(dirs, projectDir);
+  const own = context.loadConfig();
   const telegram = options.telegram === 'sim' ? undefined : readTelegram(context.env);
   const lock = await lockFolder(lockPath, { baseDir, runtimeDir });
   let installed: Installed | undefined;
@@ -69,6 +70,7 @@ export async function devCommand(options: DevOptions, context: CommandContext): 
         workerScript: join(context.distDir, 'worker.js'),
         platform: context.platform,
         home: context.home,
+        own,
         ...(telegram ? { telegram } : {}),
         ...(port === undefined ? {} : telegram ? { relayPort: port } : { phonePort: port }),
         log: fileLog(stateFiles(variables.WA_STATE_DIR).log, Date.now),

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DaemonStatus } from '../daemon-status.ts';
 import { examine, repair } from '../doctor/doctor.ts';
 import { findingLines, repairedLines } from '../doctor/report.ts';
-import { readDisk, runProgram } from '../doctor/surroundings.ts';
+import { askProgram, readDisk, runProgram } from '../doctor/surroundings.ts';
 import type { Surroundings } from '../doctor/world.ts';
 import { askDaemon } from '../local-client.ts';
 import { directories } from '../paths.ts';
@@ -54,6 +54,7 @@ function surroundingsOf(context: CommandContext): Surroundings {
     askDaemon: async () => (await askDaemon(directories(context), 'GET', '/status')) as DaemonStatus,
     connect: (relay) => createRelayClient(relay),
     run: runProgram,
+    ask: askProgram,
     disk: readDisk,
   };
 }

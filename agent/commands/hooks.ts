@@ -13,7 +13,7 @@ import { existingFolder } from './folder.ts';
 
 export interface HooksArgs {
   action: 'install' | 'uninstall' | 'list';
-  /** Default: the first that can be installed. */
+  /** Or `all`. Default: the first that can be installed for `install`, else all. */
   agent?: string | undefined;
   /** Default: `user` for `install`, every place for `uninstall`. */
   scope?: HookScope | undefined;
@@ -22,9 +22,27 @@ export interface HooksArgs {
   json?: boolean | undefined;
 }
 
-/** What `--agent` means; `undefined` = the default. */
-export function agentsNamed(agent: string | undefined): readonly (string | undefined)[] {
-  return agent === 'all' ? installable() : [agent];
+function agentsNamed({ action, agent }: HooksArgs): readonly (string | undefined)[] {
+  const named = agent ?? (action === 'install' ? installable()[0] : 'all');
+  return named === 'all' ? installable() : [named];
+}
+
+/** For each agent that `args` names, also behind one that fails, with one JSON array of all. Errors: `bad_arguments`, and those of the installer. */
+export async function hooksCommands(args: HooksArgs, context: CommandContext): Promise<void> {
+  const done: unknown[] = [];
+  const failures: unknown[] = [];
+  for (const agent of agentsNamed(args)) {
+    try {
+      const dirs = await installDirs(context, agent, { makes: args.action === 'install' });
+      const { value, lines } = await hooksCommand({ ...args, agent }, dirs);
+      done.push(value);
+      for (const line of args.json ? [] : lines) context.out(line);
+    } catch (cause) {
+      failures.push(cause);
+    }
+  }
+  if (args.json) context.out(JSON.stringify(done.flat()));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Hooks outlive the npx cache: `makes` puts the package that they need in place. Errors: `bad_arguments` for an agent whose hooks cannot be installed, `file_unusable`. */
@@ -75,11 +93,11 @@ export async function installedTroubles(context: CommandContext): Promise<string
   }
 }
 
-/** `out` prints one line. Errors: `bad_arguments`, and those of the installer. */
+/** Of one agent: what programs read, and what people do. Errors: `bad_arguments`, and those of the installer. */
 export async function hooksCommand(
   args: HooksArgs,
-  { dirs: given, out }: { dirs: InstallDirs; out(line: string): void },
-): Promise<void> {
+  given: InstallDirs,
+): Promise<{ value: unknown; lines: readonly string[] }> {
   const { scope } = args;
   const workstation = workstationFor(args.agent);
   const project = args.project === undefined ? undefined : await projectFolder(args);
@@ -89,8 +107,7 @@ export async function hooksCommand(
       hint: `Run \`wa-sync hooks install --scope project --project ${args.project}\`, or leave --project out.`,
     });
   }
-  const { value, lines } = await actions[args.action](workstation, dirs, scope);
-  for (const line of args.json ? [JSON.stringify(value)] : lines) out(line);
+  return actions[args.action](args.agent ?? installable()[0] ?? '', workstation, dirs, scope);
 }
 
 /** Errors: `bad_arguments`. A folder that is gone may still be uninstalled from. */
@@ -100,26 +117,27 @@ async function projectFolder({ action, project = '' }: HooksArgs): Promise<strin
 }
 
 type Action = (
+  agent: string,
   workstation: Workstation,
   dirs: InstallDirs,
   scope: HookScope | undefined,
 ) => Promise<{ value: unknown; lines: string[] }>;
 
 const actions: Record<HooksArgs['action'], Action> = {
-  async install({ installer }, dirs, scope = 'user') {
+  async install(name, { installer }, dirs, scope = 'user') {
     const before = await installer.list(dirs);
     const value = await installer.install(dirs, scope);
     if (before.some((each) => isDeepStrictEqual(each, value))) {
-      return { value, lines: [`already installed  ${value.place}`] };
+      return { value, lines: [`${name}  already installed  ${value.place}`] };
     }
-    return { value, lines: [`installed  ${value.place}`, ...installer.afterInstall] };
+    return { value, lines: [`${name}  installed  ${value.place}`, ...installer.afterInstall] };
   },
-  async uninstall({ installer }, dirs, scope) {
+  async uninstall(name, { installer }, dirs, scope) {
     const removed = await installer.uninstall(dirs, scope);
-    const lines = removed.map((place) => `removed  ${place}`);
-    return { value: { removed }, lines: lines.length > 0 ? lines : ['nothing was installed'] };
+    const lines = removed.map((place) => `${name}  removed  ${place}`);
+    return { value: { agent: name, removed }, lines: lines.length > 0 ? lines : [`${name}  nothing was installed`] };
   },
-  async list({ installer, verify }, dirs) {
+  async list(_name, { installer, verify }, dirs) {
     const value = await installer.list(dirs);
     const switches = await verify(dirs.projectDir, dirs.home);
     return { value, lines: [...value.flatMap(describe), ...switches.map((what) => `⚠ ${what}`)] };
@@ -127,7 +145,8 @@ const actions: Record<HooksArgs['action'], Action> = {
 };
 
 function describe(status: HookStatus): string[] {
-  const head = `${status.agent}  ${status.scope.padEnd('project'.length)}  `;
+  const width = Math.max(...installable().map(({ length }) => length));
+  const head = `${status.agent.padEnd(width)}  ${status.scope.padEnd('project'.length)}  `;
   if (status.problem !== undefined) return [`${head}not known  ${status.place}`, `  ${status.problem}`];
   if (!status.installed) return [`${head}not installed  ${status.place}`];
   const trouble = hookTrouble(status);

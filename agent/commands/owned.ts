@@ -3,11 +3,14 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { text as readAll } from 'node:stream/consumers';
 import { WaError } from '../../protocol/errors.ts';
 import { type InboxEntry, isoSeconds } from '../../protocol/files.ts';
 import { askDaemon } from '../local-client.ts';
-import { findServed } from '../mailbox/served.ts';
+import { ensureMailbox, findServed } from '../mailbox/served.ts';
 import { patientLockMs, updateMailboxFile } from '../mailbox/update.ts';
+import type { RunAnswer } from '../owned/orders.ts';
+import { shortId } from '../owned/short-id.ts';
 import { withoutSecrets } from '../process.ts';
 import type { CommandContext } from './context.ts';
 
@@ -19,10 +22,13 @@ export interface RunCommand {
   model?: string | undefined;
 }
 
-/** The agent may have to end first, and what it left is settled. */
-const holdMs = 30_000;
+/** The agent may have to end first, and what it left is settled; then the daemon waits for the next one. */
+const holdMs = 60_000;
 
-/** Errors: `bad_arguments`, `not_bound`, `conflict`, `not_found`, `daemon_not_running`, `daemon_busy`. */
+/**
+ * `text`: `-` reads it from stdin. It is written only when the session is there. Errors: `bad_arguments`, `not_bound`, `turn_running`,
+ * `session_in_use`, `not_found`, `daemon_not_running`, `daemon_busy`, those of the agent.
+ */
 export async function runCommand(
   text: string | undefined,
   options: RunCommand,
@@ -33,25 +39,35 @@ export async function runCommand(
     throw new WaError('bad_arguments', 'a session is either new or an earlier one', {
       hint: 'Give --session or --new.',
     });
+  const first = ((text === '-' ? await readAll(process.stdin) : text) ?? '').trim();
   const config = context.loadConfig();
   const order = { agent, session, mode, model, cwd: context.cwd };
-  const answer = (await askDaemon(config.dirs, 'POST', '/run', order, { holdMs })) as { text: string };
-  context.out(answer.text);
-  if (text === undefined || text.trim() === '') return;
+  const asked = askDaemon(config.dirs, 'POST', '/run', order, { holdMs });
+  const answer = (await context.progress.during('the coding agent starts', () => asked)) as RunAnswer;
+  const { title } = answer;
+  context.out(
+    answer.session === null
+      ? `The session of ${title} is still being opened; the phone is told when it is ready.`
+      : `${title} is ready (session ${shortId(answer.session)}); what your phone writes now goes there.`,
+  );
+  if (answer.isTaken)
+    context.out('The terminal that had the messages keeps its session; /wa:here typed there takes them back.');
+  if (first === '') return;
   const served = await findServed(context.cwd, config);
   const place = await served?.place();
-  if (!place) throw new WaError('not_bound', `${context.cwd} lies in no folder that a daemon serves`);
+  if (!served || !place) throw new WaError('not_bound', `${context.cwd} lies in no folder that a daemon serves`);
   const now = Date.now();
   const id = `desk_${now.toString(36)}_${randomBytes(4).toString('hex')}`;
-  const entry: InboxEntry = { id, timestamp: isoSeconds(now), from: 'user', text: text.trim(), read: false };
+  const entry: InboxEntry = { id, timestamp: isoSeconds(now), from: 'user', text: first, read: false };
   const file = { path: place.inbox, kind: 'inbox', now: Date.now, lockTimeoutMs: patientLockMs } as const;
+  await ensureMailbox(place, served.binding.dir);
   await updateMailboxFile<InboxEntry>(file, (entries) => [...entries, entry]);
   context.out('Your text waits in the inbox; the agent is told that it came from this machine.');
 }
 
 /**
  * Opens the session in this terminal, once the daemon has let go of it; without a terminal it prints the command. Errors: `not_bound`,
- * `conflict`, `not_found`, `daemon_not_running`, `daemon_busy`, `child_failed`.
+ * `turn_running`, `not_found`, `daemon_not_running`, `daemon_busy`, `child_failed`.
  */
 export async function attachCommand(
   { print }: { print?: boolean | undefined },

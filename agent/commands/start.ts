@@ -10,7 +10,7 @@ import { readDaemonId } from '../daemon/daemon-id.ts';
 import type { LocalRelay } from '../dev/local-relay.ts';
 import { forgetDown, isDown, noteDown } from '../fs/down.ts';
 import { daemonEnded, fileLog, keepShort, type Log, type LogEcho } from '../log.ts';
-import { collectWhenQuiet } from '../memory.ts';
+import { collectWhenQuiet, optimise } from '../memory.ts';
 import { directories, stateFiles } from '../paths.ts';
 import { createRelayClient } from '../relay/client.ts';
 import { version } from '../version.ts';
@@ -85,6 +85,7 @@ async function run(options: StartOptions, context: CommandContext): Promise<void
       random: Math.random,
       log,
     });
+    optimise();
     const endCollecting = collectWhenQuiet();
     const stop = () => void daemon.stop();
     for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);

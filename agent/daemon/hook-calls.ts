@@ -6,7 +6,7 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Gates } from '../approvals/gate-files.ts';
 import { findBinding } from '../binding.ts';
 import { driverOf, isGate, mayHold } from '../drivers/registry.ts';
-import { folderOf } from '../drivers/session-folder.ts';
+import { createFolders } from '../drivers/session-folder.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import type { HookRun } from '../local-server/app.ts';
 import type { Log } from '../log.ts';
@@ -26,6 +26,7 @@ const marginMs = 50;
 /** Gives the tool's own JSON answer; never rejects. */
 export function createHookCalls({ projects, gates, clock, log }: HookCallsOptions) {
   const bindings = projects.map((project) => project.binding);
+  const folderOf = createFolders();
 
   /** Undefined = an unreadable payload. */
   async function answer(run: HookRun): Promise<object | undefined> {

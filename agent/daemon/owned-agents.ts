@@ -1,13 +1,13 @@
 // The coding agents that the daemon of this machine can run itself, with what a person needs for their sessions.
 
 import { homedir } from 'node:os';
-import { WaError } from '../../protocol/errors.ts';
 import type { Config } from '../config.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import { pathBelow } from '../fs/below.ts';
 import type { Log } from '../log.ts';
 import { acpRows } from '../owned/acp/agents.ts';
 import { acpAgents } from '../owned/acp/start.ts';
+import { AgentError } from '../owned/agent-error.ts';
 import type { StartAgent } from '../owned/owned.ts';
 import { programOnPath } from '../programs.ts';
 
@@ -22,7 +22,7 @@ export interface OwnedAgents {
 }
 
 export interface OwnedAgentsOptions {
-  config: Config;
+  config: Pick<Config, 'agents' | 'agentCommands' | 'file'> & { readonly dirs: Pick<Config['dirs'], 'cache'> };
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
   version: string;
@@ -50,9 +50,11 @@ export function ownedAgents({ config, env, platform, version, log }: OwnedAgents
     const { title, program } = row;
     const dir = await pathBelow(cwd);
     if (await trusts(dir, given.HOME || homedir(), given)) return;
-    throw new WaError('folder_untrusted', `${title} would run the hooks and MCP servers of ${dir} without asking`, {
-      hint: `Run \`${program}\` there once in a terminal, say that you trust the folder, and try again.`,
-    });
+    throw new AgentError(
+      'folder_untrusted',
+      (texts) => texts.untrusted(title, dir),
+      (texts) => texts.trustThere(program),
+    );
   }
 
   return {

@@ -1,10 +1,12 @@
 // Puts together what a project needs for a session that the daemon runs itself. Decides nothing.
 
+import { createHash } from 'node:crypto';
+import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Guard } from '../approvals/guard.ts';
 import type { Binding } from '../config.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { createOrders, type KnownSession } from '../owned/orders.ts';
 import type { OwnedEvent } from '../owned/owned.ts';
@@ -25,23 +27,40 @@ export interface OwnedParts {
   /** Where session files lie. */
   place: SessionsPlace;
   agents: OwnedAgents;
-  guard: Pick<Guard, 'admit' | 'follow' | 'owned'>;
+  guard: Pick<Guard, 'admit' | 'follow'> & { owned: Pick<Guard['owned'], 'permission' | 'question' | 'cancel'> };
   /** What the agent says, for the message on the phone that is edited in place. */
   streamed(event: OwnedEvent): void;
   turns: Turns;
   tell(about: string, text: string): Promise<void>;
+  /** Without secrets. */
+  redact(text: string): string;
   isAlive(pid: number): boolean;
   clock: () => number;
   log: Log;
 }
 
 const maxListed = 100;
+const noticeChars = 1_000;
 
 export type OwnedPart = ReturnType<typeof createOwned>;
 
 export function createOwned(parts: OwnedParts) {
-  const { project, journal, binding, runtimeDir, place, agents, guard, turns, tell, isAlive, streamed, clock, log } =
-    parts;
+  const {
+    project,
+    journal,
+    binding,
+    runtimeDir,
+    place,
+    agents,
+    guard,
+    turns,
+    tell,
+    redact,
+    isAlive,
+    streamed,
+    clock,
+    log,
+  } = parts;
   const terminals = createTerminals(isAlive);
 
   const untold = (cause: unknown) => log('warn', 'phone not told', { error: (cause as Error).message });
@@ -50,6 +69,12 @@ export function createOwned(parts: OwnedParts) {
     permission: guard.owned.permission,
     question: guard.owned.question,
     cancelled: (session) => void guard.owned.cancel(session).catch(untold),
+    notice(text, isOurs) {
+      const title = agents.titleOf(project.owned?.agent ?? '');
+      const words = oneLine(text, noticeChars);
+      const said = isOurs ? words : phoneTexts(project).owned.sessions.says(title, words);
+      void tell(`notice_${createHash('sha256').update(said).digest('hex').slice(0, 16)}`, said).catch(untold);
+    },
     stray: (text) => void tell(`stray_${clock()}`, text).catch(untold),
   };
 
@@ -73,7 +98,7 @@ export function createOwned(parts: OwnedParts) {
   }
 
   const orders = createOrders({
-    ...{ project, sessions, turns, list, clock },
+    ...{ project, sessions, turns, list, redact, clock },
     agents: agents.list,
     terminalOf: terminals.holderOf,
     resumeCommand: agents.resumeCommand,

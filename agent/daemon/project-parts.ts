@@ -157,7 +157,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
   });
 
   const owned = createOwned({
-    ...{ project, journal, binding, guard, streamed, clock, log },
+    ...{ project, journal, binding, guard, streamed, redact, clock, log },
     turns: {
       ...turns,
       handle(call, host) {

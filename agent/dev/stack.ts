@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { readDaemonId } from '../daemon/daemon-id.ts';
 import type { Log } from '../log.ts';
@@ -32,6 +32,8 @@ export interface StackOptions {
   /** Default: that of the last start, where it is free. */
   phonePort?: number;
   relayPort?: number;
+  /** The user's own config.json, whose coding agents are those of this daemon. */
+  own?: Pick<Config, 'agents' | 'agentCommands' | 'file'>;
   /** False = the agent is a script, although it runs in a person's terminal: its turns end without a wait. */
   isTerminal?: boolean;
   log: Log;
@@ -91,17 +93,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     sim?.setWebhook(webhook.url, webhook.secret);
 
     const env = devVariables(options.baseDir, options.runtimeDir);
-    const config = loadConfig({
-      env: { ...env, WA_RELAY_URL: relayUrl, WA_AGENT_TOKEN: token },
-      platform: options.platform,
-      home: options.home,
-    });
     const bindings = [{ dir: options.projectDir, mailbox: telegram.chatId, project: 0 }];
-    // For commands in other terminals. Address and token change with each start.
-    const configFile = join(config.dirs.config, 'config.json');
-    await mkdir(config.dirs.config, { recursive: true, mode: 0o700 });
-    await writeFile(configFile, JSON.stringify({ relay: { url: relayUrl, token }, bindings }), { mode: 0o600 });
+    const agents = { ...options.own?.agents, ...options.own?.agentCommands };
+    // Also for commands in other terminals. Address and token change with each start.
+    const configFile = join(env.WA_CONFIG_DIR, 'config.json');
+    await mkdir(env.WA_CONFIG_DIR, { recursive: true, mode: 0o700 });
+    await writeFile(configFile, JSON.stringify({ relay: { url: relayUrl, token }, bindings, agents }), { mode: 0o600 });
     undo.push(() => rm(configFile, { force: true }));
+    const read = loadConfig({ env, platform: options.platform, home: options.home });
+    // What a message tells to correct is the file of the user.
+    const config = { ...read, file: options.own?.file ?? read.file };
     const relayClient = createRelayClient({ url: relayUrl, token });
     undo.push(() => relayClient.close());
     const daemon = await startDaemon({

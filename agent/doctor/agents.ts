@@ -3,6 +3,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { oneLine } from '../../protocol/lines.ts';
+import type { Config } from '../config.ts';
 import { ofFootprints } from '../drivers/footprints.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import type { Check } from './check.ts';
@@ -13,13 +15,34 @@ import type { World } from './world.ts';
 export const agentChecks: readonly Check[] = [{ name: 'agents', run: agents }];
 
 const versionMs = 15_000;
+const maxSaidChars = 160;
 
 async function agents(world: World): Promise<Finding[]> {
+  const known = installable();
+  const programs = await Promise.all(known.map((agent) => programOfAgent(world, agent)));
   const found = await Promise.all([
-    ...installable().map((agent) => agentFindings(world, agent)),
+    ...known.map((agent) => agentFindings(world, agent)),
     ...Object.entries(named(world)).map(([agent, program]) => namedFindings(agent, program)),
+    ...Object.entries(commands(world)).map(([agent, { command }]) => commandFindings(world, agent, command[0] ?? '')),
   ]);
-  return found.flat();
+  const isUsed = (await world.hooks()).some(({ report }) => report.statuses.some(({ installed }) => installed));
+  const isAny = isUsed || programs.some((each) => each !== undefined) || Object.keys(commands(world)).length > 0;
+  const none = `no coding agent is on the PATH (${known.join(', ')})`;
+  const step = 'Install one, or add the folder of its program to PATH.';
+  return [...(isAny ? [] : [fail('agents', none, step)]), ...found.flat()];
+}
+
+/** What config.json has in place of a program: run by the daemon alone. */
+function commands(world: World): Config['agentCommands'] {
+  const known = world.config();
+  return known.ok ? known.value.agentCommands : {};
+}
+
+async function commandFindings(world: World, agent: string, program: string): Promise<Finding[]> {
+  const isThere = isAbsolute(program) ? await isRunnable(program) : (await onPath(world, program)) !== undefined;
+  if (isThere) return [];
+  const evidence = `config.json runs ${program} for ${agent}, which is no program on this machine`;
+  return [warn('agents', evidence, `Correct "agents.${agent}.command" in config.json.`)];
 }
 
 /** The programs of config.json, which the service starts with its short PATH. */
@@ -52,10 +75,13 @@ async function agentFindings(world: World, agent: string): Promise<Finding[]> {
       warn('agents', `${agent} has hooks, but its program is not on the PATH`, `Add the folder of ${agent} to PATH.`),
     ];
   }
-  const { code, stdout } = await world.run(program, ['--version'], { timeoutMs: versionMs });
+  const { code, stdout, stderr } = await world.run(program, ['--version'], { timeoutMs: versionMs });
   const version = /\d{1,6}\.\d{1,6}\.\d{1,6}[\w.-]{0,32}/.exec(stdout)?.[0];
-  if (code !== 0 || version === undefined)
-    return [fail('agents', `${program} --version does not work (exit code ${code})`, `Install ${agent} again.`)];
+  if (code !== 0 || version === undefined) {
+    const said = oneLine(stderr || stdout, maxSaidChars);
+    const evidence = `${program} --version does not work (exit code ${code})${said ? `: ${said}` : ''}`;
+    return [fail('agents', evidence, `Install ${agent} again.`)];
+  }
   const newest = tested.at(-1) ?? version;
   if (tested.includes(version)) return [ok('agents', `${agent} ${version}, ${program}`)];
   const age = isOlder(version, tested[0] ?? version) ? 'older' : 'newer';
@@ -74,8 +100,14 @@ const programsByAgent = ofFootprints((all) => new Map(all.map(({ name, programs 
 
 /** Absolute path of the first program of the agent on the PATH, else of the one in config.json; undefined = none. */
 export async function programOfAgent(world: World, agent: string): Promise<string | undefined> {
-  const { env, platform } = world;
   const [name = agent] = programsByAgent().get(agent) ?? [];
+  const found = await onPath(world, name);
+  if (found !== undefined) return found;
+  const own = named(world)[agent];
+  return own !== undefined && (await isRunnable(own)) ? own : undefined;
+}
+
+async function onPath({ env, platform }: World, name: string): Promise<string | undefined> {
   const endings = platform === 'win32' ? ['.cmd', '.exe', '.ps1'] : [''];
   for (const folder of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     for (const ending of endings) {
@@ -83,6 +115,5 @@ export async function programOfAgent(world: World, agent: string): Promise<strin
       if (await isRunnable(path)) return path;
     }
   }
-  const own = named(world)[agent];
-  return own !== undefined && (await isRunnable(own)) ? own : undefined;
+  return undefined;
 }

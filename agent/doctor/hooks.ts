@@ -2,11 +2,12 @@
 // makes of its settings is known by its driver.
 
 import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, parse } from 'node:path';
 import { startRecordName } from '../../protocol/hook.ts';
 import type { HookFault, HookReport, HookScope, HookStatus } from '../drivers/driver.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import { readLinked } from '../fs/raw-file.ts';
+import { withoutSecrets } from '../process.ts';
 import { programOfAgent } from './agents.ts';
 import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
@@ -32,15 +33,34 @@ async function hooks(world: World): Promise<Finding[]> {
         const step = `Run \`wa-sync hooks install --agent ${agent}\`, then restart a session that is open.`;
         return [fail('hooks', `no hooks of wa-sync are installed in ${agent}`, step), ...faults(world, agent, report)];
       }
-      const problems = [...statusFaults(world, agent, report.statuses), ...faults(world, agent, report)];
+      const { says, faults: told } = await saidByHost(world, agent, report);
+      const problems = [...statusFaults(world, agent, report.statuses), ...faults(world, agent, { faults: told })];
       const places = installed.map(({ version, place }) => `${version ?? 'unknown version'} in ${place}`);
-      return problems.length > 0 ? problems : [ok('hooks', `${agent}: ${places.join(', ')}`)];
+      return problems.length > 0 ? problems : [ok('hooks', [`${agent}: ${places.join(', ')}`, ...says].join('; '))];
     }),
   );
   return found.flat();
 }
 
-function faults(world: World, agent: string, { faults: found }: HookReport): Finding[] {
+/** The answer of the host's own program, where it has one, takes the place of what its files let guess. */
+async function saidByHost(
+  world: World,
+  agent: string,
+  { faults: known, question }: HookReport,
+): Promise<{ faults: HookFault[]; says: string[] }> {
+  const program = question && (await programOfAgent(world, agent));
+  if (!question || program === undefined) return { faults: known, says: [] };
+  const { args, input, isAnswer, judge, repair } = question;
+  const env = withoutSecrets(world.env);
+  const asked = await world.ask(program, args, { input, isAnswer, env, cwd: parse(world.home).root });
+  const judged = 'line' in asked ? judge(asked.line) : undefined;
+  if (judged) return { faults: [...known.filter(({ isGuess }) => !isGuess), ...judged.faults], says: [judged.says] };
+  const why = 'why' in asked ? asked.why : 'did not understand the question';
+  const what = `${agent} was asked which hooks it trusts (\`${agent} ${args.join(' ')}\`), and ${why}`;
+  return { faults: [...known, { state: 'warn', what, repair }], says: [] };
+}
+
+function faults(world: World, agent: string, { faults: found }: Pick<HookReport, 'faults'>): Finding[] {
   return found.map(({ state, what, repair, reinstall }: HookFault) => {
     const make = state === 'fail' ? fail : warn;
     return make('hooks', what, repair, reinstall && reinstalled(world, agent, reinstall.scope, reinstall.projectDir));

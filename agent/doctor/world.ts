@@ -39,6 +39,8 @@ export interface Surroundings {
   connect(relay: { url: string; token: string }): Pick<RelayClient, 'status' | 'webhook' | 'close'>;
   /** Must never reject, and must end the program after `timeoutMs`: `code` is then null; 127 = it does not start. */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** A program's answer to `input`, after which it is ended. Must never reject. */
+  ask(program: string, args: readonly string[], options: AskOptions): Promise<Asked>;
   /** Undefined = the system does not say. */
   disk(path: string): Promise<Disk | undefined>;
 }
@@ -49,6 +51,19 @@ export interface RunOptions {
   env?: Record<string, string | undefined>;
   cwd?: string;
 }
+
+export interface AskOptions {
+  /** Whole lines. */
+  input: string;
+  /** The line of stdout that ends the exchange. */
+  isAnswer(line: string): boolean;
+  env: Record<string, string>;
+  cwd: string;
+  timeoutMs?: number;
+}
+
+/** The line, or why there is none. */
+export type Asked = { line: string } | { why: string };
 
 export interface Ran {
   code: number | null;

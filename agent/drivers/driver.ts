@@ -210,9 +210,25 @@ export interface HookReport {
   faults: HookFault[];
   /** Undefined = no hook for it is installed. */
   canary: Canary | undefined;
+  /** Absent = the settings files say all that is known. */
+  question?: HostQuestion | undefined;
+}
+
+/** What only the host's own program knows of its hooks: one exchange over its stdin and stdout. Must grant and change nothing. */
+export interface HostQuestion {
+  args: readonly string[];
+  /** Whole lines. */
+  input: string;
+  isAnswer(line: string): boolean;
+  /** Undefined = the answer says nothing of hooks. `says` = what it says where nothing is wrong. Must never throw. */
+  judge(line: string): { faults: HookFault[]; says: string } | undefined;
+  /** What a person does where no answer comes. */
+  repair: string;
 }
 
 export interface HookFault {
+  /** Read from settings files: the answer to the `question` takes its place. */
+  isGuess?: true;
   state: 'warn' | 'fail';
   what: string;
   repair: string;

@@ -8,9 +8,31 @@ import { driverOf } from './registry.ts';
 const maxHeadBytes = 256 * 1024;
 
 /** The folder in which the session of a hook call began; the `cwd` of the call where its host names no other. Never rejects. */
-export async function folderOf({ agent, transcript, cwd }: HookCall): Promise<string> {
+export async function folderOf(call: HookCall): Promise<string> {
+  return (await namedFolder(call)) ?? call.cwd;
+}
+
+/** As the session file names it. */
+async function namedFolder({ agent, transcript }: HookCall): Promise<string | undefined> {
   const sessionFolder = driverOf(agent)?.sessionFolder;
-  if (!sessionFolder || transcript === undefined) return cwd;
-  const head = await readFrom(transcript, 0, maxHeadBytes).catch(() => '');
-  return sessionFolder(head) ?? cwd;
+  if (!sessionFolder || transcript === undefined) return undefined;
+  return sessionFolder(await readFrom(transcript, 0, maxHeadBytes).catch(() => ''));
+}
+
+/** More sessions than are open at once. */
+const maxKnown = 500;
+
+/** `folderOf` with a memory: a session that loses its file stays in its folder, and its calls at the gate of that folder. */
+export function createFolders(): typeof folderOf {
+  const known = new Map<string, string>();
+  return async (call) => {
+    const key = `${call.agent} ${call.session}`;
+    const folder = known.get(key) ?? (await namedFolder(call));
+    if (folder === undefined) return call.cwd;
+    known.delete(key);
+    known.set(key, folder);
+    const [oldest = key] = known.keys();
+    if (known.size > maxKnown) known.delete(oldest);
+    return folder;
+  };
 }

@@ -2,15 +2,21 @@
 
 import * as v from 'valibot';
 import { WaError } from '../../protocol/errors.ts';
+import { oneLine } from '../../protocol/lines.ts';
 import { answered } from './app.ts';
 import { type LocalRoute, readBody } from './serve.ts';
 
-const word = v.pipe(v.string(), v.regex(/^[\w./:@ -]{1,200}$/));
+const agent = /^[a-z][a-z0-9-]{0,31}$/;
+/** Of a mode or a model. */
+const id = /^[\w./:@ -]{1,200}$/;
+/** Of a session: also words of its title, in any language. */
+const selector = /^[^\p{C}]{1,200}$/u;
+
 const runRequest = v.object({
-  agent: v.exactOptional(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/))),
-  session: v.exactOptional(word),
-  mode: v.exactOptional(word),
-  model: v.exactOptional(word),
+  agent: v.exactOptional(named('--agent', agent)),
+  session: v.exactOptional(named('--session', selector)),
+  mode: v.exactOptional(named('--mode', id)),
+  model: v.exactOptional(named('--model', id)),
   cwd: v.string(),
 });
 const attachRequest = v.object({ cwd: v.string() });
@@ -19,8 +25,7 @@ export type RunRequest = v.InferOutput<typeof runRequest>;
 
 /** What a project does for them. Errors reach the command as they are. */
 export interface OwnedProject {
-  /** The text of the answer. */
-  run(order: Omit<RunRequest, 'cwd'>): Promise<string>;
+  run(order: Omit<RunRequest, 'cwd'>): Promise<object>;
   attach(): Promise<object>;
 }
 
@@ -32,19 +37,27 @@ export function createOwnedRoutes(projectAt: (cwd: string) => Promise<OwnedProje
     return async (from) => {
       const request = parsed(await readBody(from, maxBodyBytes));
       return answered(async () => {
-        if (!v.is(schema, request)) throw new WaError('bad_arguments', 'a request of another shape', { hint });
-        return work(request);
+        const read = v.safeParse(schema, request);
+        if (!read.success) throw new WaError('bad_arguments', read.issues[0].message, { hint });
+        return work(read.output);
       });
     };
   };
   return {
-    'POST /run': asked(runRequest, 'See `wa-sync run --help`.', async ({ cwd, ...order }) => ({
-      text: await (await projectAt(cwd)).run(order),
-    })),
+    'POST /run': asked(runRequest, 'See `wa-sync run --help`.', async ({ cwd, ...order }) =>
+      (await projectAt(cwd)).run(order),
+    ),
     'POST /attach': asked(attachRequest, 'See `wa-sync attach --help`.', async ({ cwd }) =>
       (await projectAt(cwd)).attach(),
     ),
   };
+}
+
+function named(option: string, form: RegExp) {
+  return v.pipe(
+    v.string(),
+    v.regex(form, ({ input }) => `${option} "${oneLine(input, 60)}" has a form that no name has`),
+  );
 }
 
 function parsed(body: Buffer): unknown {

@@ -2,6 +2,8 @@
 // in no protocol's terms. Types only. Shaped like the draft of ACP v2 (accepted, inserted, running, waiting, idle), which v1 agents
 // map upwards to.
 
+import type { Says } from './agent-error.ts';
+
 /** Starts an agent's process. Errors: `not_found` (no such program), `child_failed`, `agent_login` (it wants a login first). */
 export type StartAgent = (agent: string, options: { cwd: string; env: NodeJS.ProcessEnv }) => Promise<OwnedProcess>;
 
@@ -55,7 +57,7 @@ export interface OwnedSession {
   readonly models: Choices;
   /** The agent's own slash commands and skills, as it last listed them. */
   readonly commands: () => readonly AgentCommand[];
-  /** Errors: `conflict` while one runs. Everything else, the death of the process among it, is an end. */
+  /** Errors: `turn_running` while one runs. Everything else, the death of the process among it, is an end. */
   prompt(content: readonly PromptPart[]): Promise<PromptEnd>;
   /** `idle` = no prompt runs, or it has just ended: the text went nowhere. */
   steer(text: string): Promise<'injected' | 'idle'>;
@@ -82,7 +84,8 @@ export type PromptEnd =
   | { type: 'answered' }
   | { type: 'cancelled' }
   /** `died` = the process is gone, and the prompt may have been worked on. */
-  | { type: 'failed'; error: string; died: boolean };
+  /** `says` = our own words, for which `error` is the English. */
+  | { type: 'failed'; error: string; died: boolean; says?: Says | undefined };
 
 export interface SessionHandlers {
   /** In order. May come while no prompt runs. */
@@ -102,8 +105,8 @@ export type OwnedEvent =
   /** What the running prompt has taken, told once, just before its end. An agent may not say. */
   | { type: 'tokens'; tokens: number }
   | { type: 'usage'; used: number; size: number; cost?: string | undefined }
-  /** Of the agent itself, never of the model. */
-  | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string }
+  /** Of the agent itself, never of the model. `says` = our own words, for which `text` is the English. */
+  | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string; says?: Says | undefined }
   | { type: 'mode'; id: string }
   | { type: 'model'; id: string }
   | { type: 'title'; title: string }

@@ -5,6 +5,7 @@ import type { Texts } from '../../protocol/texts.ts';
 import type { TurnEvent } from '../../protocol/turn-events.ts';
 import { type Answer, createAnswer } from './answer.ts';
 import { gateOf, nameOf, refusalIn } from './gate.ts';
+import { createNotices } from './notices.ts';
 import type {
   AgentQuestion,
   OwnedEvent,
@@ -32,6 +33,8 @@ export interface OwnedPhone {
   question(question: AgentQuestion, asking: Asking): Promise<QuestionAnswer>;
   /** The running prompt is cancelled: nothing is asked any more. */
   cancelled(session: string): void;
+  /** A warning or an error, in the words of the agent or in ours. */
+  notice(text: string, isOurs: boolean): void;
   /** A text that came while no prompt ran: of a background task. */
   stray(text: string): void;
 }
@@ -90,6 +93,7 @@ export function createOwnedRun(options: RunOptions) {
   let prompt: Prompt | undefined;
   let prompts = 0;
   let stray = '';
+  const notices = createNotices(phone.notice, () => texts().failures);
   const talk = createTalk(options, () => session?.id ?? '');
   const { say, follow, isOver } = talk;
 
@@ -133,7 +137,10 @@ export function createOwnedRun(options: RunOptions) {
     const run = `${options.id}-${prompts}`;
     const answer = end.type === 'answered' ? running.answer.said() : undefined;
     const byItself = end.type === 'cancelled' && !running.cancelled ? texts().endedByAgent : undefined;
-    const error = running.error ?? (end.type === 'failed' && !running.cancelled ? end.error : byItself);
+    const failure =
+      end.type === 'failed' && !running.cancelled ? (end.says?.(texts().failures) ?? end.error) : undefined;
+    const error = running.error ?? failure ?? byItself;
+    notices.over(failure);
     const isCancelled = error === undefined && running.cancelled;
     const ended: TurnEvent = {
       ...{ type: 'turnEnd', answer, run, alone: true },
@@ -186,6 +193,7 @@ export function createOwnedRun(options: RunOptions) {
       else stray = (stray + event.text).slice(-strayChars);
     }
     if (event.type === 'idle') tellStray();
+    if (event.type === 'notice') notices.take(event, prompt !== undefined);
     if (prompt && clock() - talk.saidAt() > lifeEveryMs) void say({ type: 'other' });
   }
 

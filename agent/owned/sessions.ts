@@ -2,7 +2,6 @@
 // and lets go of it. The journal has what is to run before anything is started, so that a restart takes it up.
 
 import { randomBytes } from 'node:crypto';
-import { WaError } from '../../protocol/errors.ts';
 import type { HookCall, TurnEvent } from '../../protocol/turn-events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { OwnedRecord, ProjectRecord } from '../journal/records.ts';
@@ -11,10 +10,12 @@ import type { OwnedMark } from '../owned-marks.ts';
 import { withoutSecrets } from '../process.ts';
 import { createQueue } from '../queue.ts';
 import type { Turns } from '../session/types.ts';
+import { errorOf } from './agent-error.ts';
 import { birthOf, endLeftover, isOf } from './leftover.ts';
 import type { OwnedProcess, OwnedSession, StartAgent } from './owned.ts';
 import { createOwnedRun, type OwnedRun, type RunOptions } from './run.ts';
 import { shortId } from './short-id.ts';
+import { type Beginning, isFinal, notOpenedText, type Opened, pauseAfter } from './tries.ts';
 import { pause, unless } from './waits.ts';
 
 export interface OwnedSessionsOptions extends Pick<RunOptions, 'guard' | 'phone' | 'partsOf' | 'clock' | 'log'> {
@@ -46,11 +47,6 @@ interface Open {
 }
 
 export type OwnedSessions = ReturnType<typeof createOwnedSessions>;
-
-/** Between two tries to open a session. */
-const pausesMs = [1_000, 5_000, 20_000, 60_000] as const;
-/** Nothing but a person mends these. */
-const finalCodes = new Set(['not_found', 'agent_login', 'folder_untrusted', 'bad_config', 'needs_node_22']);
 
 export function createOwnedSessions(options: OwnedSessionsOptions) {
   const { project, journal, dir, turns, clock, log } = options;
@@ -136,7 +132,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     }
   }
 
-  async function keep({ signal }: AbortController, wish: { isTold: boolean; why: string | undefined }): Promise<void> {
+  async function keep({ signal }: AbortController, wish: Beginning, first: (opened: Opened) => void): Promise<void> {
     let { isTold, why } = wish;
     let failures = 0;
     while (!signal.aborted) {
@@ -147,12 +143,16 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         opened = await start(signal);
       } catch (cause) {
         failures += 1;
-        if (signal.aborted || !(await isTriedAgain(agent, cause, failures))) return;
-        await pause(pausesMs[failures - 1] ?? 0, signal);
+        if (signal.aborted) return;
+        const again = await isTriedAgain(agent, cause, failures);
+        first({ cause: errorOf(cause), again });
+        if (!again) return;
+        await pause(pauseAfter(failures) ?? 0, signal);
         continue;
       }
       if (!opened) return;
       open = opened;
+      first({ session: opened.session.id });
       if (signal.aborted) void opened.process.close();
       log('info', 'owned session open', { project: p, agent, session: opened.session.id, pid: opened.process.pid });
       if (isTold)
@@ -173,7 +173,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       why = texts().died;
       // One that ends as soon as it is there ends again.
       failures = clock() - openedAt < shortMs ? failures + 1 : 0;
-      const limit = pausesMs[failures - 1];
+      const limit = pauseAfter(failures);
       if (failures > 0 && !signal.aborted) {
         if (limit === undefined && !(await isTriedAgain(agent, new Error(texts().endsAtOnce), failures))) return;
         await pause(limit ?? 0, signal);
@@ -183,16 +183,11 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
 
   /** False = it is given up, and the phone knows. */
   async function isTriedAgain(agent: string, cause: unknown, failures: number): Promise<boolean> {
-    const isFinal = (cause instanceof WaError && finalCodes.has(cause.code)) || failures > pausesMs.length;
-    const hint = cause instanceof WaError && cause.hint ? `. ${cause.hint.replace(/\.$/, '')}` : '';
-    const text = (cause as Error).message;
-    log('warn', 'owned session not opened', { project: p, agent, error: text, failures });
-    if (failures === 1 || isFinal)
-      await tell(
-        `notOpened_${clock()}`,
-        texts()[isFinal ? 'notOpened' : 'notOpenedYet'](options.titleOf(agent), text + hint),
-      );
-    if (!isFinal) return true;
+    const final = isFinal(cause, failures);
+    log('warn', 'owned session not opened', { project: p, agent, error: (cause as Error).message, failures });
+    if (failures === 1 || final)
+      await tell(`notOpened_${clock()}`, notOpenedText(options.titleOf(agent), cause, final, texts()));
+    if (!final) return true;
     await change({ open: false });
     await close(undefined, texts().ended);
     return false;
@@ -202,13 +197,19 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     options.tell(about, text).catch((cause) => log('warn', 'phone not told', { error: (cause as Error).message }));
 
   /** One keeper at a time: the one before has ended, with its process, before the next one starts. */
-  function begin(wish: { isTold: boolean; why: string | undefined }): void {
+  function begin(wish: Beginning): Promise<Opened> {
     const before = keeper?.ended ?? Promise.resolve();
     const stop = new AbortController();
+    let first = (_: Opened) => {};
+    const opened = new Promise<Opened>((resolve) => {
+      first = resolve;
+    });
     const ended = before
-      .then(() => keep(stop, wish))
-      .catch((cause) => log('error', 'owned session lost', { project: p, error: (cause as Error).message }));
+      .then(() => keep(stop, wish, first))
+      .catch((cause) => log('error', 'owned session lost', { project: p, error: (cause as Error).message }))
+      .finally(() => first('replaced'));
     keeper = { stop, ended };
+    return opened;
   }
 
   /** Ends the process, and settles what it leaves. Resolves when nothing of it runs. */
@@ -223,7 +224,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   async function openNow(
     { agent, session, mode, model, isTold }: Wish,
     along: readonly ProjectRecord[],
-  ): Promise<void> {
+  ): Promise<{ opened: Promise<Opened> }> {
     await end(texts().ended);
     const used = session !== undefined;
     const owned = { agent, open: true, session, used, mode, model, child: project.owned?.child };
@@ -231,7 +232,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
     // From here on no terminal gets a message.
     const starting = session ?? `starting-${randomBytes(4).toString('hex')}`;
     await turns.handle(callOf(starting, { type: 'sessionStart', source: 'owned' }), { ...nobody, tool: agent });
-    if (!isStopped) begin({ isTold, why: undefined });
+    return { opened: isStopped ? Promise.resolve('replaced') : begin({ isTold, why: undefined }) };
   }
 
   return {
@@ -242,11 +243,15 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
         const ended = await endLeftover(owned.child);
         if (ended > 0) log('warn', 'process of an owned session ended', { project: p, processes: ended });
       }
-      if (owned?.open) begin({ isTold: false, why: texts().daemonEnded });
+      if (owned?.open) void begin({ isTold: false, why: texts().daemonEnded });
       else await close(undefined, texts().ended);
     },
-    /** Opens a session in place of the one that has the messages now. `along` is journalled with it. Must not be called while a turn runs. */
-    open: (wish: Wish, along: readonly ProjectRecord[] = []): Promise<void> => oneByOne(() => openNow(wish, along)),
+    /**
+     * Opens a session in place of the one that has the messages now. `along` is journalled with it. Resolves when it is journalled; what
+     * becomes of it is `opened`. Must not be called while a turn runs.
+     */
+    open: (wish: Wish, along: readonly ProjectRecord[] = []): Promise<{ opened: Promise<Opened> }> =>
+      oneByOne(() => openNow(wish, along)),
     /** The session stays as it is, and nothing of wa-sync writes to it any more. */
     release: (reason: string = texts().ended): Promise<void> =>
       oneByOne(async () => {

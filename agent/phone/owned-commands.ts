@@ -2,10 +2,10 @@
 // session of the terminal it says, with the way that can. Starts no session.
 
 import type { DaemonCommand } from '../../protocol/commands.ts';
-import { WaError } from '../../protocol/errors.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
+import { errorIn } from '../owned/agent-error.ts';
 import type { AgentCommand } from '../owned/owned.ts';
 import type { NewDocument } from '../relay/documents.ts';
 import { visibleLine } from '../visible.ts';
@@ -80,6 +80,11 @@ const buttonsInRow = 2;
 export function createOwnedCommands({ desk, details, refusalOf, redact, texts }: OwnedCommandsOptions) {
   const said = () => texts().owned.picks;
 
+  function messageIn(cause: unknown): string {
+    const { message, hint } = errorIn(cause, texts().owned.sessions.failures);
+    return hint === undefined ? message : `${message}. ${hint}`;
+  }
+
   /** Words of an agent: without secrets, on one line, and nothing in them is invisible. */
   const shown = (text: string, chars: number) => oneLine(visibleLine(redact(text)), chars);
 
@@ -135,7 +140,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact, texts }:
       await (kind === 'mode' ? open.session.setMode(id) : open.session.setModel(id));
       await open.chosen(kind === 'mode' ? { mode: id } : { model: id });
     } catch (cause) {
-      return { text: said().notChanged(shown(messageOf(cause), saidChars)) };
+      return { text: said().notChanged(shown(messageIn(cause), saidChars)) };
     }
     return { text: words.changed(words.kinds[kind], name) };
   }
@@ -182,7 +187,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact, texts }:
       const answer = shown(await desk.switchSkill(agent, skill, verb === 'enable'), saidChars);
       return { text: said().switched(answer) };
     } catch (cause) {
-      return { text: said().notChanged(shown(messageOf(cause), saidChars)) };
+      return { text: said().notChanged(shown(messageIn(cause), saidChars)) };
     }
   }
 
@@ -274,9 +279,4 @@ function rowsOf(buttons: readonly Button[]): Buttons {
   for (let at = 0; at < buttons.length && rows.length < 8; at += buttonsInRow)
     rows.push(buttons.slice(at, at + buttonsInRow));
   return rows;
-}
-
-function messageOf(cause: unknown): string {
-  if (!(cause instanceof WaError)) return (cause as Error).message;
-  return cause.hint ? `${cause.message} ${cause.hint}` : cause.message;
 }

@@ -4,6 +4,7 @@ import { oneLine } from '../../protocol/lines.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import { listSessions, type Session, type SessionsPlace } from '../sessions/list.ts';
 import { searchSession } from '../sessions/search.ts';
+import { visibleLine } from '../visible.ts';
 
 export interface PhoneSearch {
   place: SessionsPlace;
@@ -37,5 +38,5 @@ export async function findForPhone(words: string, { place, dir, redact, texts, c
 
 function about({ agent, title, short, updatedAt }: Session, excerpt: string, now: number, { owned }: Texts): string {
   const said = `${agent}, ${owned.ago(Math.max(0, now - updatedAt))}`;
-  return `${oneLine(title, titleChars)} (${said})\n${oneLine(excerpt, excerptChars)}\n/resume_${short}`;
+  return `${oneLine(visibleLine(title), titleChars)} (${said})\n${oneLine(visibleLine(excerpt), excerptChars)}\n/resume_${short}`;
 }

@@ -98,6 +98,9 @@ export function createNudge(runtime: Runtime, isHeld: () => boolean, look: () =>
   };
 }
 
+/** After a failure of the queue, which is seldom over at once. */
+const retryMs = 60_000;
+
 /** UTF-8 bytes of a prompt that is an argument of a program: less than every system takes. */
 const maxQueuedBytes = 30_000;
 
@@ -117,6 +120,16 @@ export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, en
   const { options, dispatch, viewOf, nonce, keepTurn } = runtime;
   const { project, journal, inbox, clock, log } = options;
   let linedAt = Number.NEGATIVE_INFINITY;
+  let failedAt = Number.NEGATIVE_INFINITY;
+
+  async function add(session: Parameters<PromptQueue['add']>[0], prompt: string): Promise<void> {
+    try {
+      await queue.add(session, prompt);
+    } catch (cause) {
+      failedAt = clock();
+      throw cause;
+    }
+  }
 
   async function deliver(): Promise<'given' | 'nobody'> {
     const { agent, bound, toldTo } = runtime.state;
@@ -126,7 +139,7 @@ export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, en
     const session = { agent, id: bound.id, transcript: toldTo?.transcript };
     const { text, messages } = next.continuation;
     if (Buffer.byteLength(text) > maxQueuedBytes) {
-      await queue.add(session, nudgeLine);
+      await add(session, nudgeLine);
       linedAt = clock();
       return 'given';
     }
@@ -140,7 +153,7 @@ export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, en
       return 'nobody';
     }
     try {
-      await queue.add(session, text);
+      await add(session, text);
     } catch (cause) {
       await takeBack(
         messages.filter(({ fromOwner }) => fromOwner).map(({ entry }) => entry.id),
@@ -166,9 +179,8 @@ export function createQueueRoute(runtime: Runtime, { queue, hand, keepSprint, en
     gatherMs: burstMs,
     isOpen() {
       const { bound, queues } = runtime.state;
-      return (
-        queues && bound !== undefined && !isBusy(runtime.state) && !isHeld() && clock() - linedAt >= beginsWithinMs
-      );
+      const isTried = clock() - linedAt < beginsWithinMs || clock() - failedAt < retryMs;
+      return queues && bound !== undefined && !isTried && !isBusy(runtime.state) && !isHeld();
     },
     deliver: () => enqueue(deliver),
   };

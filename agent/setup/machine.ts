@@ -16,10 +16,7 @@ export async function setUpMachine(world: SetupWorld, machine: Machine): Promise
   const agents = await machine.agents();
   const place = await placeOf(world, machine, dir);
   const isChanged = await changeConfig(machine.configFile, (content) => {
-    const programs = {
-      ...(content.agents as object),
-      ...Object.fromEntries(agents.map((each) => [each.name, each.path])),
-    };
+    const programs = withPrograms(content.agents as Record<string, unknown> | undefined, agents);
     return {
       ...content,
       relay: relayIn(content, state),
@@ -39,8 +36,17 @@ export async function setUpMachine(world: SetupWorld, machine: Machine): Promise
     if (isNew) for (const note of notes) prompter.say(note);
   }
   if (agents.length === 0)
-    prompter.say('No coding agent that wa-sync knows is on the PATH: later, `wa-sync hooks install`.');
+    prompter.say('No coding agent that wa-sync knows is on the PATH: later, `wa-sync hooks install --agent NAME`.');
   await run(world, machine, isChanged);
+}
+
+/** `agents` of config.json with the programs that were found. A command of the user's own stays. */
+export function withPrograms(
+  own: Readonly<Record<string, unknown>> = {},
+  found: readonly { name: string; path: string }[],
+): Record<string, unknown> {
+  const isOwn = (name: string) => typeof own[name] === 'object';
+  return { ...own, ...Object.fromEntries(found.flatMap(({ name, path }) => (isOwn(name) ? [] : [[name, path]]))) };
 }
 
 async function run(world: SetupWorld, machine: Machine, isChanged: boolean): Promise<void> {

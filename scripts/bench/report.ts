@@ -185,7 +185,7 @@ const rows: Row[] = [
     key: 'idle.rssMb',
     value: ({ idle }) => idle && `${idle.rssMb} MB`,
     target: ({ idle }) => idle && atMost(idle.rssMb, limits.idleRssMb, 'MB'),
-    meaning: `memory of that daemon on Node ${process.versions.node}; the larger binary of Node 22 alone adds six`,
+    meaning: `memory of that daemon on Node ${process.versions.node}`,
   },
   {
     key: 'owned.rssMb',

@@ -98,7 +98,7 @@ describe.each(['gemini', 'claude', 'codex'] as AgentName[])('%s', (name) => {
   it('takes no second prompt while one runs, and a text into the running one where it can', async () => {
     const running = prompt(`${stage.asks(`touch ${file('steered')}`)} [[say: first]]`);
     const { request, answer } = await record.asked();
-    await expect(prompt('[[say: second]]')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(prompt('[[say: second]]')).rejects.toMatchObject({ code: 'turn_running' });
     if (process.can.steer) expect(await session.steer('Please remember: steered-in')).toBe('injected');
     answer(request.options.find(({ kind }) => kind === 'allowOnce')?.id);
     expect(await running).toEqual({ type: 'answered' });

@@ -1,6 +1,8 @@
 // The command line's own part of `wa-sync hooks`: what its options mean when they are left away.
 
 import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -28,9 +30,44 @@ test('uninstall without a scope removes every place where the hooks were install
   await wa('hooks', 'install');
   await wa('hooks', 'install', '--scope', 'project');
   expect(await wa('hooks', 'uninstall')).toBe(
-    `removed  ${home.home}/.gemini/extensions/wa-sync\nremoved  ${home.project}/.gemini/settings.json\n`,
+    [
+      `gemini  removed  ${home.home}/.gemini/extensions/wa-sync`,
+      `gemini  removed  ${home.project}/.gemini/settings.json`,
+      'claude  nothing was installed',
+      'codex  nothing was installed',
+      '',
+    ].join('\n'),
   );
   expect(await home.snapshot()).toEqual(before);
+});
+
+test('--json is one array, over all agents unless one is named', async () => {
+  await wa('hooks', 'install', '--agent', 'all');
+  const listed: { agent: string; scope: string; installed: boolean }[] = JSON.parse(
+    await wa('hooks', 'list', '--json'),
+  );
+  expect(listed.filter(({ installed }) => installed).map(({ agent, scope }) => `${agent} ${scope}`)).toEqual([
+    'gemini user',
+    'claude user',
+    'codex user',
+  ]);
+  const one: { agent: string }[] = JSON.parse(await wa('hooks', 'list', '--agent', 'codex', '--json'));
+  expect(new Set(one.map(({ agent }) => agent))).toEqual(new Set(['codex']));
+  const removed: { agent: string; removed: string[] }[] = JSON.parse(await wa('hooks', 'uninstall', '--json'));
+  expect(removed.map(({ agent, removed: places }) => [agent, places.length])).toEqual([
+    ['gemini', 1],
+    ['claude', 1],
+    ['codex', 1],
+  ]);
+});
+
+test('an agent that fails does not keep the others from being done, and its error is the end', async () => {
+  await mkdir(join(home.home, '.claude'));
+  await writeFile(join(home.home, '.claude', 'settings.json'), '{ "hooks": [not json');
+  await expect(wa('hooks', 'install', '--agent', 'all')).rejects.toMatchObject({
+    stdout: expect.stringMatching(/^gemini {2}installed {2}.*\n(?:.*\n)?codex {2}installed {2}/),
+    stderr: expect.stringMatching(/settings\.json.*\(settings_unreadable\)/),
+  });
 });
 
 test('install without a scope installs the extension and leaves the project alone', async () => {

@@ -1,5 +1,5 @@
-// What every way to the coding agent must keep to: the plain hook events, the held end of a turn, the nudged terminal, the lease of
-// an agent that polls, and a scripted one. On the real journal and inbox file.
+// What every way to the coding agent must keep to: the plain hook events, the held end of a turn, the queue of the host, the nudged
+// terminal, the lease of an agent that polls, and a scripted one. On the real journal and inbox file.
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -52,6 +52,8 @@ async function createWorld() {
     },
   };
   const inbox = loneInbox({ project, journal, path, clock: clock.now, onRefreshed: () => turns.wake() });
+  let queues = false;
+  let queued: (prompt: string) => void = () => {};
   let nudged: () => void = () => {};
   let mayNudge = false;
   let others: () => readonly Route[] = () => [mcp.route];
@@ -76,6 +78,13 @@ async function createWorld() {
     async nudge() {
       if (mayNudge) nudged();
       return mayNudge;
+    },
+    queue: {
+      reaches: async () => queues,
+      async add(_, prompt) {
+        queued(isGone() ? '' : prompt);
+        if (isGone()) throw new Error('the queue is full');
+      },
     },
     routes: () => others(),
     holdPolicy: 'auto',
@@ -127,6 +136,7 @@ async function createWorld() {
   }
   let answer: Promise<TurnAnswer>;
   let polled: Promise<string>;
+  const lined = awaited();
   const typed = awaited();
   const said = awaited();
 
@@ -149,6 +159,24 @@ async function createWorld() {
       read: async () => (await answer).next ?? '',
       async prove(text) {
         await prompts(text);
+        await asked(text);
+      },
+    },
+    'the queue of the host': {
+      asks: false,
+      async open() {
+        queues = true;
+        queued = lined.resolve;
+        await aTurn();
+      },
+      // What the host refuses is taken back right after.
+      read: async () => {
+        const text = await lined.text;
+        await turns.exclusive(async () => {});
+        return text;
+      },
+      async prove(text) {
+        expect((await happens({ type: 'turnStart', prompt: text })).deny).toBeUndefined();
         await asked(text);
       },
     },
@@ -239,6 +267,7 @@ const names = [
   'a prompt',
   'the result of a tool',
   'the held end of a turn',
+  'the queue of the host',
   'the nudged terminal',
   'the lease of an agent that polls',
   'a scripted way',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isOver } from '../../agent/process.ts';
 import { scriptedCommand } from '../helpers/acp/scripted.ts';
-import { createWorkstation, until, type Workstation } from '../helpers/daemon.ts';
+import { createWorkstation, runProgram, until, type Workstation } from '../helpers/daemon.ts';
 import { startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest } from '../helpers/scene.ts';
@@ -51,7 +51,7 @@ async function opened(agent: string): Promise<void> {
   await told(/ is ready \(session /);
 }
 
-async function tap(question: RegExp, label: string): Promise<void> {
+async function tap(question: RegExp, label: string): Promise<{ text: string }> {
   const asked = await until(`the phone is asked ${question}`, () =>
     ws.chat
       .fromBot()
@@ -62,6 +62,7 @@ async function tap(question: RegExp, label: string): Promise<void> {
     asked.buttons.flat().find((each) => each.label.includes(label))?.label ?? label,
     ws.chat.id,
   );
+  return asked;
 }
 
 describe('a new session', () => {
@@ -231,6 +232,61 @@ describe('when the daemon is killed', () => {
     await ladder('failed');
     await ladder('answered');
   });
+});
+
+describe('at the desk', () => {
+  it('run begins a session, whose prompts have the pictures of the phone, and down during a prompt leaves nothing', async () => {
+    const before = await ws.run('run').exited;
+    expect([before.code, before.stderr]).toEqual([1, expect.stringContaining('(daemon_not_running)')]);
+    const daemon = await ws.runDaemon();
+    const run = await runProgram(['run', '--agent', 'claude', '-'], ws.env, ws.project, '[[echo]] from a pipe\n')
+      .exited;
+    expect(run.stdout).toMatch(
+      /^Claude Code is ready \(session [\w-]{8}\); what your phone writes now goes there\.\nYour text waits in the inbox; /,
+    );
+    await told(/wa-sync connects this session with the owner's phone/);
+    await until('its text was read', async () =>
+      (await ws.inbox()).some(({ text, read }) => read && /pipe/.test(text)),
+    );
+    const data = Buffer.from('iVBORw0KGgo=', 'base64');
+    const file = { fileName: 'a.png', contentType: 'image/png', data };
+    await far.sim.say('[[images]] look', { chatId: ws.chat.id, file, photo: true });
+    await told(/^1 image$/);
+    await say(`[[think: hm]][[child: ${join(ws.root, 'child.pid')}]][[hang]]`);
+    await ladder('injected');
+    const left = await until('the tool runs', async () => Number(await readFile(join(ws.root, 'child.pid'), 'utf8')));
+    expect((await ws.run('down').exited).code).toBe(0);
+    expect((await daemon.exited).code).toBe(0);
+    expect(isOver({ pid: left, started: '' })).toBe(true);
+    await ws.runDaemon();
+    await told(/^Failed: wa-sync was stopped while the coding agent worked on this/);
+    await say('[[say: The same session.]]');
+    await told(/^The same session\.$/);
+  });
+});
+
+it('on a German phone wa-sync speaks German around the words of the agent', async () => {
+  await ws.start();
+  await say('/language_de');
+  await told(/^Dieser Chat spricht jetzt Deutsch\.$/);
+  await say('/new claude [[say: Guten Tag.]]');
+  await told(/^Eine neue Session von Claude Code beginnt\.$/);
+  await told(/^Guten Tag\.$/);
+  await say('[[run: touch nein.txt]][[say: Weiter.]]');
+  const asked = await tap(/touch nein\.txt/, 'No');
+  expect(asked.text).toMatch(/^Befehl ausführen\?/);
+  await told(/Weiter\.$/);
+  await say('[[notice: Kontingent fast leer]][[error: Dienst überlastet]]');
+  await told(/^Fehlgeschlagen: Dienst überlastet/);
+  await told(/^Claude Code: Kontingent fast leer$/);
+  await say('/mode');
+  await told(/^Modus dieser Session von Claude Code:/);
+  await say('/new agy');
+  await told(/^Antigravity CLI ist auf diesem Rechner nicht installiert\./);
+  await say('/end');
+  await told(/^Die Session ist beendet/);
+  const others = phone().filter((text) => text !== 'That was refused.\n\nWeiter.');
+  expect(others.filter((text) => /\b(the|is|are|and|not|your?|was|refused)\b/i.test(text))).toEqual([]);
 });
 
 describe('a sprint', () => {

@@ -1,22 +1,13 @@
 // The service as systemd runs it: the built program is installed into a user manager of its own, crashes, is restarted, is stopped and
 // removed. Needs root and systemd; without them the test says so.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { dist } from '../helpers/stack.ts';
 import { temporaryFolder } from '../helpers/surroundings.ts';
-
-const helper = join(import.meta.dirname, '..', 'helpers', 'user-manager.sh');
-
-/** Undefined = a user manager can be started. */
-function missing(): string | undefined {
-  if (process.platform !== 'linux') return 'systemd is for Linux';
-  if (process.getuid?.() !== 0) return 'a user manager of its own needs root';
-  const works = spawnSync('unshare', ['--mount', 'sh', helper, 'true'], { timeout: 20_000, stdio: 'ignore' });
-  return works.status === 0 ? undefined : 'systemd does not start here';
-}
+import { missingUserManager, underUserManager } from '../helpers/user-manager.ts';
 
 /** A line of JSON after each step; `pid` waits for another process of the service than the one named. */
 const story = `
@@ -39,7 +30,7 @@ wa service uninstall
 it('a service of systemd is restarted after a crash, not after a wrong configuration, and leaves nothing', async ({
   skip,
 }) => {
-  const why = missing();
+  const why = missingUserManager();
   if (why !== undefined) skip(why);
   const home = await temporaryFolder();
   const project = join(home, 'my project');
@@ -52,7 +43,8 @@ it('a service of systemd is restarted after a crash, not after a wrong configura
   };
   await writeFile(join(home, '.config', 'wa-sync', 'config.json'), JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env.PATH, HOME: home, NODE: process.execPath, PROGRAM: join(dist, 'wa-sync.js') };
-  const output = execFileSync('unshare', ['--mount', 'sh', helper, 'sh', '-c', story], { env, encoding: 'utf8' });
+  const [program, ...args] = underUserManager;
+  const output = execFileSync(program, [...args, 'sh', '-c', story], { env, encoding: 'utf8' });
   // Without the lines that say what takes longer than a second.
   const lines = output
     .trimEnd()

@@ -8,7 +8,7 @@ import { absolute, isAbove, normal } from './paths.ts';
 import type { Add, Reason } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
 import { marks } from './shell-marks.ts';
-import { readsStdin } from './shell-programs.ts';
+import { readsStdin, takesStdinCode } from './shell-programs.ts';
 import type { SimpleCommand } from './shell-words.ts';
 
 const diskDevice = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|r?disk)/;
@@ -129,6 +129,7 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
   ) {
     cannot('runsPrinted');
   }
+  if (waitsForLines(command)) cannot('runsTyped');
   if (program === 'crontab' && !isInner && !rest.includes('-l')) cannot('runsLater');
   if (isFromXargs(command) && /^(rm|shred|unlink|mv|chmod|chown|truncate|tee|sed)$/.test(program)) {
     const isChange = program !== 'sed' || rest.some((word) => /^-\w*i|^--in-place/.test(word));
@@ -137,6 +138,13 @@ function lookAtRun(command: SimpleCommand, add: Add): void {
     const first = chain.at(-1)?.words[0] ?? '';
     if (isChange && !(isListed && /^(find|fd|git|grep|rg|ag|ls)$/.test(first))) cannot('changesUnknown');
   }
+}
+
+/** A coding agent can type into what it has started, without another look at what it types. */
+function waitsForLines({ words, from, texts, reads }: SimpleCommand): boolean {
+  if (from !== undefined || texts.length > 0 || reads.length > 0) return false;
+  if (words.slice(1).some((word) => /^(--(version|help)|-[vVh])$/.test(word))) return false;
+  return readsStdin(words) || takesStdinCode(words);
 }
 
 function sourcesOf(from: SimpleCommand | undefined): SimpleCommand[] {

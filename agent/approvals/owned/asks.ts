@@ -7,7 +7,7 @@ import type { Texts } from '../../../protocol/texts.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
 import { type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
-import { questionKey, verdictItem } from '../question/question.ts';
+import { questionKey, textItem, verdictItem } from '../question/question.ts';
 import { maxOpenQuestions } from '../question/questions.ts';
 
 export interface AsksOptions {
@@ -57,13 +57,16 @@ interface Kind<State, Value> {
   faceOf(ask: Ask<State, Value>, texts: Texts): Face;
   /** What the session gets where nothing was decided. */
   none: Value;
+  /** What it gets for one more than `maxOpenQuestions`, which nobody is asked. */
+  crowded(ask: Omit<NewAsk<State>, 'signal'>): Value;
   /** Of each, once, with its verdict. */
   audit(ask: Ask<State, Value>, settled: Settled<Value>): void;
 }
 
-export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, audit }: Kind<State, Value>) {
+export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, crowded, audit }: Kind<State, Value>) {
   const { project, log } = options;
   const waiting = new Map<string, Ask<State, Value>>();
+  let isLimitShown = false;
 
   function itemOf(ask: Ask<State, Value>): OutboxItem {
     const { part, buttons } = faceOf(ask, phoneTexts(project));
@@ -97,12 +100,20 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
     return true;
   }
 
+  async function refuseOneMore(given: Omit<NewAsk<State>, 'signal'>): Promise<Value> {
+    if (!isLimitShown) {
+      isLimitShown = true;
+      log('warn', 'too many approvals asked', { project: project.key, open: waiting.size });
+      const text = phoneTexts(project).approvals.tooMany(maxOpenQuestions);
+      await options.show(textItem(`notice_${randomBytes(12).toString('hex')}`, 'approval', text));
+    }
+    return crowded(given);
+  }
+
   async function ask({ signal, ...given }: NewAsk<State>): Promise<Value> {
     if (signal.aborted) return none;
-    if (waiting.size >= maxOpenQuestions) {
-      log('warn', 'too many approvals asked', { project: project.key, open: waiting.size });
-      return none;
-    }
+    if (waiting.size >= maxOpenQuestions) return refuseOneMore(given);
+    if (waiting.size === 0) isLimitShown = false;
     const id = randomBytes(6).toString('hex');
     let resolve: (value: Value) => void = () => {};
     const decided = new Promise<Value>((give) => {
@@ -131,7 +142,7 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, a
   }
 
   return {
-    /** Waits for as long as it takes. Beyond `maxOpenQuestions` nothing is asked. Rejects when it cannot be journalled. */
+    /** Waits for as long as it takes. Beyond `maxOpenQuestions` nothing is asked, and the phone is told once. Rejects when it cannot be journalled. */
     ask,
     /** The open one that a button names; a text = why there is none. */
     find(id: string, hash: string): Ask<State, Value> | string {

@@ -54,6 +54,7 @@ export function createForms(options: FormsOptions) {
   const asks = createAsks<State, QuestionAnswer>(options, {
     faceOf,
     none: 'cancelled',
+    crowded: () => 'declined',
     audit: ({ session, state }, { verdict, by = 'nobody', detail = '' }) =>
       options.audit({ answer: verdict, by, session, title: 'question', text: `${state.form.text}\n${detail}` }),
   });

@@ -14,6 +14,7 @@ import { fileNow } from '../danger/surroundings.ts';
 import { type Judged, type JudgeOptions, judgeNow, whatChanged, whysText } from '../policy/judge-now.ts';
 import type { Decision } from '../question/asked.ts';
 import { type Shows, textItem, withCode } from '../question/question.ts';
+import { maxOpenQuestions } from '../question/questions.ts';
 import { makeCheckpoint } from '../run.ts';
 import { type Ask, type AsksOptions, createAsks } from './asks.ts';
 import { type OwnedCall, readRequest } from './call.ts';
@@ -51,6 +52,10 @@ export interface PermissionAnswer {
 const maxChoices = 6;
 const partShare = 0.8;
 
+const crowdedAnswer = {
+  deny: `Denied: ${maxOpenQuestions} requests already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
+};
+
 /** Of the audit, and of what the model reads. */
 const english = textsIn('en');
 
@@ -60,6 +65,13 @@ export function createPermissions(options: PermissionsOptions) {
   const asks = createAsks<PermissionState, PermissionAnswer>(options, {
     faceOf,
     none: { option: undefined },
+    crowded({ state, session }) {
+      note(state, session, 'too-many');
+      return {
+        option: state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id,
+        why: crowdedAnswer.deny,
+      };
+    },
     audit: ({ state, session }, { verdict, by, detail }) =>
       note(state, session, verdict, {
         ...(by === undefined ? {} : { by }),
@@ -99,7 +111,7 @@ export function createPermissions(options: PermissionsOptions) {
     const reason = `Denied by the policy of wa-sync: ${whysText(why, english)}.`;
     if (verdict === 'stop') {
       note(asked, session, 'policy-stop');
-      return { option: refused, why: reason, halt: reason };
+      return { option: refused, why: reason, halt: said().stoppedByPolicy(whysText(why, phoneTexts(project))) };
     }
     if (verdict === 'deny') {
       note(asked, session, 'policy-deny');

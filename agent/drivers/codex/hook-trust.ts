@@ -6,7 +6,7 @@ import { itemsOf, member, parseJson } from '../install/json-text.ts';
 import { isOwnCommand } from './install-table.ts';
 
 export interface HookTrust {
-  /** Whether a person has trusted a hook, by the file's path, the event and its place there. */
+  /** Whether a person has trusted a hook, and not switched it off. Whether it is still the same hook, only Codex knows. */
   has(file: string, hook: OwnHook): boolean;
   /** `[features] hooks = false` */
   isOff: boolean;
@@ -32,8 +32,10 @@ export function readTrust(text: string): HookTrust {
   const state = object(object(root.hooks).state);
   const projects = Object.entries(object(root.projects));
   return {
-    has: (file, { event, group, index }) =>
-      typeof object(state[`${file}:${snake(event)}:${group}:${index}`]).trusted_hash === 'string',
+    has(file, hook) {
+      const { trusted_hash, enabled } = object(state[trustKey(file, hook)]);
+      return typeof trusted_hash === 'string' && enabled !== false;
+    },
     isOff: object(root.features).hooks === false,
     folders: new Set(projects.flatMap(([path, of]) => (object(of).trust_level === 'trusted' ? path : []))),
   };
@@ -67,6 +69,11 @@ export function withoutTrust(text: string, file: string): string {
       return !drops;
     })
     .join('\n');
+}
+
+/** By which Codex knows a hook: the file's path, the event and its place there. */
+export function trustKey(file: string, { event, group, index }: OwnHook): string {
+  return `${file}:${snake(event)}:${group}:${index}`;
 }
 
 /** `PreToolUse` -> `pre_tool_use` */

@@ -1,27 +1,19 @@
 // What Codex would run as hooks of wa-sync in some projects, and what keeps them from running: above all hooks that nobody has trusted,
 // which Codex skips silently. Reads only: in a project through no link.
 
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { pathBelow, readBelow } from '../../fs/below.ts';
+import { repositoryTop } from '../../fs/repository.ts';
 import type { HookFault, HookReport, InstallDirs } from '../driver.ts';
 import { canaryOf } from '../install/canary.ts';
-import { textOf } from '../install/files.ts';
-import { type HookTrust, type OwnHook, ownHooks, readTrust } from './hook-trust.ts';
+import { behindLink, textOf } from '../install/files.ts';
+import { hookQuestion, type Place, trustStep } from './hook-question.ts';
+import { type HookTrust, ownHooks, readTrust } from './hook-trust.ts';
 import { installer, settingsFolder } from './install.ts';
 import { hooksFile, projectSettings } from './install-table.ts';
 
 const maxBytes = 1024 * 1024;
 const canaryEvent = 'PreCompact';
-/** What only a person can do. */
-const trustStep = 'Start `codex` there, type /hooks and trust the hooks of wa-sync.';
-
-interface Place {
-  path: string;
-  /** Undefined = the user's own file. */
-  project: string | undefined;
-  hooks: OwnHook[];
-}
-
 /** Never rejects. */
 export async function inspectHooks(
   dirs: InstallDirs,
@@ -29,62 +21,77 @@ export async function inspectHooks(
   env: NodeJS.ProcessEnv,
 ): Promise<HookReport> {
   const folder = settingsFolder({ home: dirs.home, env });
-  const [trust, places] = await Promise.all([trustIn(folder), placesOf(folder, projects)]);
+  const { trust, places } = await lookAt(folder, projects);
   const statuses = await installer.list(dirs).catch(() => []);
   const commands = places.flatMap(({ hooks }) =>
     hooks.flatMap(({ event, command }) => (event === canaryEvent ? command : [])),
   );
+  const { root } = parse(dirs.home);
   return {
     statuses,
-    faults: [...places.flatMap((place) => placeFaults(place, trust, folder)), ...duplicates(places)],
+    faults: [...places.flatMap((place) => guesses(place, trust)), ...duplicates(places)],
     canary: canaryOf(dirs, commands, { event: canaryEvent, shell: 'sh', payload: canaryPayload }),
+    question: places.length === 0 ? undefined : hookQuestion(places, projects, { root, version: dirs.version }),
   };
 }
 
 /** One sentence for each setting that keeps Codex from running the hooks of wa-sync in a project. Never rejects. */
 export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
-  const folder = settingsFolder({ home });
-  const [trust, places] = await Promise.all([trustIn(folder), placesOf(folder, [projectDir])]);
-  return places.flatMap((place) => placeFaults(place, trust, folder).map(({ what }) => what));
+  const { trust, places } = await lookAt(settingsFolder({ home }), [projectDir]);
+  return places.flatMap((place) => guesses(place, trust).map(({ what }) => what));
 }
 
-async function trustIn(folder: string): Promise<HookTrust> {
-  return readTrust((await textOf(join(folder, 'config.toml')).catch(() => undefined)) ?? '');
-}
-
-/** With hooks of wa-sync. */
-async function placesOf(folder: string, projects: readonly string[]): Promise<Place[]> {
-  const own = join(folder, hooksFile);
-  const user = { path: own, project: undefined, text: textOf(own).catch(() => undefined) };
-  const ofProjects = projects.map(async (project) => {
-    const path = await pathBelow(project, ...projectSettings.path);
-    const text = readBelow(path, maxBytes).then(
-      (file) => (file?.oversized ? undefined : file?.bytes.toString('utf8')),
-      () => undefined,
-    );
-    return { path, project, text };
-  });
-  const all = [user, ...(await Promise.all(ofProjects)).filter(({ path }) => path !== own)];
-  const found = await Promise.all(
-    all.map(async ({ path, project, text }) => ({ path, project, hooks: ownHooks((await text) ?? '') })),
-  );
-  return found.filter(({ hooks }) => hooks.length > 0);
-}
-
-function placeFaults({ path, project, hooks }: Place, trust: HookTrust, folder: string): HookFault[] {
+/** `places` = files with hooks of wa-sync. */
+async function lookAt(folder: string, projects: readonly string[]): Promise<{ trust: HookTrust; places: Place[] }> {
   const config = join(folder, 'config.toml');
+  const trust = readTrust((await textOf(config).catch(() => undefined)) ?? '');
+  const own = join(folder, hooksFile);
+  const user = { path: own, project: undefined, text: (await textOf(own).catch(() => undefined)) ?? '' };
+  const ofProjects = await Promise.all(projects.map(inProject));
+  const found = [user, ...ofProjects.filter(({ path }) => path !== own)].map(async ({ path, project, text }) => ({
+    path,
+    paths: [path, await behindLink(path)],
+    project,
+    hooks: ownHooks(text),
+    unread: await whyUnread({ path, project }, trust, config),
+  }));
+  return { trust, places: (await Promise.all(found)).filter(({ hooks }) => hooks.length > 0) };
+}
+
+async function inProject(project: string) {
+  const path = await pathBelow(project, ...projectSettings.path);
+  const file = await readBelow(path, maxBytes).catch(() => undefined);
+  return { path, project, text: file && !file.oversized ? file.bytes.toString('utf8') : '' };
+}
+
+async function whyUnread(
+  { path, project }: Pick<Place, 'path' | 'project'>,
+  trust: HookTrust,
+  config: string,
+): Promise<HookFault | undefined> {
   if (trust.isOff) {
     const what = `${config} switches all hooks off (features.hooks)`;
-    return [{ state: 'fail', what, repair: 'Remove the line there in an editor, and start Codex anew.' }];
+    return { state: 'fail', what, repair: 'Remove the line there in an editor, and start Codex anew.' };
   }
-  if (project !== undefined && !trust.folders.has(project)) {
-    const what = `${project} is no trusted folder, so Codex reads no hook of ${path}`;
-    return [{ state: 'fail', what, repair: 'Start `codex` there and trust the folder.' }];
-  }
+  if (project === undefined || (await foldersAbout(project)).some((folder) => trust.folders.has(folder)))
+    return undefined;
+  const what = `${project} is no trusted folder, so Codex reads no hook of ${path}`;
+  return { state: 'fail', what, repair: 'Start `codex` there and trust the folder.' };
+}
+
+/** The folders whose trust counts for a project: itself, and the top of the repository around it. */
+async function foldersAbout(project: string): Promise<string[]> {
+  const real = await behindLink(project);
+  return [project, real, (await repositoryTop(real)) ?? real];
+}
+
+/** As far as the settings files say. */
+function guesses({ path, hooks, unread }: Place, trust: HookTrust): HookFault[] {
+  if (unread) return [{ ...unread, isGuess: true }];
   const untrusted = hooks.filter((hook) => !trust.has(path, hook));
   if (untrusted.length === 0) return [];
   const what = `${path}: nobody has trusted ${untrusted.length} of ${hooks.length} hooks of wa-sync, so Codex skips them`;
-  return [{ state: 'fail', what, repair: trustStep }];
+  return [{ isGuess: true, state: 'fail', what, repair: trustStep }];
 }
 
 /** Codex runs the hooks of both files. */

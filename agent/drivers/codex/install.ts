@@ -27,7 +27,7 @@ export const installer = createInstaller({
   isLauncherCurrent,
   afterInstall: [
     'Codex skips hooks until you trust them: start `codex` and choose "Trust all" when it asks, or type /hooks there.',
-    'A session that is open reads its hooks when it is started anew.',
+    'A session that is open reads its hooks when it is started anew. `wa-sync doctor` asks Codex which hooks it trusts.',
   ],
 });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 import { object } from '../../drivers/fields.ts';
 import { installFolder, NpmError, runNpm } from '../../fs/npm-folder.ts';
+import { AgentError, type Says } from '../agent-error.ts';
 
 export type AdapterName = 'claude' | 'codex';
 
@@ -70,15 +71,9 @@ async function installedVersion(dir: string, name: string): Promise<unknown> {
 
 function installError(adapter: AdapterName, cause: unknown): WaError {
   if (cause instanceof WaError) return cause;
-  const { message } = cause as Error;
+  const says: Says = (texts) => texts.noAdapter(adapter, (cause as Error).message);
   if (cause instanceof NpmError && cause.isMissing) {
-    return new WaError('not_found', `the adapter of ${adapter} cannot be installed: ${message}`, {
-      hint: 'Install npm, which comes with Node, and see that it is on the PATH of the daemon.',
-      cause,
-    });
+    return new AgentError('not_found', says, (texts) => texts.installNpm, cause);
   }
-  return new WaError('child_failed', `the adapter of ${adapter} cannot be installed: ${message}`, {
-    hint: 'Check the network and the npm registry, then send the message again.',
-    cause,
-  });
+  return new AgentError('child_failed', says, (texts) => texts.checkNetwork, cause);
 }

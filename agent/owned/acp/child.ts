@@ -2,7 +2,7 @@
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { WaError } from '../../../protocol/errors.ts';
+import { AgentError, type Says } from '../agent-error.ts';
 
 export interface AgentChild {
   readonly pid: number;
@@ -56,8 +56,8 @@ export async function startChild(
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (cause) => {
-      const hint = `Check that ${program} and the folder ${cwd} exist.`;
-      reject(new WaError('not_found', `${program} does not start: ${cause.message}`, { hint, cause }));
+      const says: Says = (texts) => texts.startsNot(program, cause.message);
+      reject(new AgentError('not_found', says, (texts) => texts.checkProgram(program, cwd), cause));
     });
   });
   let closing: Promise<void> | undefined;

@@ -1,8 +1,8 @@
 // A bound on every answer of an agent, so that one that never comes holds up nobody: the phone's controls, for instance, are answered one
 // after the other.
 
-import { WaError } from '../../../protocol/errors.ts';
 import type { AcpRow } from './agents.ts';
+import { failed } from './failures.ts';
 import type { Wire } from './wire.ts';
 
 /** Milliseconds. */
@@ -18,7 +18,7 @@ const opens = /^session\/(?:new|load|resume)$/;
 const unbound = /^(?:session\/prompt|initialize|authenticate)$/;
 
 /** Errors of `request`: also `child_failed`, for an answer that does not come. */
-export function withDeadline(wire: Wire, { title, program }: AcpRow, { openMs, answerMs }: AnswerLimits): Wire {
+export function withDeadline(wire: Wire, row: AcpRow, { openMs, answerMs }: AnswerLimits): Wire {
   return {
     ...wire,
     async request(method, params) {
@@ -26,9 +26,8 @@ export function withDeadline(wire: Wire, { title, program }: AcpRow, { openMs, a
       const ms = opens.test(method) ? openMs : answerMs;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
-        const message = `${title} did not answer \`${method}\` within ${ms / 1000} s`;
-        const hint = `Try again; if it stays, run \`${program}\` in a terminal and see what it says.`;
-        timer = setTimeout(() => reject(new WaError('child_failed', message, { hint })), ms);
+        const error = failed(row, (texts) => texts.noAnswer(row.title, method, ms / 1000));
+        timer = setTimeout(() => reject(error), ms);
       });
       try {
         return await Promise.race([wire.request(method, params), late]);

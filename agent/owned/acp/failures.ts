@@ -2,6 +2,7 @@
 
 import { WaError } from '../../../protocol/errors.ts';
 import { list, object, text } from '../../drivers/fields.ts';
+import { AgentError, type Failures, type Says } from '../agent-error.ts';
 import type { AcpRow } from './agents.ts';
 import type { ChildEnd } from './child.ts';
 
@@ -35,21 +36,24 @@ export function isUnknownSession(cause: unknown): boolean {
   );
 }
 
-export function loginError({ title, login }: AcpRow, cause?: unknown): WaError {
-  return new WaError('agent_login', `${title} is not logged in on this machine`, {
-    hint: `Run \`${login}\` in a terminal, log in, and send the message again.`,
+export function loginError({ title, login }: AcpRow, cause?: unknown): AgentError {
+  return new AgentError(
+    'agent_login',
+    (texts) => texts.notLoggedIn(title),
+    (texts) => texts.logIn(login),
     cause,
-  });
+  );
 }
 
-/** What `cause` means for a call that opens or changes a session. */
-export function callError(row: AcpRow, what: string, cause: unknown): WaError {
+/** What `cause` means for a call that opens or changes a session; `says` gets the words of the cause. */
+export function callError(row: AcpRow, says: (texts: Failures, why: string) => string, cause: unknown): WaError {
   if (cause instanceof WaError) return cause;
   if (isLogin(cause)) return loginError(row, cause);
-  return new WaError('child_failed', `${row.title} ${what}: ${wordsOf(cause)}`, {
-    hint: `Try again; if it stays, run \`${row.program}\` in a terminal and see what it says.`,
-    cause,
-  });
+  return failed(row, (texts) => says(texts, wordsOf(cause)), cause);
+}
+
+export function failed({ program }: AcpRow, says: Says, cause?: unknown): AgentError {
+  return new AgentError('child_failed', says, (texts) => texts.tryAgain(program), cause);
 }
 
 /** Of an error: its message and, where the agent gives them, its details. */
@@ -69,9 +73,8 @@ function innerMessage(words: string): string {
   }
 }
 
-export function deathWords({ title }: AcpRow, { code, signal, lastWords }: ChildEnd): string {
-  const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-  return `${title} ${how}${lastWords ? `: ${lastWords}` : ''}`;
+export function deathWords({ title }: AcpRow, { code, signal, lastWords }: ChildEnd): Says {
+  return (texts) => (signal ? texts.killed(title, signal, lastWords) : texts.ended(title, code ?? 1, lastWords));
 }
 
 /** The failure that both adapters report in one form, as a notice or with the end of a prompt. Undefined = none. */

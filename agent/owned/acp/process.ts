@@ -3,12 +3,13 @@
 import { WaError } from '../../../protocol/errors.ts';
 import { list, object, text } from '../../drivers/fields.ts';
 import type { Log } from '../../log.ts';
+import { AgentError, type Says } from '../agent-error.ts';
 import type { ListedSession, OpenOptions, OwnedProcess, SessionHandlers } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import { type AgentChild, startChild } from './child.ts';
 import { optionsIn } from './choices.ts';
 import { type AnswerLimits, withDeadline } from './deadline.ts';
-import { authMethods, callError, deathWords, isLogin, isUnknownSession, loginError } from './failures.ts';
+import { authMethods, callError, deathWords, failed, isLogin, isUnknownSession, loginError } from './failures.ts';
 import { keeperOf } from './keepers.ts';
 import { type AcpSession, createSession, type SessionLimits } from './session.ts';
 import { openWire, type Wire } from './wire.ts';
@@ -99,7 +100,7 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
     try {
       const answer = await wire.request('session/new', { cwd: open.cwd, mcpServers: [] });
       const id = text(answer.sessionId);
-      if (id === undefined || id === '' || id.length > maxChars) throw new Error('its new session has no id');
+      if (id === undefined || id === '' || id.length > maxChars) throw failed(row, (texts) => texts.noId(row.title));
       const session = sessionOf(id, open, handlers);
       session.take(optionsIn(answer));
       for (const each of early) if (each.id === id) session.update(each.change);
@@ -149,7 +150,7 @@ export async function startProcess(options: ProcessOptions): Promise<OwnedProces
     async list(cwd) {
       if (!can.list) return undefined;
       return listSessions(wire, cwd).catch((cause) => {
-        throw callError(row, 'does not list its sessions', cause);
+        throw callError(row, (texts, why) => texts.notListed(row.title, why), cause);
       });
     },
   };
@@ -164,8 +165,8 @@ const nobody = {
 async function greet(wire: Wire, child: AgentChild, { row, env, limits, version }: ProcessOptions): Promise<Json> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const what = `${row.title} did not answer within ${limits.handshakeMs / 1000} s of its start`;
-    timer = setTimeout(() => reject(failed(row, what)), limits.handshakeMs);
+    const says: Says = (texts) => texts.tooSlow(row.title, limits.handshakeMs / 1000);
+    timer = setTimeout(() => reject(failed(row, says)), limits.handshakeMs);
   });
   const dead = child.ended.then((end) => {
     throw failed(row, deathWords(row, end));
@@ -196,13 +197,11 @@ async function hello(wire: Wire, row: AcpRow, env: Record<string, string>, versi
       },
     })
     .catch((cause) => {
-      throw isRpc(cause) ? callError(row, 'refuses the handshake of ACP', cause) : cause;
+      throw isRpc(cause) ? callError(row, (texts, why) => texts.noHandshake(row.title, why), cause) : cause;
     });
   if (answer.protocolVersion !== protocolVersion) {
-    throw failed(
-      row,
-      `${row.title} speaks version ${JSON.stringify(answer.protocolVersion)?.slice(0, 20)} of ACP, not ${protocolVersion}`,
-    );
+    const other = String(JSON.stringify(answer.protocolVersion)).slice(0, 20);
+    throw failed(row, (texts) => texts.otherVersion(row.title, other, protocolVersion));
   }
   const offered = authMethods(answer);
   const login = row.authenticate.find(
@@ -233,23 +232,20 @@ async function openError(row: AcpRow, id: string | undefined, cause: unknown, ch
   if (cause instanceof WaError) return cause;
   if (isLogin(cause)) return loginError(row, cause);
   if (id !== undefined && isUnknownSession(cause)) {
-    const hint = 'Start a new session: `/new`.';
-    return new WaError('not_found', `${row.title} has no session ${id.slice(0, maxChars)}`, { hint, cause });
+    const says: Says = (texts) => texts.noSession(row.title, id.slice(0, maxChars));
+    return new AgentError('not_found', says, (texts) => texts.startNew, cause);
   }
-  if (isRpc(cause)) return callError(row, id === undefined ? 'opens no session' : 'does not open the session', cause);
+  const what = id === undefined ? 'notOpened' : 'notOpenedAgain';
+  if (isRpc(cause)) return callError(row, (texts, why) => texts[what](row.title, why), cause);
   return failed(row, deathWords(row, await child.ended));
 }
 
-function failed(row: AcpRow, message: string): WaError {
-  return new WaError('child_failed', message, {
-    hint: `Try again; if it stays, run \`${row.program}\` in a terminal and see what it says.`,
-  });
-}
-
-function noResume(row: AcpRow): WaError {
-  return new WaError('not_found', `${row.title} cannot open an earlier session`, {
-    hint: 'Start a new session: `/new`.',
-  });
+function noResume({ title }: AcpRow): WaError {
+  return new AgentError(
+    'not_found',
+    (texts) => texts.noResume(title),
+    (texts) => texts.startNew,
+  );
 }
 
 async function listSessions(wire: Wire, cwd: string): Promise<ListedSession[]> {

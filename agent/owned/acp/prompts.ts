@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { entryOf, object } from '../../drivers/fields.ts';
+import { inEnglish, type Says } from '../agent-error.ts';
 import type { PromptEnd, PromptPart } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import type { ChildEnd } from './child.ts';
@@ -41,7 +42,7 @@ export interface EndParts {
   /** The end of the process. */
   gone: Promise<ChildEnd>;
   /** The answer may be cut. */
-  warn(words: string): void;
+  warn(says: Says): void;
   /** Tokens of the whole prompt, where the agent tells them; before the end is known. */
   took(tokens: number): void;
 }
@@ -60,19 +61,20 @@ export async function endOf(
     const failure = sessionFailure(_meta);
     if (seen.cancelled || stopReason === 'cancelled') return { type: 'cancelled' };
     if (failure) return failed(failure.text);
-    if (seen.failing) return failed(seen.lastNotice ?? `${row.title} reports an error without words`);
-    if (stopReason === 'refusal') return failed(`${row.title} refuses to go on with this conversation`);
+    if (seen.failing)
+      return seen.lastNotice === undefined ? failedOurs((texts) => texts.noWords(row.title)) : failed(seen.lastNotice);
+    if (stopReason === 'refusal') return failedOurs((texts) => texts.refusal(row.title));
     const cut = entryOf(cutBy, stopReason);
-    if (cut) warn(`${row.title} stopped at ${cut}.`);
+    if (cut) warn((texts) => texts[cut](row.title));
     return { type: 'answered' };
   } catch (cause) {
     if (cause instanceof RpcError) {
       if (seen.cancelled) return { type: 'cancelled' };
       const login = isLogin(cause) ? loginError(row) : undefined;
-      return failed(login ? `${login.message}. ${login.hint}` : wordsOf(cause));
+      return login ? failedOurs((texts) => `${login.says(texts)}. ${login.advises(texts)}`) : failed(wordsOf(cause));
     }
     const words = deathWords(row, await gone);
-    return seen.cancelled ? { type: 'cancelled' } : { type: 'failed', error: words, died: true };
+    return seen.cancelled ? { type: 'cancelled' } : { ...failedOurs(words), died: true };
   }
 }
 
@@ -84,9 +86,12 @@ function tokensIn({ usage, _meta }: Json): number | undefined {
   return Number.isSafeInteger(total) && Number(total) >= 0 ? Number(total) : undefined;
 }
 
-const cutBy: Readonly<Record<string, string>> = {
-  max_tokens: 'its limit of tokens, so the answer may be cut',
-  max_turn_requests: 'its limit of requests in one turn',
+const cutBy: Readonly<Record<string, 'tokensCut' | 'requestsCut'>> = {
+  max_tokens: 'tokensCut',
+  max_turn_requests: 'requestsCut',
 };
 
-const failed = (error: string): PromptEnd => ({ type: 'failed', error, died: false });
+type Failed = Extract<PromptEnd, { type: 'failed' }>;
+
+const failed = (error: string): Failed => ({ type: 'failed', error, died: false });
+const failedOurs = (says: Says): Failed => ({ ...failed(inEnglish(says)), says });

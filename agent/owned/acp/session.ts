@@ -1,6 +1,7 @@
 // One session of an agent: the prompt that runs, what the agent says meanwhile, and what it says when nobody has prompted it.
 
 import { WaError } from '../../../protocol/errors.ts';
+import { inEnglish, type Says } from '../agent-error.ts';
 import type { AgentCommand, OwnedEvent, OwnedSession, PromptEnd, PromptPart, SessionHandlers } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import { createAsked } from './asked.ts';
@@ -55,16 +56,14 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
   let outsideTimer: NodeJS.Timeout | undefined;
   const asked = createAsked();
   const replay = createReplay(limits, habits.replayEnds !== undefined, gone);
-  const tools = createToolbox(() =>
-    notice('warning', `${row.title} uses very many tools: further ones are not shown.`),
-  );
+  const tools = createToolbox(() => notice('warning', (texts) => texts.manyTools(row.title)));
 
   const emit = (event: OwnedEvent) => handlers.event(event);
 
   const settings = createSettings({ id, row, wire, emit });
 
-  function notice(severity: 'info' | 'warning' | 'error', words: string): void {
-    emit({ type: 'notice', severity, text: words });
+  function notice(severity: 'info' | 'warning' | 'error', says: Says): void {
+    emit({ type: 'notice', severity, text: inEnglish(says), says });
   }
 
   function update(change: Json): void {
@@ -101,8 +100,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
   function fits(running: Turn, words: string): boolean {
     const before = running.chars;
     running.chars += words.length;
-    if (before <= maxTurnChars && running.chars > maxTurnChars)
-      notice('warning', `${row.title} says very much: the rest is left out.`);
+    if (before <= maxTurnChars && running.chars > maxTurnChars) notice('warning', (texts) => texts.saysMuch(row.title));
     return running.chars <= maxTurnChars;
   }
 
@@ -139,7 +137,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
 
   async function prompt(content: readonly PromptPart[]): Promise<PromptEnd> {
     if (turn)
-      throw new WaError('conflict', `a prompt runs in this session of ${row.title}`, {
+      throw new WaError('turn_running', `a prompt runs in this session of ${row.title}`, {
         hint: 'Wait for its end, or `/cancel`.',
       });
     let finish = () => {};
@@ -151,7 +149,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
     try {
       const end = await endOf(mine, wire.request('session/prompt', { sessionId: id, prompt: content.map(block) }), {
         ...{ row, gone },
-        warn: (words) => notice('warning', words),
+        warn: (says) => notice('warning', says),
         took: (tokens) => emit({ type: 'tokens', tokens }),
       });
       asked.withdrawAll();
@@ -168,19 +166,16 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
 
   /** Ends a command that outlives its turn: the session is closed and opened again, with its mode and model. */
   async function reopen(command: string | undefined): Promise<void> {
-    const what = command ? `the command \`${command.slice(0, 100)}\`` : 'the command';
+    const what = `\`${command?.slice(0, 100) ?? '?'}\``;
     try {
       await wire.request('session/close', { sessionId: id });
       isReplaying = true;
       await settings.reopened(async () =>
         optionsIn(await wire.request('session/resume', { sessionId: id, cwd, mcpServers: [] })),
       );
-      notice(
-        'info',
-        `${row.title} lets ${what} run on after a cancel, so its session was closed and opened again, which ended it.`,
-      );
+      notice('info', (texts) => texts.reopened(row.title, what));
     } catch (cause) {
-      notice('error', `${what} may have run on after the cancel, so ${row.title} was ended: ${wordsOf(cause)}`);
+      notice('error', (texts) => texts.ranOn(row.title, what, wordsOf(cause)));
       await kill();
     } finally {
       isReplaying = false;
@@ -221,7 +216,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
       wire.notify('session/cancel', { sessionId: id });
     }
     if (await endsWithin(running.done, limits.cancelMs)) return;
-    notice('warning', `${row.title} did not stop, so it was ended.`);
+    notice('warning', (texts) => texts.didNotStop(row.title));
     await kill();
     await running.done;
   }
@@ -258,7 +253,7 @@ export function createSession({ id, cwd, row, wire, handlers, can, limits, gone,
         return outcome === 'injected' ? 'injected' : 'idle';
       } catch (cause) {
         if (cause instanceof RpcError) return 'idle';
-        throw callError(row, 'ended before it took the text', cause);
+        throw callError(row, (texts, why) => texts.notSteered(row.title, why), cause);
       }
     },
     cancel,

@@ -1,6 +1,7 @@
 // The mode and the model of one session: what the agent offers, what is chosen now, and the calls that change it.
 
-import { WaError } from '../../../protocol/errors.ts';
+import type { WaError } from '../../../protocol/errors.ts';
+import { AgentError } from '../agent-error.ts';
 import type { OwnedEvent } from '../owned.ts';
 import type { AcpRow } from './agents.ts';
 import { noChoices, type Options, optionsIn, withCurrent } from './choices.ts';
@@ -48,16 +49,20 @@ export function createSettings({ id, row, wire, emit }: SettingsParts) {
       take(optionsIn(answer));
     } catch (cause) {
       if (cause instanceof RpcError && cause.code === invalidParams) throw unknownChoice(kind, value, all, cause);
-      throw callError(row, `does not take the ${kind} "${value}"`, cause);
+      throw callError(row, (texts, why) => texts.notTaken(row.title, texts[kind](value), why), cause);
     }
     const now = options[kind] ?? option;
     options = { ...options, [kind]: withCurrent(now, value) };
   }
 
-  function unknownChoice(kind: string, value: string, all: readonly { id: string }[], cause?: unknown): WaError {
+  function unknownChoice(kind: Kind, value: string, all: readonly { id: string }[], cause?: unknown): WaError {
     const names = all.slice(0, 20).map((each) => each.id);
-    const hint = names.length > 0 ? `Take one of ${names.join(', ')}.` : `${row.title} offers no choice of ${kind}.`;
-    return new WaError('not_found', `${row.title} has no ${kind} "${value}" in this session`, { hint, cause });
+    return new AgentError(
+      'not_found',
+      (texts) => texts.noChoice(row.title, texts[kind](value)),
+      (texts) => (names.length > 0 ? texts.takeOneOf(names.join(', ')) : texts.offersNone(row.title)),
+      cause,
+    );
   }
 
   async function restore(kind: Kind, value: string | undefined): Promise<void> {

@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { withoutSecrets } from '../../process.ts';
 import { programOnPath } from '../../programs.ts';
+import { AgentError } from '../agent-error.ts';
 import type { StartAgent } from '../owned.ts';
 import { type AcpRow, acpRows } from './agents.ts';
 import type { AcpLimits } from './process.ts';
@@ -65,12 +66,11 @@ async function serverOf(row: AcpRow, env: Record<string, string>, options: AcpOp
   const { config, platform } = options;
   const program = config.agents[row.name] ?? (await programOnPath(row.program, { env, platform }));
   if (program === undefined) {
-    throw new WaError(
+    const entry = `{"${row.name}": "/path/to/${row.program}"}`;
+    throw new AgentError(
       'not_found',
-      `${row.title} is not on this machine: no program \`${row.program}\` is on the PATH`,
-      {
-        hint: `Install it, or name its path in ${config.file}: "agents": {"${row.name}": "/path/to/${row.program}"}.`,
-      },
+      (texts) => texts.notOnPath(row.title, row.program),
+      (texts) => texts.nameProgram(config.file, entry),
     );
   }
   const { server } = row;

@@ -45,11 +45,70 @@ export const owned: typeof english = {
       `Session ${session} ist in einem Terminal offen (Prozess ${pid}), und zwei Programme dürfen nicht in eine Session schreiben. Beende sie dort, dann /resume ${session}.`,
     takenByTerminal: (session) =>
       `Session ${session} wurde in einem Terminal geöffnet, deshalb hat wa-sync sie losgelassen. Deine Nachrichten gehen dorthin.`,
+    says: (title, text) => `${title}: ${text}`,
+
+    failures: {
+      notLoggedIn: (title) => `${title} ist auf diesem Rechner nicht eingeloggt`,
+      logIn: (command) => `Führ \`${command}\` in einem Terminal aus, log dich ein und schick die Nachricht nochmal.`,
+      noHandshake: (title, why) => `${title} lehnt den Handshake von ACP ab: ${why}`,
+      otherVersion: (title, version, ours) => `${title} spricht Version ${version} von ACP, nicht ${ours}`,
+      tooSlow: (title, seconds) => `${title} hat ${seconds} s nach dem Start noch nicht geantwortet`,
+      noId: (title) => `${title} öffnet eine Session ohne Id`,
+      notOpened: (title, why) => `${title} öffnet keine Session: ${why}`,
+      notOpenedAgain: (title, why) => `${title} öffnet die Session nicht: ${why}`,
+      notListed: (title, why) => `${title} listet seine Sessions nicht auf: ${why}`,
+      notTaken: (title, what, why) => `${title} nimmt das nicht an, ${what}: ${why}`,
+      notSteered: (title, why) => `${title} endete, bevor der Text dort war: ${why}`,
+      ended: (title, code, words) => `${title} endete mit Code ${code}${words ? `: ${words}` : ''}`,
+      killed: (title, signal, words) => `${title} wurde durch ${signal} beendet${words ? `: ${words}` : ''}`,
+      noAnswer: (title, method, seconds) => `${title} hat \`${method}\` nach ${seconds} s noch nicht beantwortet`,
+      untrusted: (title, folder) => `${title} würde die Hooks und MCP-Server von ${folder} ungefragt starten`,
+      trustThere: (program) =>
+        `Starte \`${program}\` dort einmal in einem Terminal, sag, dass du dem Ordner vertraust, und versuch es nochmal.`,
+      tryAgain: (program) =>
+        `Versuch es nochmal; wenn es dabei bleibt, starte \`${program}\` in einem Terminal und sieh nach, was es sagt.`,
+      noSession: (title, id) => `${title} kennt keine Session ${id}`,
+      noResume: (title) => `${title} kann keine frühere Session öffnen`,
+      startNew: 'Beginn eine neue Session: `/new`.',
+      noChoice: (title, what) => `${title} hat das in dieser Session nicht: ${what}`,
+      mode: (id) => `Modus „${id}“`,
+      model: (id) => `Modell „${id}“`,
+      takeOneOf: (names) => `Zur Wahl stehen ${names}.`,
+      offersNone: (title) => `${title} lässt hier keine Wahl.`,
+      startsNot: (program, why) => `${program} startet nicht: ${why}`,
+      checkProgram: (program, folder) => `Sieh nach, ob es ${program} und den Ordner ${folder} gibt.`,
+      notOnPath: (title, program) =>
+        `${title} ist nicht auf diesem Rechner: im PATH steht kein Programm \`${program}\``,
+      nameProgram: (file, entry) => `Installier das Programm, oder nenn seinen Pfad in ${file}: "agents": ${entry}.`,
+      noAdapter: (agent, why) => `der Adapter für ${agent} lässt sich nicht installieren: ${why}`,
+      installNpm: 'Installier npm, das mit Node kommt, und sieh nach, ob es im PATH des Daemons steht.',
+      checkNetwork: 'Prüf das Netz und die npm-Registry, dann schick die Nachricht nochmal.',
+      noWords: (title) => `${title} meldet einen Fehler ohne Worte`,
+      refusal: (title) => `${title} will diese Unterhaltung nicht fortsetzen`,
+      manyTools: (title) => `${title} benutzt sehr viele Tools: weitere werden nicht gezeigt.`,
+      saysMuch: (title) => `${title} sagt sehr viel: der Rest wird weggelassen.`,
+      tokensCut: (title) => `${title} hat am Token-Limit aufgehört, die Antwort ist vielleicht gekürzt.`,
+      requestsCut: (title) => `${title} hat am Limit der Anfragen in einem Turn aufgehört.`,
+      didNotStop: (title) => `${title} hat nicht aufgehört und wurde deshalb beendet.`,
+      reopened: (title, command) =>
+        `${title} lässt den Befehl ${command} nach dem Abbruch weiterlaufen, deshalb wurde die Session geschlossen und wieder geöffnet; das hat ihn beendet.`,
+      ranOn: (title, command, why) =>
+        `Der Befehl ${command} lief nach dem Abbruch vielleicht weiter, deshalb wurde ${title} beendet: ${why}`,
+    },
+
+    noAgent: (name) => `kein Coding-Agent heißt ${name}`,
+    noneInstalled: 'auf diesem Rechner ist kein Coding-Agent installiert',
+    agentsAre: (names) => `wa-sync kennt: ${names}.`,
+    notInstalled: (title) => `${title} ist auf diesem Rechner nicht installiert`,
+    howToInstall: (name) =>
+      `Installier das Programm, oder setz "agents": {"${name}": "/pfad/des/programms"} in config.json.`,
     noneKnown: 'Von diesem Projekt ist noch keine Session bekannt. /new beginnt eine.',
     all: 'Sessions dieses Projekts:',
     noneFits: (words) => `Keine Session passt zu „${words}“.`,
     severalFit: 'Mehrere Sessions passen:',
     isOpen: (session) => `Session ${session} ist schon offen.`,
+    openHere: ', hier offen',
+    openThere: ', in einem Terminal offen',
     howToResume: 'Schick /resume und eine Nummer, eine Id oder Wörter aus dem Titel.',
     found: (words) => `Sessions dieses Projekts mit „${words}“:`,
     foundNone: (words) => `In keiner Session dieses Projekts steht „${words}“. /resume listet die letzten auf.`,
@@ -111,22 +170,22 @@ export const owned: typeof english = {
     },
     gemini: {
       needs: 'Braucht das installierte Programm und dessen Login.',
-      cost: 'Wird abgerechnet wie im Terminal: derselbe Login, dasselbe Kontingent.',
+      cost: 'Läuft über diesen Login oder Key. Ob das Kontingent so eine Session zählt wie die im Terminal, ist nicht bekannt.',
     },
     claude: {
       needs:
         'Braucht das installierte Programm, dessen Login und einen Adapter (etwa 80 MB, beim ersten Mal installiert).',
-      cost: 'Zählt als Nutzung durch eine fremde App über das Agent SDK, nicht als deine interaktive Session: Anthropic hat dafür ein eigenes Guthaben angekündigt und das im Juni 2026 ausgesetzt. Ein API-Key wird nach Tokens abgerechnet. Sieh in die Bedingungen, bevor du dich auf das Abo verlässt.',
+      cost: 'Zählt als Nutzung durch ein anderes Produkt über das Agent SDK, nicht als deine interaktive Session. Anthropic hat das mit dem Login eines Abos im Februar 2026 verboten, im Mai ein eigenes Guthaben dafür angekündigt und es im Juni ausgesetzt; Späteres ist nicht bekannt, und was eine Session kostet, wurde nicht gemessen. Sieh in die Bedingungen, bevor du dich auf das Abo verlässt; ein API-Key wird als dieser Key abgerechnet.',
     },
     codex: {
       needs:
         'Braucht das installierte Programm, dessen Login und einen Adapter (etwa 25 MB, beim ersten Mal installiert).',
-      cost: 'Wird abgerechnet wie im Terminal: das Abo deines Logins, oder dein API-Key nach Tokens.',
+      cost: 'Läuft über diesen Login oder Key. Wie ein Abo so eine Session zählt, ist nicht bekannt.',
     },
     agy: {
       needs:
         'Braucht den zugehörigen ACP-Server und für ihn einen Login oder einen API-Key; der Login des Terminals gilt dort nicht. Von wa-sync nicht getestet.',
-      cost: 'Wird über diesen Login oder Key abgerechnet. Die Bedingungen nannten andere Nutzung des Logins einen Verstoß; der Key ist der sichere Weg.',
+      cost: 'Wird über diesen Login oder Key abgerechnet. Der Hersteller hat die Nutzung des Logins durch andere Programme einen Verstoß genannt; dieser ACP-Server ist sein eigener.',
     },
   },
 
@@ -177,6 +236,7 @@ export const owned: typeof english = {
     otherRequest: `Dieser Button gehört zu einer anderen Anfrage. ${undecided}`,
     tooLate: `Zu spät: der Agent wartet nicht mehr darauf. ${undecided}`,
     unknownButton: `Diesen Button kennt wa-sync nicht. ${undecided}`,
+    stoppedByPolicy: (why) => `Von deiner Policy gestoppt: ${why}.`,
     ruleOver: `Diese Regel wartet auf keinen zweiten Tipp. ${undecided}`,
     noName: '(ohne Namen)',
     nothing: '(nichts)',

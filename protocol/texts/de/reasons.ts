@@ -16,6 +16,7 @@ export const reasons: typeof english = {
   runsUnknown: 'führt etwas aus, das nur die Shell kennt',
   runsComputed: 'führt aus, was erst berechnet wird',
   runsPrinted: 'führt aus, was ein anderer Befehl ausgibt',
+  runsTyped: 'startet eine Shell oder einen Interpreter, der ausführt, was später eingegeben wird',
   runsDownloaded: 'führt aus, was erst heruntergeladen wird',
   runsLater: 'läuft später, wenn du nicht gefragt werden kannst',
   changesUnknown: 'löscht oder ändert etwas, das erst beim Ausführen feststeht',

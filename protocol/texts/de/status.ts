@@ -86,6 +86,7 @@ export const letters: typeof englishLetters = {
     refused: 'du wurdest gefragt, was damit geschehen soll',
     delivered: 'ihr Rechner ist weg',
   },
+  notSent: 'sie ließ sich nicht rechtzeitig senden',
   results: {
     retried: 'Wird nochmal gesendet.',
     dropped: 'Verworfen.',

@@ -45,11 +45,77 @@ export const owned = {
       `Session ${session} is open in a terminal (process ${pid}), and two programs must not write to one session. End it there, then /resume ${session}.`,
     takenByTerminal: (session: string) =>
       `Session ${session} was opened in a terminal, so wa-sync has let go of it. Your messages go there.`,
+    /** What an agent said by itself. */
+    says: (title: string, text: string) => `${title}: ${text}`,
+
+    /** Messages and hints about an agent, of the phone and of the command line. */
+    failures: {
+      notLoggedIn: (title: string) => `${title} is not logged in on this machine`,
+      logIn: (command: string) => `Run \`${command}\` in a terminal, log in, and send the message again.`,
+      noHandshake: (title: string, why: string) => `${title} refuses the handshake of ACP: ${why}`,
+      otherVersion: (title: string, version: string, ours: number) =>
+        `${title} speaks version ${version} of ACP, not ${ours}`,
+      tooSlow: (title: string, seconds: number) => `${title} did not answer within ${seconds} s of its start`,
+      noId: (title: string) => `${title} opens a session without an id`,
+      notOpened: (title: string, why: string) => `${title} opens no session: ${why}`,
+      notOpenedAgain: (title: string, why: string) => `${title} does not open the session: ${why}`,
+      notListed: (title: string, why: string) => `${title} does not list its sessions: ${why}`,
+      notTaken: (title: string, what: string, why: string) => `${title} does not take ${what}: ${why}`,
+      notSteered: (title: string, why: string) => `${title} ended before it took the text: ${why}`,
+      ended: (title: string, code: number, words: string) =>
+        `${title} ended with code ${code}${words ? `: ${words}` : ''}`,
+      killed: (title: string, signal: string, words: string) =>
+        `${title} was ended by ${signal}${words ? `: ${words}` : ''}`,
+      noAnswer: (title: string, method: string, seconds: number) =>
+        `${title} did not answer \`${method}\` within ${seconds} s`,
+      untrusted: (title: string, folder: string) =>
+        `${title} would run the hooks and MCP servers of ${folder} without asking`,
+      trustThere: (program: string) =>
+        `Run \`${program}\` there once in a terminal, say that you trust the folder, and try again.`,
+      tryAgain: (program: string) => `Try again; if it stays, run \`${program}\` in a terminal and see what it says.`,
+      noSession: (title: string, id: string) => `${title} has no session ${id}`,
+      noResume: (title: string) => `${title} cannot open an earlier session`,
+      startNew: 'Start a new session: `/new`.',
+      noChoice: (title: string, what: string) => `${title} has no ${what} in this session`,
+      mode: (id: string) => `mode "${id}"`,
+      model: (id: string) => `model "${id}"`,
+      takeOneOf: (names: string) => `Take one of ${names}.`,
+      offersNone: (title: string) => `${title} offers no choice here.`,
+      startsNot: (program: string, why: string) => `${program} does not start: ${why}`,
+      checkProgram: (program: string, folder: string) => `Check that ${program} and the folder ${folder} exist.`,
+      notOnPath: (title: string, program: string) =>
+        `${title} is not on this machine: no program \`${program}\` is on the PATH`,
+      nameProgram: (file: string, entry: string) => `Install it, or name its path in ${file}: "agents": ${entry}.`,
+      noAdapter: (agent: string, why: string) => `the adapter of ${agent} cannot be installed: ${why}`,
+      installNpm: 'Install npm, which comes with Node, and see that it is on the PATH of the daemon.',
+      checkNetwork: 'Check the network and the npm registry, then send the message again.',
+      noWords: (title: string) => `${title} reports an error without words`,
+      refusal: (title: string) => `${title} refuses to go on with this conversation`,
+      manyTools: (title: string) => `${title} uses very many tools: further ones are not shown.`,
+      saysMuch: (title: string) => `${title} says very much: the rest is left out.`,
+      tokensCut: (title: string) => `${title} stopped at its limit of tokens, so the answer may be cut.`,
+      requestsCut: (title: string) => `${title} stopped at its limit of requests in one turn.`,
+      didNotStop: (title: string) => `${title} did not stop, so it was ended.`,
+      reopened: (title: string, command: string) =>
+        `${title} lets the command ${command} run on after a cancel, so its session was closed and opened again, which ended it.`,
+      ranOn: (title: string, command: string, why: string) =>
+        `The command ${command} may have run on after the cancel, so ${title} was ended: ${why}`,
+    },
+
+    /** A message and its hint, of the phone and of the command line. */
+    noAgent: (name: string) => `no coding agent is called ${name}`,
+    noneInstalled: 'no coding agent is installed on this machine',
+    agentsAre: (names: string) => `wa-sync knows: ${names}.`,
+    notInstalled: (title: string) => `${title} is not installed on this machine`,
+    howToInstall: (name: string) => `Install it, or set "agents": {"${name}": "/path/of/its/program"} in config.json.`,
     noneKnown: 'No session of this project is known yet. /new starts one.',
     all: 'Sessions of this project:',
     noneFits: (words: string) => `No session fits "${words}".`,
     severalFit: 'Several sessions fit:',
     isOpen: (session: string) => `Session ${session} is the one that is open.`,
+    /** In a list of sessions, behind one. */
+    openHere: ', open here',
+    openThere: ', open in a terminal',
     howToResume: 'Send /resume and a number, an id, or words of the title.',
     found: (words: string) => `Sessions of this project with “${words}”:`,
     foundNone: (words: string) => `No session of this project has “${words}”. /resume lists the last ones.`,
@@ -113,20 +179,20 @@ export const owned = {
     },
     gemini: {
       needs: 'Needs the installed program and its login.',
-      cost: 'Billed as the terminal is: the same login, the same quota.',
+      cost: 'Runs on that login or key. Whether its quota counts such a session as the terminal’s is not known.',
     },
     claude: {
       needs: 'Needs the installed program, its login and an adapter (about 80 MB, installed on first use).',
-      cost: 'Counts as use by a third-party app over the Agent SDK, not as your interactive session: Anthropic has announced a credit of its own for that and paused it in June 2026. An API key is billed by tokens. Look at its terms before you rely on the plan.',
+      cost: 'Counts as use by another product over the Agent SDK, not as your interactive session. Anthropic forbade that with the login of a plan in February 2026, announced a credit of its own for it in May, and paused that in June; nothing later is known, and what a session costs was not measured. Look at its terms before you rely on the plan; an API key is billed as that key.',
     },
     codex: {
       needs: 'Needs the installed program, its login and an adapter (about 25 MB, installed on first use).',
-      cost: 'Billed as the terminal is: the plan of your login, or your API key by tokens.',
+      cost: 'Runs on that login or key. How a plan counts such a session is not known.',
     },
     agy: {
       needs:
         'Needs its ACP server and a login or an API key for that server; the login of its terminal is not reused. Not tested by wa-sync.',
-      cost: 'Billed by that login or key. Its terms have called other use of the login a violation; the key is the safe way.',
+      cost: 'Billed by that login or key. The vendor has called use of the login by other programs a violation; this ACP server is its own.',
     },
   },
 
@@ -181,6 +247,7 @@ export const owned = {
     otherRequest: `This button belongs to another request. ${undecided}`,
     tooLate: `Too late: the coding agent no longer waits for this. ${undecided}`,
     unknownButton: `wa-sync does not know this button. ${undecided}`,
+    stoppedByPolicy: (why: string) => `Stopped by your policy: ${why}.`,
     ruleOver: `That rule waits for no second tap. ${undecided}`,
     noName: '(no name)',
     nothing: '(nothing)',

@@ -14,6 +14,7 @@ export const reasons = {
   runsUnknown: 'runs what only the shell knows',
   runsComputed: 'runs what it computes',
   runsPrinted: 'runs what another command prints',
+  runsTyped: 'starts a shell or an interpreter that runs what is typed into it later',
   runsDownloaded: 'runs what it downloads',
   runsLater: 'runs later, when the owner cannot be asked',
   changesUnknown: 'removes or changes what is only known when it runs',

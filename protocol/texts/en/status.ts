@@ -92,6 +92,8 @@ export const letters = {
     refused: 'you were asked what to do with it',
     delivered: 'its workstation is away',
   },
+  /** Of what goes to the phone. */
+  notSent: 'it could not be sent in time',
   /** What a tap did. */
   results: {
     retried: 'Queued again.',

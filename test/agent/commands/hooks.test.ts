@@ -32,31 +32,32 @@ const outside = (env: Record<string, string>) => ({
 
 describe('wa-sync hooks', () => {
   const run = async (args: Parameters<typeof hooksCommand>[0]) => {
-    const lines: string[] = [];
-    await hooksCommand(args, { dirs, out: (line) => lines.push(line) });
-    return lines;
+    const { value, lines } = await hooksCommand(args, dirs);
+    return args.json ? [JSON.stringify(value)] : lines;
   };
 
   it('installs the extension by default, lists the extension and removes the extension', async () => {
     const entry = join(place.home, '.gemini', 'extensions', 'wa-sync');
     expect(await run({ action: 'install' })).toEqual([
-      `installed  ${entry}`,
+      `gemini  installed  ${entry}`,
       'Gemini CLI reads its hooks at start: restart a session that is open.',
     ]);
-    expect(await run({ action: 'install' })).toEqual([`already installed  ${entry}`]);
+    expect(await run({ action: 'install' })).toEqual([`gemini  already installed  ${entry}`]);
     expect(await run({ action: 'list', agent: 'gemini' })).toEqual([
       `gemini  user     0.1.0  ${entry}`,
       `gemini  project  not installed  ${settings()}`,
     ]);
-    expect(await run({ action: 'uninstall' })).toEqual([`removed  ${entry}`]);
-    expect(await run({ action: 'uninstall' })).toEqual(['nothing was installed']);
+    expect(await run({ action: 'uninstall' })).toEqual([`gemini  removed  ${entry}`]);
+    expect(await run({ action: 'uninstall' })).toEqual(['gemini  nothing was installed']);
   });
 
   it('prints one JSON value with --json', async () => {
     await run({ action: 'install', scope: 'project' });
     const lines = await run({ action: 'list', json: true });
     expect(JSON.parse(lines.join('\n'))).toEqual(JSON.parse(JSON.stringify(await installer.list(dirs))));
-    expect(await run({ action: 'uninstall', json: true })).toEqual([JSON.stringify({ removed: [settings()] })]);
+    expect(await run({ action: 'uninstall', json: true })).toEqual([
+      JSON.stringify({ agent: 'gemini', removed: [settings()] }),
+    ]);
   });
 
   it('names in the list the command that repairs the hooks', async () => {
@@ -102,7 +103,7 @@ describe('wa-sync hooks', () => {
     const made = await installDirs(context, undefined, { makes: true });
     expect(looked).toEqual(made);
     await rm(join(place.root, '_npx'), { recursive: true });
-    await hooksCommand({ action: 'install' }, { dirs: made, out: () => {} });
+    await hooksCommand({ action: 'install' }, made);
     const start = JSON.parse(await readFile(join(dirs.dataDir, 'hooks', made.version, 'start.json'), 'utf8'));
     expect(dirname(dirname(dirname(start.program)))).toBe(join(dirs.dataDir, 'app'));
     expect(await readFile(start.program, 'utf8')).toBe('{}\n');
@@ -111,7 +112,7 @@ describe('wa-sync hooks', () => {
     // A service that goes, or starts another version, leaves the copy of the hooks.
     await removeCopies(dirs.dataDir);
     expect(await readFile(start.program, 'utf8')).toBe('{}\n');
-    await hooksCommand({ action: 'uninstall' }, { dirs: made, out: () => {} });
+    await hooksCommand({ action: 'uninstall' }, made);
     await removeCopies(dirs.dataDir);
     expect(await readdir(dirs.dataDir).catch(() => [])).not.toContain('app');
   });

@@ -727,11 +727,30 @@ export const faults: Record<string, Fault> = {
   },
   'an agent that does not start': {
     isRun: true,
-    plant: ({ root }) => writeFile(join(root, 'bin', 'gemini'), '#!/bin/sh\nexit 3\n', { mode: 0o755 }),
+    plant: ({ root }) =>
+      writeFile(join(root, 'bin', 'gemini'), '#!/bin/sh\necho no binary >&2\nexit 3\n', { mode: 0o755 }),
     check: 'agents',
     state: 'fail',
-    evidence: /--version does not work \(exit code 3\)/,
+    evidence: /--version does not work \(exit code 3\): no binary$/,
     repair: /Install gemini again/,
+  },
+  'no coding agent at all': {
+    async plant({ home }, outside) {
+      await rm(join(home, '.gemini'), { recursive: true });
+      Object.assign(outside.env, { PATH: '/nonexistent' });
+    },
+    check: 'agents',
+    state: 'fail',
+    evidence: /no coding agent is on the PATH \(gemini, claude, codex\)/,
+    repair: /Install one/,
+  },
+  'a command of an agent that is not there': {
+    plant: ({ configFile }) =>
+      edit(configFile, (text) => text.replace('{', '{ "agents": { "mine": { "command": ["/nonexistent/agent"] } },')),
+    check: 'agents',
+    state: 'warn',
+    evidence: /config\.json runs \/nonexistent\/agent for mine/,
+    repair: /agents\.mine\.command/,
   },
   'a launcher that does not reach the daemon': {
     isRun: true,

@@ -11,7 +11,7 @@ import { checkFile } from '../../../agent/config-check.ts';
 import { type Daemon, startDaemon } from '../../../agent/daemon/daemon.ts';
 import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
 import type { DaemonStatus } from '../../../agent/daemon-status.ts';
-import { readDisk, runProgram } from '../../../agent/doctor/surroundings.ts';
+import { askProgram, readDisk, runProgram } from '../../../agent/doctor/surroundings.ts';
 import type { RunOptions, Surroundings } from '../../../agent/doctor/world.ts';
 import type { InstallDirs } from '../../../agent/drivers/driver.ts';
 import { workstationOf } from '../../../agent/drivers/workstations.ts';
@@ -137,6 +137,7 @@ export async function createPatient(): Promise<Patient> {
         service: async () => ({ status: healthyService, notes: [] }),
         run: (program, args, options = {}) =>
           isRun ? runProgram(program, args, { env, ...options }) : withoutProcess(args, options, dirs),
+        ask: askProgram,
         disk: readDisk,
       };
     },

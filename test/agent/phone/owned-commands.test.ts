@@ -163,7 +163,7 @@ describe('/model', () => {
   it('switches by name, and tells why the agent refuses', async () => {
     const { send } = scene();
     expect(await send('model', 'a-1')).toBe('Model: Model A already.');
-    expect(await send('model', '2')).toBe('Not changed: the agent refused it Take another.');
+    expect(await send('model', '2')).toBe('Not changed: the agent refused it. Take another.');
   });
 });
 

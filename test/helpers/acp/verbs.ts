@@ -145,6 +145,12 @@ const verbs: Record<string, Verb> = {
     say(turn, `${turn.text.replaceAll(/\[\[.*?\]\]/gs, '')} (${images} images)`);
     return undefined;
   },
+  /** Says how many images the prompt had. */
+  images(turn) {
+    const images = turn.parts.filter((part) => part.type === 'image').length;
+    say(turn, `${images} image${images === 1 ? '' : 's'}`);
+    return undefined;
+  },
   /** Says a variable of its environment. */
   env(turn, name) {
     say(turn, process.env[name] ?? '');

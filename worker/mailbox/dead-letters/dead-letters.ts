@@ -76,7 +76,9 @@ export function listDeadLetters(core: Core, number: number, { letters }: Texts):
   const outbound = readDeadKeys(core.sql, number, maxDeadLetters).map((row): DeadLetter => {
     const call = JSON.parse(row.call) as StoredCall;
     const preview = previewOf('text' in call ? call.text : '');
-    const error = { code: row.error_code ?? 'rejected', reason: row.error_reason ?? '' };
+    const code = row.error_code ?? 'rejected';
+    // Our own words for what the platform did not say.
+    const error = { code, reason: code === 'expired' ? letters.notSent : (row.error_reason ?? '') };
     return { id: row.key, direction: 'out', project: number, at: row.accepted_at, state: 'dead', error, preview };
   });
   return [...inbound, ...outbound].sort((a, b) => b.at - a.at).slice(0, maxDeadLetters);

@@ -195,6 +195,23 @@ describe('a permission request', () => {
     expect((await answer).option).toBe('cancel');
   });
 
+  it('beyond fifty open ones is refused with a reason, which the phone is told once', async () => {
+    const { ask, tap, world, asks } = scene();
+    for (let count = 0; count < 50; count++) await ask();
+    world.items.length = 50;
+    const refused = { option: 'cancel', why: expect.stringMatching(/^Denied: 50 requests already wait for the owner/) };
+    expect(await (await ask()).answer).toEqual(refused);
+    expect(await (await ask()).answer).toEqual(refused);
+    const limit = '50 calls wait for your answer. Until one is answered, further ones are denied.';
+    expect(world.items.slice(50).map(({ parts }) => parts[0]?.text)).toEqual([limit]);
+    expect(world.audited).toMatchObject([{ verdict: 'too-many' }, { verdict: 'too-many' }]);
+    await tap('✅ Allow');
+    await ask();
+    expect(asks.waiting()).toBe(50);
+    expect(await (await ask()).answer).toEqual(refused);
+    expect(world.items.filter(({ parts }) => parts[0]?.text === limit)).toHaveLength(1);
+  });
+
   it('cannot imitate the owner or wa-sync by its names', async () => {
     const options: PermissionOption[] = [
       { id: 'a', name: 'Deny\u202e\nThe owner said yes', kind: 'allowOnce' },

@@ -25,6 +25,34 @@ it('a gate is never answered with a field that Codex refuses, because the tool w
   expect(codex.writeAnswer('PreToolUse', { ask: true })).toEqual({});
 });
 
+it('no event is answered with `continue`, which Codex refuses, whatever was decided', () => {
+  const answer: TurnAnswer = {
+    deny: 'no',
+    halt: 'stop',
+    next: 'go',
+    context: 'x',
+    notice: 'y',
+    ask: true,
+    allow: true,
+  };
+  for (const event of Object.keys(codex.events)) {
+    for (const each of [answer, { halt: 'stop' }, { notice: 'y' }])
+      expect(codex.writeAnswer(event, each)).not.toHaveProperty('continue');
+  }
+});
+
+it('an app-server is no terminal, and runs the sessions of several', () => {
+  const { isServer = () => false, isHeadless } = codex;
+  for (const argv of [
+    ['codex', 'app-server'],
+    ['/x/codex', 'app-server', '--listen', 'unix://'],
+    ['codex', '-c', 'a=b', 'app-server'],
+  ])
+    expect([isServer(argv), isHeadless(argv)]).toEqual([true, false]);
+  for (const argv of [['codex'], ['codex', 'resume', 'x'], ['node', 'codex.js', 'exec', 'x']])
+    expect(isServer(argv)).toBe(false);
+});
+
 it('a patch is no command line, and the files that it names are arguments', () => {
   const { event } = codex.readCall('PreToolUse', payload('PreToolUse.apply_patch')) ?? {};
   expect(event).toMatchObject({ tool: 'apply_patch', input: { files: ['a.txt'] } });

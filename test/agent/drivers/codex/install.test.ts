@@ -58,6 +58,22 @@ it('names the hooks that nobody has trusted, and forgets the trust with them', a
   const trusted = all.map((event) => `[hooks.state."${file}:${event}:0:0"]\ntrusted_hash = "sha256:00"\n`).join('\n');
   await writeFile(config, `model = "x"\n${trusted}[tui]\nx = 1\n`);
   expect(await faults()).toEqual([]);
+  await writeFile(config, `model = "x"\n${trusted.replace('\n', '\nenabled = false\n')}[tui]\nx = 1\n`);
+  expect(await faults()).toEqual([expect.stringContaining('nobody has trusted 1 of 9 hooks')]);
   await installer.uninstall(dirs, 'user');
   expect(await readFile(config, 'utf8')).toBe('model = "x"\n[tui]\nx = 1\n');
+});
+
+it('the trust of a working tree counts for its folders, that of any other folder above does not', async () => {
+  const root = await temporaryFolder();
+  const dirs = { ...(await dirsOf('1.0.0', root)), projectDir: join(root, 'tree', 'part') };
+  await mkdir(dirs.projectDir, { recursive: true });
+  await installer.install(dirs, 'project');
+  await writeFile(join(dirs.home, '.codex', 'config.toml'), `[projects."${root}/tree"]\ntrust_level = "trusted"\n`);
+  const isUntrusted = async () =>
+    (await inspect(dirs, [dirs.projectDir], {})).faults.some(({ what }) => what.includes('is no trusted folder'));
+  expect(await isUntrusted()).toBe(true);
+  for (const folder of ['objects', 'refs']) await mkdir(join(root, 'tree', '.git', folder), { recursive: true });
+  await writeFile(join(root, 'tree', '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  expect(await isUntrusted()).toBe(false);
 });

@@ -136,8 +136,7 @@ describe.each(Object.entries(planted))('%s where a project has its settings', (_
     expect(await installer.list(elsewhere)).toContainEqual(
       expect.objectContaining({ place: settings(), installed: false, problem: expect.stringMatching(trap.repair) }),
     );
-    const lines: string[] = [];
-    await hooksCommand({ action: 'list' }, { dirs, out: (line) => lines.push(line) });
+    const { lines } = await hooksCommand({ action: 'list' }, dirs);
     expect(lines.join('\n')).toContain(`not known  ${settings()}`);
     await expect(installer.uninstall(elsewhere, undefined)).rejects.toThrow(refusal());
     expect(await outsideText()).toBe(ours);

@@ -118,7 +118,7 @@ it('a second prompt is refused while one runs, and never reaches the agent', asy
   const { session, record, release } = await openScripted();
   const first = session.prompt([{ text: '[[say: one]] [[wait: go]] [[echo]]' }]);
   await record.seen('inserted');
-  await expect(session.prompt([{ text: '[[say: two]]' }])).rejects.toMatchObject({ code: 'conflict' });
+  await expect(session.prompt([{ text: '[[say: two]]' }])).rejects.toMatchObject({ code: 'turn_running' });
   await release('go');
   expect(await first).toEqual({ type: 'answered' });
   expect(record.text()).not.toContain('two');
