@@ -112,7 +112,7 @@ export function judgeOwned(end: OwnedEnd): OwnedVerdict {
 }
 
 /** So many messages, and one must have its answer: where nothing is ever answered, no answer is lost or doubled either. */
-const answeredAfter = 10;
+const answeredAfter = 20;
 
 export function isUnanswered({ in: said, answered }: Pick<OwnedVerdict, 'in' | 'answered'>): boolean {
   return said > answeredAfter && answered === 0;
