@@ -29,8 +29,11 @@ export type ResponsesReply =
   | { error: number; message?: string };
 
 // What the program asks the model for by itself, with the session's prompts in the question: its title, and what a person may say next.
-const ownRequest =
-  /^(Generate a concise, single-line task title|This is an app-generated request for a suggested next user message)/;
+const ownRequests = [
+  'Generate a concise, single-line task title',
+  'Your task is to generate a very short title',
+  'This is an app-generated request for a suggested next user message',
+];
 
 /** `url` with `/v1` is the `base_url` of a provider. `requests` are those of turns. A string is waited for in all that the model reads. */
 export type ResponsesServer = ScriptedModel<ResponsesRequest, ResponsesReply>;
@@ -44,7 +47,7 @@ export function startResponsesServer(): Promise<ResponsesServer> {
       }
       const body = (await jsonOf(incoming)) as ResponsesRequest['body'];
       const request = { body, ...newestPrompt(body.input) };
-      const isTurn = !request.userTexts.some((text) => ownRequest.test(text));
+      const isTurn = !request.userTexts.some((text) => ownRequests.some((own) => text.startsWith(own)));
       if (isTurn) record(request);
       const reply = isTurn ? await replyTo(request) : { text: 'A title' };
       made += 1;
