@@ -4,6 +4,7 @@
 
 import { parseArgs } from 'node:util';
 import { type Strand, strands } from './chaos/fault.ts';
+import { isUnanswered } from './chaos/owned/verdict.ts';
 import { runChaos } from './chaos/run.ts';
 import { openLab } from './lab/lab.ts';
 
@@ -40,7 +41,9 @@ async function main(): Promise<void> {
       ...[approvals.ranWithoutYes, approvals.runTwice, owned.approvals.ranWithoutYes, owned.approvals.runTwice],
       ...[owned.lost, owned.doubled, owned.doubledOnPhone, owned.childLeft, owned.phone.tooGood],
     ];
-    const isBad = dead.length > 0 || wrong.some((each) => each.length > 0);
+    const isUnheard = isUnanswered(owned);
+    if (isUnheard) write('no message to an owned session was ever answered');
+    const isBad = dead.length > 0 || isUnheard || wrong.some((each) => each.length > 0);
     if (isBad) write(`failed with --seed ${seed}`);
     const { stories: _, ...ownedCounts } = owned;
     const line = {

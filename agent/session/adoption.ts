@@ -1,6 +1,6 @@
 // What hooks did without the daemon, seen from the turn: the journal has what they gave, the outbox file the answers that they told.
 
-import type { HookCall } from '../../protocol/turn-events.ts';
+import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
 import { turnRecord } from './settlement.ts';
@@ -51,14 +51,15 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
       await takeEnds(isFresh);
       await keepTurn();
     },
-    /** Takes the last turn that a hook alone could not tell: its prompt and its answer stand in the session file, and in no entry. */
-    async findUntold({ agent: tool, session, transcript }: HookCall): Promise<void> {
+    /** Takes the last turn before this place that a hook alone could not tell: its prompt and its answer stand in the session file, and in no entry. */
+    async findUntold({ tool, transcript, offset: until }: TurnPlace, session: string): Promise<void> {
       const { toldTo, isFresh, bound } = runtime.state;
       if (!isFresh || isBusy(runtime.state) || bound?.id !== session || !toldTo) return;
       if (toldTo.transcript !== transcript) return;
       const ends = (await options.told(true)).filter((end) => end.transcript === transcript).map(({ at }) => at);
       const place = { tool, transcript, offset: Math.max(toldTo.at, ...ends) };
-      const record = await turnRecord(place);
+      if (place.offset >= until) return;
+      const record = await turnRecord({ ...place, until });
       // An answer without its prompt belongs to a turn that was told before its answer stood in the file.
       if (!record?.answer || record.prompts.length === 0) return;
       dispatch({ type: 'turnFound', place, ids: [] });

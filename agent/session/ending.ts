@@ -28,7 +28,7 @@ interface OpenEnd {
   /** The answer's id: the answer is of this turn alone. */
   id?: string;
   /** Where in the session file, if that is known. */
-  until?: number;
+  until?: number | undefined;
 }
 
 type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;

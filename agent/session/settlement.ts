@@ -1,15 +1,17 @@
 // What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; never speaks to the phone.
 
 import { fileLimits } from '../../protocol/limits.ts';
-import type { TurnFailure } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnFailure } from '../../protocol/turn-events.ts';
 import type { SessionRecord } from '../drivers/driver.ts';
 import { driverOf } from '../drivers/registry.ts';
+import { sizeOf } from '../drivers/session-file.ts';
 import { readFrom } from '../fs/tail.ts';
 import type { ProjectRecord } from '../journal/records.ts';
 import { saysEnd } from '../turns/named-end.ts';
 import type { TurnOutcome, TurnPlace } from '../turns/view.ts';
 import type { Runtime } from './runtime.ts';
 import { carriedBy, isLost, placeIn, type TurnState } from './state.ts';
+import type { HookHost } from './types.ts';
 
 export interface SettledTurn {
   outcome: TurnOutcome;
@@ -169,6 +171,17 @@ export function createSettlement(runtime: Runtime) {
       return undefined;
     },
   };
+}
+
+/** Behind what the session file holds. */
+export async function placeNowOf({ transcript }: HookCall, { tool }: HookHost): Promise<TurnPlace> {
+  return { tool, transcript, offset: await sizeOf(transcript) };
+}
+
+/** Where an open turn ends at the latest when the next one begins there; undefined = in another session file. */
+export function untilOf(open: TurnPlace | undefined, next: TurnPlace): number | undefined {
+  if (!open?.transcript || open.transcript !== next.transcript) return undefined;
+  return Math.max(open.offset, next.offset);
 }
 
 /** What the session file says from there; undefined = nothing, or no such file. */

@@ -3,7 +3,6 @@
 
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { driverOf } from '../drivers/registry.ts';
-import { sizeOf } from '../drivers/session-file.ts';
 import { ranWords, runningWords, shortWords } from '../drivers/tool-words.ts';
 import { phoneTexts } from '../journal/state.ts';
 import { createQueue } from '../queue.ts';
@@ -17,13 +16,14 @@ import { createEnding, createSprintRecord } from './ending.ts';
 import { createHeldTurn, type Held } from './held-turn.ts';
 import { createNudge, createQueueRoute, createRoutes, type Routes } from './routes.ts';
 import { createRuntime, currentStop, noneWaiting } from './runtime.ts';
-import { createSettlement } from './settlement.ts';
+import { createSettlement, placeNowOf, untilOf } from './settlement.ts';
 import { carriedBy, isBusy, placeIn } from './state.ts';
 import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
 
 type TurnStarted = Extract<TurnEffect, { type: 'turnStarted' }>;
+type PlaceNow = () => Promise<TurnPlace>;
 
 export function createTurns(options: TurnsOptions): Turns {
   const { project, journal, inbox, clock, log } = options;
@@ -46,17 +46,22 @@ export function createTurns(options: TurnsOptions): Turns {
   const { adopt, findUntold } = createAdoption(runtime, ending);
   const check = createWatchdog(runtime, { routes, held, desk, settlement, ending, sprints, adopt });
 
-  /** `answered`: the host has its answer already, so nothing may be handed over. */
-  async function run(call: HookCall, host: HookHost, answered = false): Promise<TurnAnswer | Held> {
+  /** `begins` = where in the session file, of a turn. `answered`: the host has its answer already, so nothing may be handed over. */
+  async function run(
+    call: HookCall,
+    host: HookHost,
+    { begins, answered = false }: { begins?: Promise<TurnPlace> | undefined; answered?: boolean } = {},
+  ): Promise<TurnAnswer | Held> {
     const { type } = call.event;
     const starts = type === 'turnStart';
-    // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
-    if (starts && host.isGone()) return {};
+    const placeNow = () => begins ?? placeNowOf(call, host);
     if (starts || type === 'turnEnd' || type === 'sessionEnd')
       await adopt(!(type === 'turnEnd') && isBusy(runtime.state));
-    if (starts) await findUntold(call);
+    // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
+    if (starts && host.isGone()) return {};
+    if (starts) await findUntold(await placeNow(), call.session);
     const moved = await isMoved(call, host);
-    if (moved) await bind(call, host);
+    if (moved) await bind(call, host, placeNow);
     const isBound = () => runtime.state.bound?.id === call.session;
     if (isBound()) await noteEvent(call, host);
     for (;;) {
@@ -64,13 +69,13 @@ export function createTurns(options: TurnsOptions): Turns {
       const decision = decide(call, viewOf(takes ? await inbox.waiting() : noneWaiting), nonce());
       const ends = decision.effects.findIndex((effect) => effect.type === 'turnEnded');
       if (call.event.type === 'turnEnd' && ends !== -1) {
-        for (const effect of decision.effects.slice(0, ends)) await carryOut(effect, call, host);
+        for (const effect of decision.effects.slice(0, ends)) await carryOut(effect, call, host, placeNow);
         return ending.endOfTurn(call.event, call, host);
       }
       // What the ended turn gives back belongs to the one that starts.
       const again = starts && ends !== -1;
       const effects = again ? decision.effects.slice(0, ends + 1) : decision.effects;
-      for (const effect of effects) if (!(await carryOut(effect, call, host))) return {};
+      for (const effect of effects) if (!(await carryOut(effect, call, host, placeNow))) return {};
       if (again) continue;
       if (effects.some((effect) => effect.type === 'waits')) {
         const waits = await held.hold(call, host);
@@ -109,8 +114,8 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   /** What stands in the session file before the binding is not told. */
-  async function bind({ session, transcript, owned }: HookCall, { pid }: HookHost): Promise<void> {
-    const toldTo = transcript === undefined ? undefined : { transcript, at: await sizeOf(transcript) };
+  async function bind({ session, transcript, owned }: HookCall, { pid }: HookHost, placeNow: PlaceNow): Promise<void> {
+    const toldTo = transcript === undefined ? undefined : { transcript, at: (await placeNow()).offset };
     dispatch({ type: 'bound', session: { id: session, pid, ...(owned ? { owned } : {}) }, toldTo });
   }
 
@@ -133,11 +138,11 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   /** False = the hand-over did not happen, so the answer must not leave. */
-  async function carryOut(effect: TurnEffect, call: HookCall, host: HookHost): Promise<boolean> {
+  async function carryOut(effect: TurnEffect, call: HookCall, host: HookHost, placeNow: PlaceNow): Promise<boolean> {
     switch (effect.type) {
       case 'bind':
         if (held.current()?.call.session !== effect.session) held.release();
-        await bind(call, host);
+        await bind(call, host, placeNow);
         await noteEvent(call, host);
         log('info', 'session bound', { project: p, session: effect.session, pid: host.pid });
         return true;
@@ -148,15 +153,15 @@ export function createTurns(options: TurnsOptions): Turns {
         dispatch({ type: 'unbound' });
         return true;
       case 'turnStarted':
-        await startTurn(effect, call, host);
+        await startTurn(effect, call, await placeNow());
         return true;
       case 'hand':
-        return hand(effect.messages, call.session, placeIn(runtime.state) ?? (await placeNow(call, host)), host);
+        return hand(effect.messages, call.session, placeIn(runtime.state) ?? (await placeNow()), host);
       case 'prove':
         await settlement.prove(effect.texts);
         return true;
       case 'turnEnded':
-        await endOpen(effect.answer, call);
+        await endOpen(effect.answer, call, placeNow);
         return true;
       case 'stopSpent':
         await ending.spendStop(
@@ -171,7 +176,7 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function endOpen(answer: string | undefined, call: HookCall): Promise<void> {
+  async function endOpen(answer: string | undefined, call: HookCall, placeNow: PlaceNow): Promise<void> {
     const { event } = call;
     if (call.owned && (event.type === 'sessionEnd' || event.type === 'ready')) {
       // Its end came while nobody heard it.
@@ -187,7 +192,7 @@ export function createTurns(options: TurnsOptions): Turns {
     if (event.type !== 'turnStart') return ending.endOpenTurn({ answer });
     try {
       // A turn that the next one ends was over long ago, and the next one waits for its answer.
-      await ending.endOpenTurn({ lagMs: 0, answer });
+      await ending.endOpenTurn({ lagMs: 0, answer, until: untilOf(placeIn(runtime.state), await placeNow()) });
     } catch (cause) {
       // A full disk: it is settled later, and the host goes on all the same, with a turn that is not reported yet.
       dispatch({ type: 'endTold', id: undefined });
@@ -196,7 +201,11 @@ export function createTurns(options: TurnsOptions): Turns {
     }
   }
 
-  async function startTurn({ continued, nudged, byHost }: TurnStarted, call: HookCall, host: HookHost): Promise<void> {
+  async function startTurn(
+    { continued, nudged, byHost }: TurnStarted,
+    call: HookCall,
+    place: TurnPlace,
+  ): Promise<void> {
     if (continued) {
       dispatch({ type: 'turnContinued', at: clock() });
       // Whether the host took the prompt, its session file says.
@@ -205,21 +214,16 @@ export function createTurns(options: TurnsOptions): Turns {
       if (project.sprint?.turn === 'task') options.activity.started();
       return;
     }
-    const place = await placeNow(call, host);
     dispatch({ type: 'turnStarted', place, at: clock(), nudged, byHost });
     if (!nudged && !byHost) dispatch({ type: 'personSeen', at: clock() });
     const { sprint } = project;
     if (sprint && sprint.turn !== 'message') await sprints.keep({ ...sprint, turn: 'message' });
   }
 
-  async function placeNow({ transcript }: HookCall, { tool }: HookHost): Promise<TurnPlace> {
-    return { tool, transcript, offset: await sizeOf(transcript) };
-  }
-
   /** Answered from what is in memory; what it means for the turn follows in the queue. */
   function answerNow(call: HookCall, host: HookHost): TurnAnswer {
     const { answer } = decide(call, viewOf(noneWaiting), nonce());
-    later(() => run(call, host, true));
+    later(() => run(call, host, { answered: true }));
     return answer;
   }
 
@@ -241,7 +245,9 @@ export function createTurns(options: TurnsOptions): Turns {
         !currentStop(project, inbox.foreignStop());
       const waits = alwaysInOrder.has(type) || (type === 'sessionEnd' && call.owned) || hasNews;
       if (!waits) return answerNow(call, host);
-      const answer = await enqueue(() => run(call, host));
+      // What comes into the file from now on is of the turn that begins, whenever its event has its turn here.
+      const begins = type === 'turnStart' ? placeNowOf(call, host) : undefined;
+      const answer = await enqueue(() => run(call, host, { begins }));
       return 'untilAt' in answer ? answer.answer : answer;
     },
     exclusive: enqueue,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../scripts/chaos/owned/book.ts';
-import { judgeOwned, type OwnedEnd } from '../../scripts/chaos/owned/verdict.ts';
+import { isUnanswered, judgeOwned, type OwnedEnd } from '../../scripts/chaos/owned/verdict.ts';
 
 const mark = 'm';
 const prompt = (at: number, turn: string, text: string): Entry => ({ what: 'prompt', at, pid: 1, mark, turn, text });
@@ -68,4 +68,10 @@ it('an answer is doubled when the phone shows it twice, unless a call of the Bot
   const both = new Map([['t1', 2]]);
   expect(judged({ shown: both }).doubledOnPhone).toEqual(['t1']);
   expect(judged({ shown: both, cut: new Set(['t1']) }).doubledOnPhone).toEqual([]);
+});
+
+it('a run in which many messages were sent and none was answered proves nothing, and fails', () => {
+  const runs = [0, 20, 21].map((said) => isUnanswered({ in: said, answered: 0 }));
+  expect(runs).toEqual([false, false, true]);
+  expect(isUnanswered({ in: 25, answered: 1 })).toBe(false);
 });

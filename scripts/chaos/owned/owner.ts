@@ -26,9 +26,14 @@ export interface OwnedOwner {
   reactions(): Map<string, string | undefined>;
 }
 
-/** Messages that no model has; and those of which the phone, with its one message per second, shows no end. */
+/**
+ * Messages that no model has; and those of which the phone shows no end yet. A prompt takes all that waits, and one kill fails them
+ * all; and each text that is sent ahead of a question has a reply, which keeps the question from the phone for another second.
+ */
 const maxUngiven = 3;
-const maxOpen = 20;
+const maxOpen = 4;
+/** Of one who hears nothing and speaks again: what came before a STOP waits for the next message. */
+const maxOpenInSilence = 20;
 const lookEveryMs = 100;
 /** A person gives up on a prompt, and on a session. */
 const patienceMs = 12_000;
@@ -132,9 +137,8 @@ export function createOwnedOwner(parts: {
 
   async function talk(random: Random): Promise<void> {
     while (running) {
-      // What came before a STOP waits for the next message.
       const silentMs = performance.now() - (messages.at(-1)?.at ?? 0);
-      const isDue = silentMs > silenceMs && open().length < maxOpen;
+      const isDue = silentMs > silenceMs && open().length < maxOpenInSilence;
       // A text that comes while something is asked is asked about itself.
       const isFree = !questions().isOpen() || random.chance(0.1);
       if (isDue || (isFree && ungiven().length < maxUngiven && open().length < maxOpen)) {

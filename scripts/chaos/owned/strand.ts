@@ -13,7 +13,7 @@ import type { Span } from '../verdict.ts';
 import { createBook, type Entry } from './book.ts';
 import { createOwnedOwner } from './owner.ts';
 import { createQuestions, type Questions, type Way } from './questions.ts';
-import { carriedIn, judgeOwned, type OwnedVerdict, ownTokens } from './verdict.ts';
+import { carriedIn, isUnanswered, judgeOwned, type OwnedVerdict, ownTokens } from './verdict.ts';
 
 export interface OwnedStrand {
   begin(): Promise<void>;
@@ -207,6 +207,7 @@ export function createOwnedStrand(parts: { stage: Stage; ledger: Ledger; random:
       const approvals = questions.verdict(entries, kills());
       const phone = judgePhone(watched(entries));
       const wrong = [...verdict.lost, ...verdict.doubled, ...verdict.doubledOnPhone, ...phone.tooGood, ...phone.late];
+      if (isUnanswered(verdict)) wrong.push(...owner.messages.map(({ token }) => token));
       const calls = [...approvals.ranWithoutYes, ...approvals.runTwice];
       return {
         ...verdict,

@@ -111,6 +111,13 @@ export function judgeOwned(end: OwnedEnd): OwnedVerdict {
   return verdict;
 }
 
+/** So many messages, and one must have its answer: where nothing is ever answered, no answer is lost or doubled either. */
+const answeredAfter = 20;
+
+export function isUnanswered({ in: said, answered }: Pick<OwnedVerdict, 'in' | 'answered'>): boolean {
+  return said > answeredAfter && answered === 0;
+}
+
 function noteDoubled(token: string, seen: readonly number[], end: OwnedEnd, verdict: OwnedVerdict): void {
   const { kills, stateLosses, noPlaces } = end;
   const pairs = seen.slice(1).map((to, index) => ({ from: seen[index] ?? 0, to }));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { toEntry } from '../../../agent/mailbox/inbox-view.ts';
+import { answerId } from '../../../agent/mailbox/signing.ts';
 import { createTurns } from '../../../agent/session/turns.ts';
 import type { ToldEnd, TurnReport, Turns } from '../../../agent/session/types.ts';
 import type { WaitingMessage } from '../../../agent/turns/view.ts';
@@ -19,6 +20,7 @@ let diskIsFull: boolean;
 let foreign: WaitingMessage | undefined;
 let fileIsFull: boolean;
 let toldAlone: ToldEnd[];
+let onCatchUp: () => Promise<void>;
 let beforeAppend: (() => Promise<void>) | undefined;
 let reports: TurnReport[];
 /** Kinds of records, by append. */
@@ -39,6 +41,7 @@ beforeEach(async () => {
   foreign = undefined;
   fileIsFull = false;
   toldAlone = [];
+  onCatchUp = async () => {};
   beforeAppend = undefined;
   reports = [];
   appends = [];
@@ -87,7 +90,7 @@ function newTurns(): Turns {
         return !fileIsFull;
       },
       claim: async () => [],
-      catchUp: async () => {},
+      catchUp: () => onCatchUp(),
       refresh: async () => {},
       hasNews: () => project.waiting.size > 0,
       foreignStop: () => undefined,
@@ -132,6 +135,8 @@ const happens = (event: TurnEvent, transcript?: string) =>
     { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
   );
 const message = () => journal.project(p).messages.get(id);
+const line = (type: string, content: unknown) =>
+  `${JSON.stringify({ id: `${type} ${JSON.stringify(content)}`, type, content })}\n`;
 
 const texts = () => reports.map(({ text }) => text);
 
@@ -208,8 +213,6 @@ it('a message that waits at an end from which the host takes no prompt stays unr
 });
 
 describe('after a restart', () => {
-  const line = (type: string, content: string) => `${JSON.stringify({ id: `${type} ${content}`, type, content })}\n`;
-
   it('the journal knows the session, the turn that runs and where it began', async () => {
     const transcript = join(root, 'session.jsonl');
     await writeFile(transcript, 'before\n');
@@ -291,10 +294,70 @@ describe('after a restart', () => {
   });
 });
 
+describe('a prompt whose hook gives up on a daemon that has just started', () => {
+  let transcript: string;
+  const before = line('user', 'one') + line('gemini', 'One.');
+  const own = line('user', 'go on') + line('gemini', 'Done.');
+  const end = { type: 'turnEnd', answer: 'Done.', run: 'r' } as const;
+
+  beforeEach(async () => {
+    transcript = join(root, 'session.jsonl');
+    await writeFile(transcript, before);
+    await happens({ type: 'sessionStart', source: 'startup' }, transcript);
+    turns = newTurns();
+  });
+
+  /** `work` = what hook and host do while the daemon comes to the prompt. */
+  async function promptDuring(work: () => Promise<void>, isNoticed: boolean): Promise<void> {
+    let isGone = false;
+    onCatchUp = async () => {
+      onCatchUp = async () => {};
+      await work();
+      isGone = isNoticed;
+    };
+    await turns.handle(
+      { agent: 'gemini', event: { type: 'turnStart', prompt: 'go on' }, session: 's', cwd: root, transcript },
+      { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => isGone },
+    );
+  }
+
+  it.each([
+    ['which the daemon notices', true],
+    ['which the daemon does not notice', false],
+  ])('has its answer told once, under the id of its own end: %s', async (_, isNoticed) => {
+    await promptDuring(() => appendFile(transcript, own), isNoticed);
+    await happens(end, transcript);
+    expect(reports.map((each) => [each.id, each.text])).toEqual([[answerId('gemini', 's', 'r'), 'Done.']]);
+  });
+
+  it('keeps what the hook gave alone for the end of this turn', async () => {
+    await promptDuring(async () => {
+      await journal.append([
+        { t: 'handed', p, at: now, ids: [id], tool: 'gemini', session: 's', transcript, offset: before.length },
+      ]);
+      await appendFile(transcript, line('user', `go on ${id}`) + line('gemini', 'Done.'));
+    }, true);
+    expect(reports).toEqual([]);
+    await happens(end, transcript);
+    expect([message()?.ended, texts()]).toEqual(['answered', ['Done.']]);
+  });
+});
+
+it('a turn that no event ended is told without a word of the next one, whose prompt waits for a slow daemon', async () => {
+  const transcript = join(root, 'session.jsonl');
+  await writeFile(transcript, '');
+  await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
+  await writeFile(transcript, line('user', `go on ${id}`) + line('gemini', 'One.'));
+  onCatchUp = () => appendFile(transcript, line('user', 'next') + line('gemini', 'Two.'));
+  await happens({ type: 'turnStart', prompt: 'next' }, transcript);
+  onCatchUp = async () => {};
+  await happens({ type: 'turnEnd', answer: 'Two.', run: 'r' }, transcript);
+  expect(texts()).toEqual(['One.', 'Two.']);
+});
+
 it('a message that a hook gave alone is proved in the turn that a daemon began too late, and is not given again', async () => {
   fileIsFull = true;
   const transcript = join(root, 'session.jsonl');
-  const line = (type: string, content: unknown) => `${JSON.stringify({ type, content })}\n`;
   // The hook had given up on a daemon that stood still, which comes to the beginning of the turn after the prompt was kept.
   await writeFile(transcript, line('user', [{ text: `<hook_context>${id}</hook_context>` }]));
   await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
