@@ -5,8 +5,12 @@ import { dirname } from 'node:path';
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
-/** Values that are safe by construction: numbers, flags, ids, codes. */
-export type LogFields = Record<string, string | number | boolean | null | undefined>;
+/** Values that are safe by construction: numbers, flags, ids, codes. What names the line itself is no field. */
+export type LogFields = Record<string, string | number | boolean | null | undefined> & {
+  time?: never;
+  level?: never;
+  event?: never;
+};
 
 export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 

@@ -6,6 +6,7 @@ import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding } from '../config.ts';
+import { knownAs } from '../drivers/any-agent.ts';
 import { verifyAll } from '../drivers/workstations.ts';
 import { visible } from '../visible.ts';
 import type { ToolEnd } from './after-tool.ts';
@@ -60,7 +61,7 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
   }
 
   function failed(call: HookCall, cause: unknown): void {
-    log('error', 'guard failed', { project: key, event: call.event.type, error: (cause as Error).message });
+    log('error', 'guard failed', { project: key, type: call.event.type, error: (cause as Error).message });
   }
 
   return {
@@ -109,7 +110,8 @@ export async function guardProject(binding: Binding, deps: GuardDeps, io: GuardI
       try {
         if (event.type === 'gate') return await approvals.gate({ ...call, event }, host);
         if (event.type === 'permission') return await permissions.decide({ ...call, event }, host);
-        if (event.type === 'toolEnd') return await afterTool({ ...call, event }, host);
+        // Of an agent without a driver, too: the daemon runs its sessions.
+        if (event.type === 'toolEnd') return await afterTool({ ...call, agent: knownAs(call.agent), event }, host);
         if (event.type === 'turnStart') return await onTurnStart(call);
         if (event.type === 'turnEnd') {
           const used = await budgets.turnEnded(call);

@@ -1,7 +1,7 @@
 // `wa-sync uninstall`: takes back what setup did, part by part, and says what stays. A part that fails does not keep the others.
 
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, sep } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { mailboxFolder } from '../../protocol/files.ts';
 import { removeBotFile } from '../dev/local-bot.ts';
@@ -164,7 +164,9 @@ async function purge({ context, prompter, state }: Uninstall): Promise<void> {
   if (state.relay?.kind === 'local') await removeBotFile(dirs.config);
   const all = [dirs.config, dirs.state, dirs.runtime, dirs.data, dirs.cache];
   // A folder that a variable names may hold other things.
-  const [own, foreign] = [all.filter(isOwn), all.filter((dir) => !isOwn(dir))];
+  const own = all.filter(isOwn);
+  const isInOwn = (dir: string) => own.some((each) => dir === each || dir.startsWith(each + sep));
+  const foreign = all.filter((dir) => !isInOwn(dir));
   for (const dir of own) await rm(dir, { recursive: true, force: true });
   prompter.done('data', `deleted ${own.join(', ')}`);
   if (foreign.length > 0) prompter.say(`Left, because a variable names it: ${foreign.join(', ')}. Delete it yourself.`);

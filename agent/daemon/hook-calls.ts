@@ -76,7 +76,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
         turns.handle(call, host).catch((cause) => {
           // A full disk takes the messages from this answer, and not what keeps a result from the model.
           if (call.event.type !== 'toolEnd') throw cause;
-          log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+          log('error', 'hook failed', { tool, hook: event, error: (cause as Error).message });
           return {};
         }),
       );
@@ -100,7 +100,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
       const answered = await answer(run);
       if (answered) return answered;
     } catch (cause) {
-      log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+      log('error', 'hook failed', { tool, hook: event, error: (cause as Error).message });
     }
     const closed = isGate(tool, event) && gates.closed();
     return (closed && driverOf(tool)?.writeAnswer(event, { deny: gates.closedText })) || {};

@@ -72,7 +72,9 @@ async function mailboxes(world: World): Promise<Finding[]> {
     ),
     ...(await Promise.all(served.map((mailbox) => mailboxOf(world, mailbox)))).flat(),
   ];
-  return found.length > 0 ? found : [ok('mailbox', `${served.length} chats, nothing is held up`)];
+  return found.length > 0
+    ? found
+    : [ok('mailbox', `${served.length} ${served.length === 1 ? 'chat' : 'chats'}, nothing is held up`)];
 }
 
 /** Repairs by the code of what holds up a mailbox. */

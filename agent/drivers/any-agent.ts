@@ -5,7 +5,7 @@ import type { Input, Tools } from './driver.ts';
 import { driverOf } from './registry.ts';
 
 /** Stands in place of the name of such an agent. */
-export const anyAgent = 'any';
+const anyAgent = 'any';
 
 const textOf = (input: Input, keys: readonly string[]) =>
   keys.map((key) => input[key]).find((value): value is string => typeof value === 'string' && value !== '');
@@ -29,6 +29,11 @@ const anyTools: Tools = {
   addedByHost: {},
   serverOf: () => undefined,
 };
+
+/** The name under which the rules know a coding agent: its own, else the one that stands for any. */
+export function knownAs(agent: string): string {
+  return driverOf(agent) === undefined ? anyAgent : agent;
+}
 
 /** Undefined = neither a driver's agent nor one that stands for any. */
 export function toolsByAgent(agent: string): Tools | undefined {

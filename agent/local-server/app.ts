@@ -88,7 +88,7 @@ export function createHookApp(options: HookAppOptions, more: Readonly<Record<str
       return options
         .onHook({ tool, event, payload, pid, maxSeconds, slowness, hold, isGone: isEveryoneGone })
         .then(hookJson, (cause) => {
-          options.log('error', 'hook failed', { tool, event, error: (cause as Error).message });
+          options.log('error', 'hook failed', { tool, hook: event, error: (cause as Error).message });
           return emptyAnswer;
         });
     };

@@ -43,7 +43,7 @@ export function createTalk({ agent, cwd, process, turns, guard, clock, log }: Ta
     try {
       return await turns.handle(callOf(event), host);
     } catch (cause) {
-      log('error', 'owned session not heard', { agent, event: event.type, error: (cause as Error).message });
+      log('error', 'owned session not heard', { agent, type: event.type, error: (cause as Error).message });
       return {};
     }
   }

@@ -20,7 +20,7 @@ export function flagPrompter({ answers, takesFallback, out }: PlainOptions): Pro
       if (found) return found.value;
       if (takesFallback && question.fallback !== undefined) return accept(question.fallback);
       throw new WaError('bad_arguments', `setup needs ${question.need}: ${question.ask}`, {
-        hint: `Give it by ${question.how}; in a terminal \`wa-sync setup\` asks for it.`,
+        hint: `Give it by ${question.how}${usual(question)}; in a terminal the same command asks for it.`,
       });
     },
     link: (what, url) => out(`${what}: ${url}`),
@@ -32,6 +32,10 @@ export function flagPrompter({ answers, takesFallback, out }: PlainOptions): Pro
     },
     phone: ({ how, link }) => out(`${how}: ${link}`),
   };
+}
+
+function usual({ fallback }: Question): string {
+  return fallback === undefined ? '' : `, or take the usual answer, "${fallback}", by --yes`;
 }
 
 const maxLineChars = 64 * 1024;

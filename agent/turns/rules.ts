@@ -56,9 +56,10 @@ function bindingOf({ event, session, owned }: HookCall, view: TurnView): 'bound'
   return view.bound && view.boundAlive ? 'foreign' : 'new';
 }
 
-/** As the extension's custom commands write them at the start of their prompt; a headless run has a context before it. */
-const hereCommand = /(^|\n)\/wa:here\b/;
-const awayCommand = /(^|\n)\/wa:away\b/;
+/** As the extension's custom commands write them at the start of their prompt; a headless run has a context before it. Where a host knows no
+ *  such command, a space before it makes it a prompt. */
+const hereCommand = /(^|\n) ?\/wa:here\b/;
+const awayCommand = /(^|\n) ?\/wa:away\b/;
 
 function decideForOwner({ event, owned }: HookCall, view: TurnView, nonce: string): Decision {
   switch (event.type) {

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { acpAgents } from '../../agent/owned/acp/start.ts';
 import type { OpenOptions, OwnedProcess, OwnedSession } from '../../agent/owned/owned.ts';
 import { hostCommand } from '../../scripts/hosts.ts';
-import { startMessagesServer } from '../claude/messages-server.ts';
 import { geminiCommand, geminiHome } from '../gemini/harness.ts';
 import { type Recorder, recorder } from '../helpers/acp/scripted.ts';
-import { startModelServer } from '../helpers/model-server.ts';
-import { startResponsesServer } from '../helpers/responses-server.ts';
+import { startMessagesServer } from '../helpers/models/claude.ts';
+import { startResponsesServer } from '../helpers/models/codex.ts';
+import { startModelServer } from '../helpers/models/gemini.ts';
 
 export type AgentName = 'gemini' | 'claude' | 'codex';
 
@@ -129,7 +129,7 @@ async function claudePlace(): Promise<Place> {
     },
     command: await hostCommand('claudeAcp'),
     asks: (command) => `[[shell: ${command}]]`,
-    bodies: () => server.requests.filter(({ isTurn }) => isTurn).map(({ body }) => JSON.stringify(body)),
+    bodies: () => server.requests.map(({ body }) => JSON.stringify(body)),
     refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
@@ -148,7 +148,7 @@ async function codexPlace(): Promise<Place> {
 model_provider = "scripted"
 [model_providers.scripted]
 name = "scripted"
-base_url = "${server.url}"
+base_url = "${server.url}/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 [projects."${project}"]

@@ -1,4 +1,4 @@
-// The command line's own part of `wa-sync hooks`: what its options mean when they are left away.
+// What the command line itself adds to `wa-sync hooks` and `uninstall`: what options mean when they are left away, and what is deleted.
 
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -80,4 +80,11 @@ test('an unknown scope is refused with the names of the known ones', async () =>
     code: 2,
     stderr: expect.stringMatching(/--scope must be one of user, project, not "everywhere"/),
   });
+});
+
+test('uninstall deletes the directories of wa-sync, the one for sockets within them too, and leaves none to the person', async () => {
+  await wa('hooks', 'install');
+  const said = await wa('uninstall', '--purge');
+  expect(said).toContain(`deleted ${home.home}/.config/wa-sync, ${home.home}/.local/state/wa-sync`);
+  expect(said).not.toContain('Delete it yourself');
 });

@@ -5,8 +5,8 @@ import { isEmptyPrompt } from '../../agent/drivers/claude/nudge.ts';
 import { until } from '../gemini/processes.ts';
 import { type Product, startProduct } from '../gemini/product.ts';
 import { openTui, type Tui } from '../gemini/tui.ts';
+import { type MessagesServer, startMessagesServer } from '../helpers/models/claude.ts';
 import { type ClaudeHome, claudeCommand, claudeHome } from './harness.ts';
-import { type MessagesServer, startMessagesServer } from './messages-server.ts';
 
 export interface Stage {
   model: MessagesServer;

@@ -3,7 +3,7 @@
 import { access, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { until } from '../gemini/processes.ts';
-import { textsOf } from '../helpers/responses-server.ts';
+import { textsOf } from '../helpers/models/codex.ts';
 import { test, testWith, type } from './stage.ts';
 
 const exists = (path: string) =>

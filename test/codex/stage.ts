@@ -4,7 +4,7 @@ import { test as base } from 'vitest';
 import { until } from '../gemini/processes.ts';
 import { type Product, startProduct } from '../gemini/product.ts';
 import type { Tui } from '../gemini/tui.ts';
-import { type ResponsesServer, startResponsesServer } from '../helpers/responses-server.ts';
+import { type ResponsesServer, startResponsesServer } from '../helpers/models/codex.ts';
 import { type CodexHome, codexHome, openCodex } from './harness.ts';
 
 export interface Stage {
@@ -25,7 +25,7 @@ export const test = base.extend<Stage>({
     await model.close();
   },
   home: async ({ model }, use) => {
-    const home = await codexHome(model.url);
+    const home = await codexHome(`${model.url}/v1`);
     await use(home);
     await home.close();
   },

@@ -34,6 +34,7 @@ beforeEach(async () => {
       gemini: scriptedCommand(gates, { style: 'gemini', faults: ['none'] }),
       claude: scriptedCommand(gates, { style: 'claude', faults: ['none'] }),
       codex: scriptedCommand(gates, { style: 'codex', faults: ['none'] }),
+      mine: scriptedCommand(gates, { faults: ['none'] }),
     },
   });
 });
@@ -142,6 +143,20 @@ describe('a tool that the agent asks about', () => {
     await tap(/touch no\.txt/, 'No');
     await told(/That was refused\. Went on\.|Went on\./);
     await expect(access(join(ws.project, 'no.txt'))).rejects.toThrow();
+  });
+
+  it('stands in the audit, and what a policy runs after it runs, also where only config.json knows the agent', async () => {
+    const after = { rules: [{ tool: 'execute', after: { run: 'touch after.txt' } }] };
+    await writeFile(join(ws.env.WA_CONFIG_DIR ?? '', 'policy.json'), JSON.stringify(after), { mode: 0o600 });
+    await opened('mine');
+    await say('[[run: touch yes.txt]][[say: Ran it.]]');
+    await tap(/touch yes\.txt/, 'Yes, once');
+    await told(/^Ran it\.$/);
+    await exists('after.txt');
+    const audit = await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
+    const lines = audit.split('\n').filter((line) => line !== '');
+    const tool = expect.objectContaining({ kind: 'tool', tool: 'execute', text: 'touch yes.txt' });
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(tool);
   });
 
   it('is told why it may not, where a refusal ends the turn', async () => {

@@ -1,7 +1,7 @@
 // Proves the harness itself: the real CLI answers headless and in a terminal, and a user's hooks run.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ModelServer, startModelServer } from '../helpers/model-server.ts';
+import { type ModelServer, startModelServer } from '../helpers/models/gemini.ts';
 import { type GeminiHome, geminiHome, runHeadless } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
 import { running } from './processes.ts';

@@ -1,7 +1,7 @@
 // What the phone hears of the desk: questions that wait there, a compression, and a terminal that nothing wakes.
 
 import { expect } from 'vitest';
-import type { ModelRule } from '../helpers/model-server.ts';
+import type { ModelRule } from '../helpers/models/gemini.ts';
 import { runHeadless } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
 import { until } from './processes.ts';

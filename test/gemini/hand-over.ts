@@ -1,6 +1,6 @@
 // Reads a model request as the model does: the user's prompt, what hooks put beside it, and the messages framed therein.
 
-import type { ModelRequest, ModelServer } from '../helpers/model-server.ts';
+import type { ModelRequest, ModelServer } from '../helpers/models/gemini.ts';
 
 /** What SessionStart adds; a headless run has it in front of its first prompt, a terminal beside it. */
 const sessionContext = /^<hook_context>wa-sync connects this session.*?<\/hook_context>\n*/s;

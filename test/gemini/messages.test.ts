@@ -1,7 +1,7 @@
 // The main job: what the owner types on the phone stands in the model request, and the answer stands on the phone.
 
 import { describe, expect } from 'vitest';
-import type { ModelServer } from '../helpers/model-server.ts';
+import type { ModelServer } from '../helpers/models/gemini.ts';
 import { handedOver, holdModel, hookContext, promptOf } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
 import type { Product } from './product.ts';

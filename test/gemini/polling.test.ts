@@ -4,7 +4,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { ModelReply, ModelRequest, ModelServer } from '../helpers/model-server.ts';
+import type { ModelReply, ModelRequest, ModelServer } from '../helpers/models/gemini.ts';
 import { runHeadless } from './harness.ts';
 import { until } from './processes.ts';
 import { test, type } from './stage.ts';

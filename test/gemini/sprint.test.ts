@@ -2,7 +2,7 @@
 
 import { access, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import type { ModelServer } from '../helpers/model-server.ts';
+import type { ModelServer } from '../helpers/models/gemini.ts';
 import { framedPrompts, turnRequests } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
 import { until } from './processes.ts';

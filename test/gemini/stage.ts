@@ -1,7 +1,7 @@
 // What every scenario starts with, as fixtures that end with their test: scripted model, home, product, terminals.
 
 import { test as base } from 'vitest';
-import { type ModelServer, startModelServer } from '../helpers/model-server.ts';
+import { type ModelServer, startModelServer } from '../helpers/models/gemini.ts';
 import { type GeminiHome, geminiHome, type RunOptions } from './harness.ts';
 import { until } from './processes.ts';
 import { type Product, startProduct } from './product.ts';

@@ -12,13 +12,15 @@ export interface PlainTurns {
   clock: () => number;
   /** Gets each status update. */
   reports: { text: string; failed: boolean }[];
+  /** Gets the id of each status update. */
+  ids?: string[];
   /** Gets each note for the phone. */
   told: string[];
   more?: Partial<TurnsOptions>;
 }
 
 /** Each call is a daemon that starts with this journal. */
-export function plainTurns({ journal, p, clock, reports, told, more = {} }: PlainTurns): Turns {
+export function plainTurns({ journal, p, clock, reports, ids, told, more = {} }: PlainTurns): Turns {
   const project = journal.project(p);
   return createTurns({
     project,
@@ -41,7 +43,8 @@ export function plainTurns({ journal, p, clock, reports, told, more = {} }: Plai
       settleForeignStops: async () => {},
     },
     answerInFile: async () => undefined,
-    report: async ({ text, failed, receipts, turn }) => {
+    report: async ({ id, text, failed, receipts, turn }) => {
+      ids?.push(id);
       reports.push({ text, failed });
       await journal.append([...receipts, { t: 'turn', p, at: clock(), turn }]);
     },

@@ -2,7 +2,7 @@
 // the kinds of the protocol. Pure; bounded whatever a request holds.
 
 import type { Texts } from '../../../protocol/texts.ts';
-import { anyAgent, toolsByAgent } from '../../drivers/any-agent.ts';
+import { knownAs, toolsByAgent } from '../../drivers/any-agent.ts';
 import type { Act, Tools } from '../../drivers/driver.ts';
 import { entryOf } from '../../drivers/fields.ts';
 import type { OwnedTool, PermissionRequest, ToolDiff } from '../../owned/owned.ts';
@@ -25,7 +25,7 @@ const maxDiffs = 50;
 const sideUnits = 512 * 1024;
 
 export function readRequest(agent: string, { tool, options }: PermissionRequest, texts: Texts): OwnedCall {
-  const known = toolsByAgent(agent) === undefined ? anyAgent : agent;
+  const known = knownAs(agent);
   const tools = toolsByAgent(known) as Tools;
   const diffs = (tool.diffs ?? []).slice(0, maxDiffs).map((each) => cut(each, texts));
   const title = tool.title?.slice(0, titleUnits);

@@ -38,7 +38,7 @@ export const owned: typeof english = {
     resuming: (title, session) => `Session ${session} von ${title} wird geöffnet.`,
     ready: (title, session) => `${title} ist bereit (Session ${session}). Was du jetzt schreibst, geht dorthin.`,
     notOpened: (title, why) =>
-      `Die Session von ${title} ließ sich nicht öffnen: ${why}. Von selbst wird nichts mehr versucht: dafür gibt es /resume und /new.`,
+      `Die Session von ${title} ließ sich nicht öffnen: ${why}. Von selbst wird nichts mehr versucht: dafür gibt es /resume und /new, und was du vorher geschickt hast, geht mit.`,
     notOpenedYet: (title, why) =>
       `Die Session von ${title} ließ sich nicht öffnen: ${why}. wa-sync versucht es noch einmal.`,
     openInTerminal: (session, pid) =>
@@ -49,7 +49,7 @@ export const owned: typeof english = {
 
     failures: {
       notLoggedIn: (title) => `${title} ist auf diesem Rechner nicht eingeloggt`,
-      logIn: (command) => `Führ \`${command}\` in einem Terminal aus, log dich ein und schick die Nachricht nochmal.`,
+      logIn: (command) => `Führ \`${command}\` in einem Terminal aus, log dich ein und versuch es nochmal.`,
       noHandshake: (title, why) => `${title} lehnt den Handshake von ACP ab: ${why}`,
       otherVersion: (title, version, ours) => `${title} spricht Version ${version} von ACP, nicht ${ours}`,
       tooSlow: (title, seconds) => `${title} hat ${seconds} s nach dem Start noch nicht geantwortet`,
@@ -62,7 +62,8 @@ export const owned: typeof english = {
       ended: (title, code, words) => `${title} endete mit Code ${code}${words ? `: ${words}` : ''}`,
       killed: (title, signal, words) => `${title} wurde durch ${signal} beendet${words ? `: ${words}` : ''}`,
       noAnswer: (title, method, seconds) => `${title} hat \`${method}\` nach ${seconds} s noch nicht beantwortet`,
-      untrusted: (title, folder) => `${title} würde die Hooks und MCP-Server von ${folder} ungefragt starten`,
+      untrusted: (title, folder) =>
+        `dem Ordner wurde noch nicht vertraut: ${title} würde die Hooks und MCP-Server von ${folder} ungefragt starten`,
       trustThere: (program) =>
         `Starte \`${program}\` dort einmal in einem Terminal, sag, dass du dem Ordner vertraust, und versuch es nochmal.`,
       tryAgain: (program) =>
@@ -82,7 +83,7 @@ export const owned: typeof english = {
       nameProgram: (file, entry) => `Installier das Programm, oder nenn seinen Pfad in ${file}: "agents": ${entry}.`,
       noAdapter: (agent, why) => `der Adapter für ${agent} lässt sich nicht installieren: ${why}`,
       installNpm: 'Installier npm, das mit Node kommt, und sieh nach, ob es im PATH des Daemons steht.',
-      checkNetwork: 'Prüf das Netz und die npm-Registry, dann schick die Nachricht nochmal.',
+      checkNetwork: 'Prüf das Netz und die npm-Registry, dann versuch es nochmal.',
       noWords: (title) => `${title} meldet einen Fehler ohne Worte`,
       refusal: (title) => `${title} will diese Unterhaltung nicht fortsetzen`,
       manyTools: (title) => `${title} benutzt sehr viele Tools: weitere werden nicht gezeigt.`,

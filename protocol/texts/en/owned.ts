@@ -38,7 +38,7 @@ export const owned = {
     resuming: (title: string, session: string) => `Session ${session} of ${title} is opened.`,
     ready: (title: string, session: string) => `${title} is ready (session ${session}). What you write now goes there.`,
     notOpened: (title: string, why: string) =>
-      `The session of ${title} could not be opened: ${why}. Nothing is tried again by itself: /resume or /new does.`,
+      `The session of ${title} could not be opened: ${why}. Nothing is tried again by itself: /resume or /new does, and what you sent before goes with it.`,
     notOpenedYet: (title: string, why: string) =>
       `The session of ${title} could not be opened: ${why}. wa-sync tries again.`,
     openInTerminal: (session: string, pid: number) =>
@@ -51,7 +51,7 @@ export const owned = {
     /** Messages and hints about an agent, of the phone and of the command line. */
     failures: {
       notLoggedIn: (title: string) => `${title} is not logged in on this machine`,
-      logIn: (command: string) => `Run \`${command}\` in a terminal, log in, and send the message again.`,
+      logIn: (command: string) => `Run \`${command}\` in a terminal, log in, and try again.`,
       noHandshake: (title: string, why: string) => `${title} refuses the handshake of ACP: ${why}`,
       otherVersion: (title: string, version: string, ours: number) =>
         `${title} speaks version ${version} of ACP, not ${ours}`,
@@ -69,7 +69,7 @@ export const owned = {
       noAnswer: (title: string, method: string, seconds: number) =>
         `${title} did not answer \`${method}\` within ${seconds} s`,
       untrusted: (title: string, folder: string) =>
-        `${title} would run the hooks and MCP servers of ${folder} without asking`,
+        `the folder is not trusted yet: ${title} would run the hooks and MCP servers of ${folder} without asking`,
       trustThere: (program: string) =>
         `Run \`${program}\` there once in a terminal, say that you trust the folder, and try again.`,
       tryAgain: (program: string) => `Try again; if it stays, run \`${program}\` in a terminal and see what it says.`,
@@ -88,7 +88,7 @@ export const owned = {
       nameProgram: (file: string, entry: string) => `Install it, or name its path in ${file}: "agents": ${entry}.`,
       noAdapter: (agent: string, why: string) => `the adapter of ${agent} cannot be installed: ${why}`,
       installNpm: 'Install npm, which comes with Node, and see that it is on the PATH of the daemon.',
-      checkNetwork: 'Check the network and the npm registry, then send the message again.',
+      checkNetwork: 'Check the network and the npm registry, then try again.',
       noWords: (title: string) => `${title} reports an error without words`,
       refusal: (title: string) => `${title} refuses to go on with this conversation`,
       manyTools: (title: string) => `${title} uses very many tools: further ones are not shown.`,

@@ -2,10 +2,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
-import { toEntry } from '../../../agent/mailbox/inbox-view.ts';
-import { createTurns } from '../../../agent/session/turns.ts';
 import type { Turns } from '../../../agent/session/types.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
+import { plainTurns } from '../../helpers/plain-turns.ts';
 import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
 
 const p = '1000001.0';
@@ -26,55 +25,14 @@ beforeEach(async () => {
 
 /** As a daemon that starts with this journal. `filed` = the answer of the session file to the prompt of a message. */
 function newTurns(filed: { answer: string; to: string } | undefined = undefined): Turns {
-  const project = journal.project(p);
-  return createTurns({
-    project,
-    journal,
-    inbox: {
-      waiting: async () => ({
-        messages: [...project.waiting.values()].map((message) => ({
-          entry: toEntry(message),
-          at: message.row.at,
-          fromOwner: true,
-        })),
-        further: 0,
-      }),
-      take: async (_messages, _note, record) => record().then(() => true),
-      claim: async () => [],
-      catchUp: async () => {},
-      refresh: async () => {},
-      hasNews: () => project.waiting.size > 0,
-      foreignStop: () => undefined,
-      settleForeignStops: async () => {},
+  return plainTurns({
+    ...{ journal, p, clock: clock.now, reports, ids, told },
+    more: {
+      async answerInFile({ session }, carried) {
+        if (!filed || !carried.includes(filed.to)) return undefined;
+        return { answer: filed.answer, prompts: [filed.to], id: `resp_of_${session}` };
+      },
     },
-    async answerInFile({ session }, carried) {
-      if (!filed || !carried.includes(filed.to)) return undefined;
-      return { answer: filed.answer, prompts: [filed.to], id: `resp_of_${session}` };
-    },
-    report: async ({ id, text, failed, receipts, turn }) => {
-      ids.push(id);
-      reports.push({ text, failed });
-      await journal.append([...receipts, { t: 'turn', p, at: clock.now(), turn }]);
-    },
-    onReceipts: () => {},
-    activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
-    tell: async (_, text) => void told.push(text),
-    compressions: async () => [],
-    told: async () => [],
-    onDialog: () => {},
-    isAlive: () => false,
-    isInteractive: async () => true,
-    lastKeyAt: async () => undefined,
-    canWake: async () => true,
-    nudge: async () => true,
-    awayAfterMs: 0,
-    follow: 'auto',
-    tellWithheld: async () => {},
-    routes: () => [],
-    holdPolicy: 'never',
-    sprintText: undefined,
-    clock: clock.now,
-    log: () => {},
   });
 }
 

@@ -32,7 +32,10 @@ it('names the flag of an answer that is missing, and takes a default only with -
     code: 'bad_arguments',
     hint: expect.stringContaining('TELEGRAM_BOT_TOKEN'),
   });
-  await expect(flags(false).ask(service)).rejects.toMatchObject({ code: 'bad_arguments' });
+  await expect(flags(false).ask(service)).rejects.toMatchObject({
+    code: 'bad_arguments',
+    hint: expect.stringMatching(/the usual answer, "yes", by --yes; in a terminal the same command asks/),
+  });
   expect(await flags(true).ask(service)).toBe('yes');
 });
 

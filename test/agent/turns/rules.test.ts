@@ -288,6 +288,13 @@ describe('the custom commands of the extension', () => {
     const here = decide(call({ type: 'turnStart', prompt: '/wa:here: to this terminal' }, 's2'), view(), nonce);
     expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
   });
+
+  it('with a space before them, which makes them a prompt in Claude Code, are the same', () => {
+    const away = decide(call({ type: 'turnStart', prompt: ' /wa:away' }), view(), nonce);
+    expect(away.effects).toContainEqual({ type: 'setAway', away: true });
+    const here = decide(call({ type: 'turnStart', prompt: ' /wa:here' }, 's2'), view(), nonce);
+    expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
+  });
 });
 
 describe('a short text that is older than the last answer', () => {

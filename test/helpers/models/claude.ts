@@ -1,8 +1,7 @@
-// A scripted Messages API on 127.0.0.1, with streams (SSE) and without. Records every request as it came. It must never think: an answer is
-// a rule, a directive in what the turn was given, or "ok".
+// A scripted Messages API on 127.0.0.1, with streams (SSE) and without. An answer is a rule, a directive in what the turn was given, or "ok".
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { directives, jsonOf, type ScriptedModel, sendJson, startScriptedModel } from './server.ts';
 
 export interface Block {
   type: string;
@@ -18,8 +17,6 @@ export interface Message {
 
 export interface MessagesRequest {
   body: { model: string; stream?: boolean; messages: Message[]; tools?: { name: string }[]; system?: unknown };
-  /** Of a turn, with tools; the CLI also asks for titles and the like. */
-  isTurn: boolean;
   /** The texts that this turn was given since the last answer: prompt, what hooks added, the next prompts. */
   texts: string[];
   /** How many tool results came since the last answer. */
@@ -37,19 +34,8 @@ export type MessagesReply =
   | { toolCall: { name: string; input: Record<string, unknown> }; text?: string }
   | Refusal;
 
-/** Undefined leaves the request to the next rule. A promise that is not settled keeps the model thinking. */
-export type MessagesRule = (request: MessagesRequest) => MessagesReply | undefined | Promise<MessagesReply | undefined>;
-
-export interface MessagesServer {
-  /** For ANTHROPIC_BASE_URL. */
-  readonly url: string;
-  readonly requests: readonly MessagesRequest[];
-  /** The newest rule is asked first. Returns the function that removes it. */
-  rule(rule: MessagesRule): () => void;
-  /** The first request of a turn, past or future, that matches; a string is looked for in all that the turn was given. */
-  waitForRequest(match: string | ((request: MessagesRequest) => boolean), timeoutMs?: number): Promise<MessagesRequest>;
-  close(): Promise<void>;
-}
+/** `url` is for ANTHROPIC_BASE_URL. `requests` are those of turns. A string is waited for in all that the turn was given. */
+export type MessagesServer = ScriptedModel<MessagesRequest, MessagesReply>;
 
 const errorTypes: Record<number, string> = {
   400: 'invalid_request_error',
@@ -59,98 +45,44 @@ const errorTypes: Record<number, string> = {
   529: 'overloaded_error',
 };
 
-export async function startMessagesServer(): Promise<MessagesServer> {
-  const requests: MessagesRequest[] = [];
-  const rules: MessagesRule[] = [byDirectives];
-  const waiting = new Set<() => void>();
+export function startMessagesServer(): Promise<MessagesServer> {
   let last = 0;
-
-  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (incoming.url ?? '').replace(/\?.*/, '');
-    if (incoming.method === 'HEAD') return void response.writeHead(200).end();
-    if (path !== '/v1/messages') return sendError(response, { error: 404, message: `Not scripted: ${path}` });
-    const body = JSON.parse(await textOf(incoming)) as MessagesRequest['body'];
-    const isTurn = (body.tools ?? []).some(({ name }) => name === 'Bash');
-    const request: MessagesRequest = { body, isTurn, ...sinceAnswer(body.messages) };
-    requests.push(request);
-    for (const look of waiting) look();
-    const reply = isTurn ? await firstReply(rules, request) : { text: '{}' };
-    if ('error' in reply) return sendError(response, reply);
-    last += 1;
-    if (body.stream) stream(response, body.model, String(last), reply);
-    else sendJson(response, 200, whole(body.model, String(last), reply));
-  }
-
-  const server = createServer((incoming, response) => {
-    answer(incoming, response).catch((error: unknown) => {
-      if (!response.headersSent) sendError(response, { error: 500, message: String(error) });
-      else response.destroy();
-    });
+  return startScriptedModel<MessagesRequest, MessagesReply>({
+    async answer(incoming, response, { record, reply: replyTo }) {
+      const path = (incoming.url ?? '').replace(/\?.*/, '');
+      if (incoming.method === 'HEAD') return void response.writeHead(200).end();
+      if (path !== '/v1/messages') return sendError(response, { error: 404, message: `Not scripted: ${path}` });
+      const body = (await jsonOf(incoming)) as MessagesRequest['body'];
+      // The CLI also asks for titles and the like, without tools.
+      const isTurn = (body.tools ?? []).some(({ name }) => name === 'Bash');
+      const request: MessagesRequest = { body, ...sinceAnswer(body.messages) };
+      if (isTurn) record(request);
+      const reply = isTurn ? await replyTo(request) : { text: '{}' };
+      if ('error' in reply) return sendError(response, reply);
+      last += 1;
+      if (body.stream) stream(response, body.model, String(last), reply);
+      else sendJson(response, 200, whole(body.model, String(last), reply));
+    },
+    fail: (response, error) => sendError(response, { error: 500, message: String(error) }),
+    byDirectives,
+    ok: { text: 'ok' },
+    mentions: (request, text) => allOf(request).includes(text),
+    describe: ({ texts }) => texts.join(' | ').slice(-300),
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    rule(rule) {
-      rules.unshift(rule);
-      return () => {
-        const index = rules.indexOf(rule);
-        if (index >= 0) rules.splice(index, 1);
-      };
-    },
-    waitForRequest(match, timeoutMs = 60_000) {
-      const fits = (request: MessagesRequest) =>
-        request.isTurn && (typeof match === 'string' ? allOf(request).includes(match) : match(request));
-      return new Promise((resolve, reject) => {
-        const look = () => {
-          const found = requests.find(fits);
-          if (!found) return;
-          stop();
-          resolve(found);
-        };
-        const timer = setTimeout(() => {
-          stop();
-          const seen = requests.map((request) => `${request.isTurn}: ${request.texts.join(' | ').slice(-300)}`);
-          reject(new Error(`No model request matched ${match} within ${timeoutMs} ms. Seen:\n${seen.join('\n')}`));
-        }, timeoutMs);
-        const stop = () => {
-          clearTimeout(timer);
-          waiting.delete(look);
-        };
-        waiting.add(look);
-        look();
-      });
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 /**
  * `[[shell: CMD]]` calls Bash, once per directive, in order; `[[say: X]]` is the answer after the tools (several are joined by newlines);
  * `[[error: 400]]` refuses. The CLI may repeat a text that a hook gave, so an equal directive counts once.
  */
-const byDirectives: MessagesRule = ({ texts, toolResults }) => {
+function byDirectives({ texts, toolResults }: MessagesRequest): MessagesReply {
   const text = texts.join('\n');
-  const all = (name: string) => [
-    ...new Set([...text.matchAll(new RegExp(`\\[\\[${name}: (.*?)\\]\\]`, 'gs'))].map((match) => match[1] ?? '')),
-  ];
+  const all = (name: string) => [...new Set(directives(text, name))];
   const [status] = all('error');
   if (status !== undefined) return { error: Number(status) };
   const command = all('shell')[toolResults];
   if (command !== undefined) return { toolCall: { name: 'Bash', input: { command, description: 'scripted' } } };
   return { text: all('say').join('\n') || 'ok' };
-};
-
-async function firstReply(rules: readonly MessagesRule[], request: MessagesRequest): Promise<MessagesReply> {
-  for (const rule of [...rules]) {
-    const reply = await rule(request);
-    if (reply) return reply;
-  }
-  return { text: 'ok' };
 }
 
 const blocksOf = ({ content }: Message): Block[] =>
@@ -229,14 +161,4 @@ function stream(response: ServerResponse, model: string, id: string, reply: Excl
 function sendError(response: ServerResponse, { error, message }: Refusal): void {
   const type = errorTypes[error] ?? 'api_error';
   sendJson(response, error, { type: 'error', error: { type, message: message ?? `Scripted error ${error}` } });
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-}
-
-async function textOf(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }
