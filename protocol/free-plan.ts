@@ -44,7 +44,7 @@ export interface DayShare extends DayUse {
   of: string;
 }
 
-const dayMs = 24 * 3_600_000;
+export const dayMs = 24 * 3_600_000;
 
 export function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);

@@ -145,12 +145,14 @@ async function timedOut(path: string): Promise<WaError> {
   });
 }
 
+/** What stays the same as long as this process lives. */
+let ownProcess: Pick<LockOwner, 'pid' | 'pidSpace' | 'started'> | undefined;
+
 export function newOwner(): LockOwner {
+  ownProcess ??= { pid: process.pid, pidSpace: pidSpace(), started: startOf(process.pid) ?? '' };
   return {
-    pid: process.pid,
+    ...ownProcess,
     host: hostname(),
-    pidSpace: pidSpace(),
-    started: startOf(process.pid) ?? '',
     at: Date.now(),
     nonce: randomHex(8),
   };

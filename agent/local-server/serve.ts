@@ -63,8 +63,12 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 }
 
 async function write(answer: LocalAnswer, response: ServerResponse): Promise<void> {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  if (typeof answer === 'string') return void response.end(answer);
+  const headers = { 'content-type': 'application/json' };
+  // In pieces comes only what is kept alive: by that the launcher's client knows it.
+  if (typeof answer === 'string') {
+    return void response.writeHead(200, { ...headers, 'content-length': Buffer.byteLength(answer) }).end(answer);
+  }
+  response.writeHead(200, headers);
   const reader = answer.getReader();
   response.on('close', () => void reader.cancel().catch(() => {}));
   for (;;) {

@@ -1,7 +1,7 @@
 // Counts of what happened, each with its help, and the costs of the day. Unsaved ones live in memory and go into the project row
 // when it is written anyway; an object that falls asleep before that forgets them.
 
-import { type DayName, type DayUse, noUse, utcDay } from '../../protocol/free-plan.ts';
+import { type DayName, type DayUse, dayMs, noUse, utcDay } from '../../protocol/free-plan.ts';
 
 export const counterHelp = {
   duplicates: 'Updates that came again.',
@@ -49,6 +49,8 @@ export class Counters {
   /** Of this day alone: nobody asks for the day before. */
   unsavedToday: DayUse = noUse('');
   readonly #clock: () => number;
+  /** The day of `unsavedToday`, in days since the epoch: its name would cost more than all counts of a statement. */
+  #day = Number.NaN;
 
   constructor(clock: () => number) {
     this.#clock = clock;
@@ -68,8 +70,12 @@ export class Counters {
   }
 
   #today(): DayUse {
-    const day = utcDay(this.#clock());
-    if (this.unsavedToday.day !== day) this.unsavedToday = noUse(day);
+    const nowMs = this.#clock();
+    const day = Math.floor(nowMs / dayMs);
+    if (this.#day !== day) {
+      this.#day = day;
+      this.unsavedToday = noUse(utcDay(nowMs));
+    }
     return this.unsavedToday;
   }
 

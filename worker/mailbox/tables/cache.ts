@@ -1,7 +1,6 @@
 // The object's memory of its storage, so that a message costs few rows read. Never ahead of the storage: an undone transaction
 // clears the memory.
 
-import type { OutboxRow } from './outbox.ts';
 import type { LogRow, ProjectRow } from './rows.ts';
 import type { Sql } from './sql.ts';
 
@@ -14,12 +13,14 @@ export interface Cache {
   meta: Map<string, string | null>;
   /** Whether some album is open; null = not known. */
   albumOpen: boolean | null;
+  /** True = no row of the outbox waits. */
+  outboxEmpty: boolean;
   /** Project -> the oldest message above `from` that waits; null = none. */
   oldest: Map<number, { from: number; waiting: Waiting | null }>;
   /** The messages whose reaction on the phone is not the one of their state, the last that changed at the end; null = not read yet. */
   reactions: Map<string, ReactingRow> | null;
   /** Which outbox row answered a message, by the id of the message: the text and the report on the turn come within seconds. */
-  answers: Map<string, Pick<OutboxRow, 'key' | 'part'>>;
+  answers: Map<string, { key: string; part: number }>;
   /** Project -> when its last socket went. Unknown after hibernation: then `present_until_at` stands in. */
   goneAt: Map<number, number>;
 }
@@ -44,6 +45,7 @@ export function cacheOf(sql: Sql): Cache {
     highest: new Map(),
     meta: new Map(),
     albumOpen: null,
+    outboxEmpty: false,
     oldest: new Map(),
     reactions: null,
     answers: new Map(),

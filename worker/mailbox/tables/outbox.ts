@@ -3,6 +3,7 @@
 
 import { type OutboxOutcome, outboxClasses, type TextEntity } from '../../../protocol/relay-api.ts';
 import type { Droppable, OutboundButton } from '../../platform.ts';
+import { cacheOf } from './cache.ts';
 import { insert, type Sql, update } from './sql.ts';
 
 /** The call of a row with the relay's ids, which become the platform's ids when the row is sent. */
@@ -77,6 +78,7 @@ type NewOutboxRow = Pick<OutboxRow, 'key' | 'part' | 'project' | 'class' | 'slot
 
 export function insertRow(sql: Sql, row: NewOutboxRow): void {
   const { n = lastPosition(sql, row.class) + 1, call } = row;
+  cacheOf(sql).outboxEmpty = false;
   insert(sql, 'outbox', { ...row, n, call: JSON.stringify(call), waiting: 1, state: 'queued' });
 }
 
@@ -89,6 +91,7 @@ export function insertDocument(sql: Sql, project: number, key: string, nowMs: nu
 
 /** Writes columns of a row. */
 export function setRow(sql: Sql, { project, key, part }: OutboxRow, columns: Partial<OutboxRow>): void {
+  if (columns.waiting === 1) cacheOf(sql).outboxEmpty = false;
   update(sql, 'outbox', columns, { project, key, part });
 }
 
@@ -114,12 +117,16 @@ export function addButtons(sql: Sql, row: OutboxRow, buttons: OutboundButton[][]
 
 /** The oldest waiting row of each class, in the order of the classes; then the slow lane, then the answers to taps. */
 export function readHeads(sql: Sql): OutboxRow[] {
-  return [...outboxClasses.keys(), slowLane, tapLane].flatMap((index) =>
+  const cache = cacheOf(sql);
+  if (cache.outboxEmpty) return [];
+  const heads = [...outboxClasses.keys(), slowLane, tapLane].flatMap((index) =>
     sql.exec<OutboxRow>(
       'SELECT * FROM outbox INDEXED BY outbox_waiting WHERE waiting = 1 AND class = ? ORDER BY n LIMIT 1',
       index,
     ),
   );
+  cache.outboxEmpty = heads.length === 0;
+  return heads;
 }
 
 /** The parts of a key, in order. */

@@ -33,6 +33,23 @@ describe('the ladder of a message on the phone', () => {
     expect(reactionsOf(bench.platform.calls)).toEqual(['failed']);
   });
 
+  it('costs no look at an outbox that is known to be empty while it waits for its turn', async () => {
+    const bench = reactingBench();
+    const costOfOne = async () => {
+      const before = bench.sql.statements();
+      bench.say('work');
+      await bench.rest();
+      return bench.sql.statements() - before;
+    };
+    // These use up the turns of the chat.
+    for (let n = 0; n < 5; n += 1) await costOfOne();
+    // Two for the memory of updates, the size of the mailbox, the row.
+    expect(await costOfOne()).toBe(4);
+    bench.post({ key: 'news' });
+    await bench.runUntil(startAt + 10_000);
+    expect(textsOf(bench.platform.calls)).toEqual(['news']);
+  });
+
   it('leaves out a step that was superseded before it could be shown', async () => {
     const bench = reactingBench();
     bench.platform.script.push({ kind: 'pause', afterMs: 60_000, code: 'rate_limited', reason: 'too many' });
