@@ -120,7 +120,8 @@ export function judge(items: readonly Item[], end: EndState, times: Times): Verd
     }
     // A file comes as often as its message, which is counted.
     if (seen.length < 2 || item.kind === 'f') return;
-    const from = Math.min(...seen.map(({ fromAt }) => fromAt));
+    // The words of a correction reach the file in their message's entry as well; only the journal knows that they are there.
+    const from = item.kind === 'e' ? (item.history[0]?.at ?? 0) : Math.min(...seen.map(({ fromAt }) => fromAt));
     const to = Math.max(...seen.map(({ toAt }) => toAt));
     if (item.excused || stateLosses.some((at) => at >= from && at <= to)) verdict.afterStateLoss += 1;
     else if (seen.some((span) => foreignWrites.some((write) => overlap(write, span)))) verdict.racedForeign += 1;

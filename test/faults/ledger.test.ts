@@ -63,6 +63,23 @@ describe('a message of the phone', () => {
     expect(ledger.verdict(nothing)).toEqual({ ...clean, files: 3, lost: [gone] });
   });
 
+  it('that corrects another may be given in its message and by itself, where the state was lost since it was said', () => {
+    const token = ledger.issue('e', 'said');
+    now = 1_500;
+    ledger.stateLost();
+    ledger.given(token, span(2_000), 'given');
+    ledger.given(token, span(3_000), 'given');
+    expect(ledger.verdict(nothing)).toEqual({ ...clean, edits: 1, afterStateLoss: 1 });
+    const later = ledger.issue('e', 'said');
+    now = 1_600;
+    const doubled = ledger.issue('e', 'said');
+    for (const each of [later, doubled]) {
+      ledger.given(each, span(4_000), 'given');
+      ledger.given(each, span(5_000), 'given');
+    }
+    expect(ledger.verdict(nothing)).toMatchObject({ afterStateLoss: 2, duplicatedInbox: [doubled] });
+  });
+
   it('that was given twice is doubled, unless the state was lost between the two', () => {
     const token = ledger.issue('m', 'said');
     ledger.given(token, span(10), 'given');
