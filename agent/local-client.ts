@@ -72,7 +72,8 @@ async function withoutAnswer({ runtime, state }: DaemonDirs, cause: unknown, isA
     const message = `no daemon answers in ${runtime}, but one runs as process ${pid}`;
     return new WaError('daemon_not_running', message, { hint, cause });
   }
-  const hint = 'Start it with `wa-sync` (WA_RUNTIME_DIR must be the same for both).';
+  const hint =
+    'Start it with `wa-sync`; on a machine without a relay `wa-sync setup` comes first. WA_RUNTIME_DIR must be the same for both.';
   return new WaError('daemon_not_running', `no daemon answers in ${runtime}`, { hint, cause });
 }
 
