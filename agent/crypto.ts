@@ -31,15 +31,18 @@ export function sha256Hex(text: string): string {
   return toHex(sha256(Buffer.from(text, 'utf8')));
 }
 
-/** HMAC-SHA-256; `key` is at most one block long. */
-export function hmacHex(key: string, text: string): string {
-  const pad = (byte: number) => {
-    const block = Buffer.alloc(blockBytes, byte);
-    for (const [index, each] of Buffer.from(key, 'utf8').subarray(0, blockBytes).entries()) block[index] = each ^ byte;
-    return block;
-  };
-  const inner = sha256(Buffer.concat([pad(0x36), Buffer.from(text, 'utf8')]));
-  return toHex(sha256(Buffer.concat([pad(0x5c), inner])));
+/** HMAC-SHA-256 of texts; `key` is at most one block long. `digest` = another SHA-256. */
+export function hmacWith(key: string, digest: (bytes: Buffer) => Buffer = sha256): (text: string) => string {
+  const [inner, outer] = [keyBlock(key, 0x36), keyBlock(key, 0x5c)];
+  return (text) => toHex(digest(Buffer.concat([outer, digest(Buffer.concat([inner, Buffer.from(text, 'utf8')]))])));
+}
+
+/** The key, filled up to a block, with `byte` on each of its bytes. */
+function keyBlock(key: string, byte: number): Buffer {
+  const block = Buffer.alloc(blockBytes);
+  block.write(key, 'utf8');
+  for (let at = 0; at < blockBytes; at += 1) block[at] = (block[at] as number) ^ byte;
+  return block;
 }
 
 const blockBytes = 64;

@@ -10,6 +10,7 @@ import { type Decision, decide } from '../agent/turns/rules.ts';
 import { stopOf } from '../agent/turns/stop.ts';
 import type { WaitingMessage } from '../agent/turns/view.ts';
 import { type InboxEntry, identityOf } from '../protocol/files.ts';
+import { messageTtlMs } from '../protocol/limits.ts';
 import { type Alone, lookAround, noteNow, update } from './alone.ts';
 import { tellAnswer } from './answer.ts';
 import { answerGate, lastAnswer } from './gate.ts';
@@ -36,7 +37,8 @@ export async function actOnFiles(world: PathsInput, { tool, event, stdin }: Fall
   if (!alone.place) return call.event.type === 'gate' ? answerGate(world, gate) : {};
   // An inbox that cannot be read holds nothing for us; what else the event asks for goes on, above all the answer of a turn.
   const { entries } = await readMailbox<InboxEntry>(alone.place.inbox, 'inbox').catch(() => ({ entries: [] }));
-  const stops = entries.flatMap((entry) => stopOf(entry, alone.signer.isSigned(entry, 'inbox')) ?? []);
+  const isOwners = (entry: InboxEntry) => alone.signer.isSigned(entry, 'inbox');
+  const stops = entries.flatMap((entry) => stopOf(entry, isOwners) ?? []);
   const takes = call.event.type === 'turnStart' || call.event.type === 'toolEnd';
   const nonce = randomHex(4);
   const rulesFor = (found: readonly InboxEntry[]) =>
@@ -89,11 +91,14 @@ function unread({ signer, now }: Alone, entries: readonly InboxEntry[]): Waiting
   const waiting: WaitingMessage[] = [];
   for (const entry of entries) {
     if (entry.read || entry.parked || entry.control) continue;
-    if (typeof entry.expiresAt === 'number' && entry.expiresAt <= now) continue;
+    const at = Date.parse(entry.timestamp) || 0;
     const fromOwner = signer.isSigned(entry, 'inbox');
+    const { expiresAt = fromOwner ? at + messageTtlMs : undefined } = entry;
+    if (typeof expiresAt === 'number' && expiresAt <= now) continue;
     // Somebody has it, whatever another program made of the mark: only the daemon gives a message of the owner again.
     if (fromOwner && entry.via !== undefined) continue;
-    waiting.push({ entry, at: Date.parse(entry.timestamp) || 0, fromOwner });
+    const later = entry.later === true ? ({ later: true } as const) : {};
+    waiting.push({ entry, at, fromOwner, ...later });
   }
   return waiting.sort((a, b) => a.at - b.at);
 }

@@ -1,89 +1,89 @@
 // The closed set of error codes and the one error class. Policy reads `code` and `retryable`, never the message.
 
-/** `retryable` is the default of a code: whether the same call may succeed later without anybody acting. */
-const codes = {
+/** Whether the same call may succeed later without anybody acting, unless the error says otherwise. */
+const isRetryable = {
   // relay HTTP API
-  unauthorized: { retryable: false },
-  bad_request: { retryable: false },
-  body_too_large: { retryable: false },
-  not_found: { retryable: false },
-  unknown_mailbox: { retryable: false },
-  misconfigured: { retryable: false },
-  superseded: { retryable: false },
-  held_by_other_daemon: { retryable: true },
-  mailbox_full: { retryable: true },
-  storage_failed: { retryable: true },
-  storage_version: { retryable: false },
-  no_topics: { retryable: false },
+  unauthorized: false,
+  bad_request: false,
+  body_too_large: false,
+  not_found: false,
+  unknown_mailbox: false,
+  misconfigured: false,
+  superseded: false,
+  held_by_other_daemon: true,
+  mailbox_full: true,
+  storage_failed: true,
+  storage_version: false,
+  no_topics: false,
   // daemon -> relay
-  relay_unreachable: { retryable: true },
-  relay_error: { retryable: true },
-  relay_bad_answer: { retryable: true },
+  relay_unreachable: true,
+  relay_error: true,
+  relay_bad_answer: true,
   // delivery to the phone
-  rate_limited: { retryable: true },
-  platform_unreachable: { retryable: true },
-  platform_error: { retryable: true },
-  platform_unauthorized: { retryable: false },
-  platform_conflict: { retryable: false },
-  chat_unreachable: { retryable: false },
-  rejected: { retryable: false },
-  empty_text: { retryable: false },
-  before_binding: { retryable: false },
-  expired: { retryable: false },
+  rate_limited: true,
+  platform_unreachable: true,
+  platform_error: true,
+  platform_unauthorized: false,
+  platform_conflict: false,
+  chat_unreachable: false,
+  rejected: false,
+  empty_text: false,
+  before_binding: false,
+  expired: false,
   // workstation
-  not_configured: { retryable: false },
-  bad_config: { retryable: false },
-  bad_arguments: { retryable: false },
-  not_bound: { retryable: false },
-  daemon_running: { retryable: false },
-  daemon_not_running: { retryable: false },
-  daemon_busy: { retryable: true },
-  sprint_running: { retryable: false },
-  session_in_use: { retryable: true },
-  turn_running: { retryable: true },
-  lock_timeout: { retryable: true },
-  journal_version: { retryable: false },
-  file_unusable: { retryable: true },
-  outside_project: { retryable: false },
-  runtime_dir_unusable: { retryable: false },
-  socket_path_too_long: { retryable: false },
-  settings_unreadable: { retryable: false },
-  needs_node_22: { retryable: false },
-  port_in_use: { retryable: false },
-  webhook_active: { retryable: false },
+  not_configured: false,
+  bad_config: false,
+  bad_arguments: false,
+  not_bound: false,
+  daemon_running: false,
+  daemon_not_running: false,
+  daemon_busy: true,
+  sprint_running: false,
+  session_in_use: true,
+  turn_running: true,
+  lock_timeout: true,
+  journal_version: false,
+  file_unusable: true,
+  outside_project: false,
+  runtime_dir_unusable: false,
+  socket_path_too_long: false,
+  settings_unreadable: false,
+  needs_node_22: false,
+  port_in_use: false,
+  webhook_active: false,
   // setting up the relay
-  cloudflare_unauthorized: { retryable: false },
-  cloudflare_forbidden: { retryable: false },
-  cloudflare_rate_limited: { retryable: true },
-  cloudflare_unreachable: { retryable: true },
-  cloudflare_refused: { retryable: false },
-  worker_too_large: { retryable: false },
-  worker_name_taken: { retryable: false },
-  relay_not_ready: { retryable: true },
-  relay_newer: { retryable: false },
-  terms_not_accepted: { retryable: false },
-  temporary_account_refused: { retryable: true },
-  account_needed: { retryable: false },
-  other_bot: { retryable: false },
-  child_failed: { retryable: false },
-  agent_login: { retryable: false },
-  folder_untrusted: { retryable: false },
-  needs_input: { retryable: false },
-  cancelled: { retryable: false },
-  pairing_expired: { retryable: false },
-  setup_version: { retryable: false },
-  service_unavailable: { retryable: false },
-  service_failed: { retryable: false },
-  service_missing: { retryable: false },
-  internal: { retryable: false },
-} as const satisfies Record<string, { retryable: boolean }>;
+  cloudflare_unauthorized: false,
+  cloudflare_forbidden: false,
+  cloudflare_rate_limited: true,
+  cloudflare_unreachable: true,
+  cloudflare_refused: false,
+  worker_too_large: false,
+  worker_name_taken: false,
+  relay_not_ready: true,
+  relay_newer: false,
+  terms_not_accepted: false,
+  temporary_account_refused: true,
+  account_needed: false,
+  other_bot: false,
+  child_failed: false,
+  agent_login: false,
+  folder_untrusted: false,
+  needs_input: false,
+  cancelled: false,
+  pairing_expired: false,
+  setup_version: false,
+  service_unavailable: false,
+  service_failed: false,
+  service_missing: false,
+  internal: false,
+} as const satisfies Record<string, boolean>;
 
-export type ErrorCode = keyof typeof codes;
+export type ErrorCode = keyof typeof isRetryable;
 
-export const errorCodes = Object.keys(codes) as ErrorCode[];
+export const errorCodes = Object.keys(isRetryable) as ErrorCode[];
 
 export function isErrorCode(value: unknown): value is ErrorCode {
-  return typeof value === 'string' && Object.hasOwn(codes, value);
+  return typeof value === 'string' && Object.hasOwn(isRetryable, value);
 }
 
 export interface WaErrorOptions {
@@ -108,7 +108,7 @@ export class WaError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
-    this.retryable = options.retryable ?? codes[code].retryable;
+    this.retryable = options.retryable ?? isRetryable[code];
     this.retryAfterMs = options.retryAfterMs;
   }
 }

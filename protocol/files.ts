@@ -12,7 +12,7 @@ interface EntryBase {
   text: string;
   /** Absent = 0. Raised when a hand-over was proved lost. */
   attempt?: number;
-  /** Of wa-sync alone: proves that this (id, timestamp, text) was written by it. */
+  /** Of wa-sync alone: proves that it wrote this id, timestamp, text and `expiresAt`. */
   sig?: string;
   /** See `HookNote`; whatever another program left there counts only as `noteOf` reads it. */
   via?: unknown;
@@ -50,8 +50,10 @@ export interface InboxEntry extends EntryBase {
   control?: string;
   /** Sent before a STOP; our turn rules skip it. */
   parked?: boolean;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. Default: `messageTtlMs` after `timestamp` for a message of the owner, never for another program's. */
   expiresAt?: number;
+  /** Not into a turn that runs: our turn rules keep it for the next one. */
+  later?: boolean;
   /** Id of the message that this one corrects. */
   editOf?: string;
 }

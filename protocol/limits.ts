@@ -1,5 +1,8 @@
 // Every size and time that two parts must agree on. A number that only one part needs lives in that part.
 
+/** A message that waits longer has expired, unless the relay is set to another time. */
+export const messageTtlMs = 24 * 3_600_000;
+
 /** What one Mailbox, one webhook and one `/v1` call may hold. Sizes in UTF-8 bytes, times in milliseconds. */
 export const relayLimits = {
   webhookBodyBytes: 256 * 1024,
@@ -20,7 +23,7 @@ export const relayLimits = {
   heartbeatMs: 10_000,
   /** A project whose daemon has been silent this long may be taken by another workstation. */
   takeoverAfterMs: 120_000,
-  messageTtlMs: 24 * 3_600_000,
+  messageTtlMs,
   outboxTtlMs: 7 * 24 * 3_600_000,
   /** Outcomes of outbox keys, and the memory of seen updates. */
   outboxKeptMs: 30 * 24 * 3_600_000,

@@ -1,13 +1,13 @@
 // What the inbox file shows of the journal, and what the file says: what is unread, handed over or taken. Pure.
 
-import { type HookNote, type InboxEntry, identityOf, isoSeconds, noteOf } from '../../protocol/files.ts';
-import { messageId, projectNumber } from '../../protocol/ids.ts';
+import { type HookNote, type InboxEntry, identityOf, noteOf } from '../../protocol/files.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import { editsIn, type HeldMessage, isHeldBack, type ProjectState, stopWordId, textOf } from '../journal/state.ts';
+import { editsIn, type HeldMessage, isHeldBack, type ProjectState } from '../journal/state.ts';
 import { stopOf } from '../turns/stop.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import type { FileOrder } from './file-order.ts';
+import { isEntryOf, isOurStop, isOurs, isReplaced, openStops, stopEntryId, toEntry } from './inbox-entries.ts';
 import { mergeEntry, pruneSettled, selectWindow } from './merge.ts';
 
 /** A foreign rewrite this soon after wa-sync wrote an entry did not know of the entry, however late the rewrite is seen. */
@@ -23,6 +23,14 @@ export interface ViewOutcome {
   handed: Pick<HandedRecord, 'ids' | 'edits' | 'tool' | 'session' | 'transcript' | 'offset'>[];
   /** Ids of controls that such a hook obeyed. */
   stopped: string[];
+}
+
+export interface View {
+  /** The next content of the file. */
+  next: InboxEntry[];
+  outcome: ViewOutcome;
+  /** The unread entries of other programs: the number of messages, and the first STOP. */
+  foreign: { unread: number; stop: StopView | undefined };
 }
 
 interface Look {
@@ -42,10 +50,11 @@ export function showJournal(
   project: ProjectState,
   entries: readonly InboxEntry[],
   { isTelling, writtenAt, now, claiming, upToSeq, sign }: Look,
-): { next: InboxEntry[]; outcome: ViewOutcome } {
+): View {
   const outcome: ViewOutcome = { filed: [], taken: [], handed: [], stopped: [] };
-  const shown = new Set<string>();
+  const shown = new Map<string, InboxEntry>();
   const kept: InboxEntry[] = [];
+  const theirs: InboxEntry[] = [];
   const stops = new Map(openStops(project).map((stop) => [stop.id, stop]));
   for (const entry of entries) {
     const message = project.messages.get(entry.id);
@@ -53,13 +62,14 @@ export function showJournal(
       kept.push(showStop(entry));
     } else if (!message) {
       // Ended long ago and revived by a stale foreign write, or an entry of another program.
-      kept.push(project.known.has(entry.id) ? { ...without(entry, 'via'), read: true } : entry);
-    } else if (identityOf(toEntry(message)) === identityOf(entry)) {
-      shown.add(entry.id);
-      kept.push(claiming.has(entry.id) ? entry : showMessage(message, entry));
+      kept.push(project.known.has(entry.id) ? { ...without(entry, 'via'), read: true } : foreign(entry));
+    } else if (isEntryOf(message, entry)) {
+      const next = claiming.has(entry.id) ? entry : showMessage(message, entry);
+      shown.set(entry.id, next);
+      kept.push(next);
     } else if (!isReplaced(project, entry)) {
       // The same id with another text, which no edit replaced: an entry of another program.
-      kept.push(entry);
+      kept.push(foreign(entry));
     } else if (entry.read && (entry.attempt ?? 0) >= message.attempt) {
       noteHanded(message, entry);
     }
@@ -72,7 +82,14 @@ export function showJournal(
     outcome.filed.push(entry.id);
     kept.push(entry);
   }
-  return { next: pruneSettled(kept, 'inbox', now), outcome };
+  return { next: pruneSettled(kept, 'inbox', now), outcome, foreign: unreadIn(theirs) };
+
+  /** The daemon settles nothing from the note of a hook there, and an entry with a note stays: a signature may be copied with the entry. */
+  function foreign(entry: InboxEntry): InboxEntry {
+    theirs.push(entry);
+    const isNoted = entry.read && entry.via !== undefined && entry.sig !== undefined;
+    return isNoted && sign(entry) !== entry ? without(entry, 'via') : entry;
+  }
 
   function showStop(entry: InboxEntry): InboxEntry {
     const open = stops.get(entry.id);
@@ -82,11 +99,14 @@ export function showJournal(
       const obeyed = [...project.controls.values()].filter((row) => stopEntryId(row) === entry.id);
       outcome.stopped.push(...obeyed.map(({ id }) => id));
     }
-    return sign(mergeEntry(entry, open, 'inbox'));
+    return sign(withTimeOf(open, mergeEntry(entry, open, 'inbox')));
   }
 
   function showMessage(message: HeldMessage, entry: InboxEntry): InboxEntry {
-    const merged = sign(mergeEntry(entry, toEntry(message), 'inbox'));
+    const ours = toEntry(message);
+    const version = mergeEntry(entry, ours, 'inbox');
+    // What is read keeps the signature that it got unread.
+    const merged = version.read ? version : sign(withTimeOf(ours, version));
     if (merged.read && !noteHanded(message, merged) && message.phase === 'waiting') outcome.taken.push(entry.id);
     // The journal has the hand-over, so the entry may go when the file is full. The mark of a lease keeps hooks away.
     if (message.phase !== 'waiting' && message.phase !== 'leased') return without(merged, 'via');
@@ -114,16 +134,23 @@ export function showJournal(
       // The owner is still to say what an `asked` message is for, and another program may overlook a mark.
       if (claiming.has(id) || message.parked === 'asked') continue;
       const isDropped = isTelling && message.filedAt !== undefined && writtenAt - message.filedAt > droppedWithinMs;
-      if (!shown.has(id) && isDropped) outcome.taken.push(id);
-      else if (!gone.has(id) && (shown.has(id) || seq <= upToSeq)) waiting.push(sign(toEntry(message)));
+      const entry = shown.get(id);
+      if (!entry && isDropped) outcome.taken.push(id);
+      else if (!gone.has(id) && (entry || seq <= upToSeq)) waiting.push(entry ?? sign(toEntry(message)));
       if (waiting.length >= fileLimits.entries) break;
     }
     return waiting;
   }
 }
 
+/** Another program may have changed when the message expires, which the signature covers. */
+function withTimeOf({ expiresAt }: InboxEntry, entry: InboxEntry): InboxEntry {
+  if (entry.expiresAt === expiresAt) return entry;
+  return expiresAt === undefined ? without(entry, 'expiresAt') : { ...entry, expiresAt };
+}
+
 /** Returns the same object when the field is missing. */
-function without(entry: InboxEntry, field: 'via' | 'parked'): InboxEntry {
+function without(entry: InboxEntry, field: 'via' | 'parked' | 'expiresAt'): InboxEntry {
   if (entry[field] === undefined) return entry;
   const { [field]: _, ...rest } = entry;
   return rest as InboxEntry;
@@ -161,39 +188,17 @@ export function unmarkRead(entries: readonly InboxEntry[], messages: readonly Wa
   return entries.map((entry) => (ours.has(identityOf(entry)) ? { ...without(entry, 'via'), read: false } : entry));
 }
 
-/** The STOPs of the phone that have not had their effect yet, as other programs and the hook fallback see them. */
-export function openStops(project: ProjectState): InboxEntry[] {
-  return [...project.controls.values()].flatMap((row) => {
-    const { control, at } = row;
-    if (control.type !== 'stop' && control.type !== 'abort') return [];
-    const { type, text } = control;
-    return [{ id: stopEntryId(row), timestamp: isoSeconds(at), from: 'user', text, read: false, control: type }];
-  });
+/** The unread entries of other programs, as in `View`. */
+export function foreignIn(project: ProjectState, entries: readonly InboxEntry[]): View['foreign'] {
+  return unreadIn(entries.filter((entry) => !isOurs(project, entry) && !isOurStop(project, entry)));
 }
 
-/** `stop_<seq>`, except for a STOP from the desk, which has no seq. */
-function stopEntryId({ id, seq }: { id: string; seq: number }): string {
-  return id.startsWith('msg_') ? `stop_${seq}` : id;
-}
-
-/** True = wa-sync wrote the entry for a STOP, open or handled: its seq is one that the journal has passed. */
-export function isOurStop(project: ProjectState, { id, control }: InboxEntry): boolean {
-  if (!control) return false;
-  if (openStops(project).some((stop) => stop.id === id) || project.known.has(id)) return true;
-  const seq = /^stop_(\d{1,10})$/.exec(id)?.[1];
-  if (seq === undefined || project.epoch === null) return false;
-  const row = messageId(project.epoch, projectNumber(project.key), Number(seq));
-  return project.known.has(row) || project.known.has(stopWordId(row));
-}
-
-/** The unread entries of other programs: the number of messages, and the first STOP. */
-export function foreignIn(
-  project: ProjectState,
-  entries: readonly InboxEntry[],
-): { unread: number; stop: StopView | undefined } {
-  const theirs = entries.filter((entry) => !entry.read && !entry.parked && !isOurs(project, entry));
-  const [stop] = theirs.flatMap((entry) => (isOurStop(project, entry) ? [] : (stopOf(entry) ?? [])));
-  return { unread: theirs.filter((entry) => !entry.control).length, stop };
+function unreadIn(theirs: readonly InboxEntry[]): View['foreign'] {
+  const unread = theirs.filter((entry) => !entry.read && !entry.parked);
+  return {
+    unread: unread.filter((entry) => !entry.control).length,
+    stop: unread.flatMap((entry) => stopOf(entry) ?? [])[0],
+  };
 }
 
 /** Marks every STOP of another program read. */
@@ -209,39 +214,11 @@ export function isBehind(project: ProjectState, { id, read, attempt = 0, control
   return control !== undefined && via !== undefined && openStops(project).some((stop) => stop.id === id);
 }
 
-/** True = a text of the message that no longer counts: from before an edit, or of the edit that follows as a correction. */
-function isReplaced(project: ProjectState, entry: InboxEntry): boolean {
-  const message = project.messages.get(entry.id);
-  if (!message) return false;
-  const isText = (words: string) => textOf(message, words) === entry.text;
-  if (project.replaced.get(entry.id)?.some(({ text }) => isText(text))) return true;
-  return [...project.messages.values()].some(({ row }) => row.corrects === entry.id && isText(row.text));
-}
-
-/** By identity, also of a replaced text. Of a message that ended long ago only the id is left. */
-export function isOurs(project: ProjectState, entry: InboxEntry): boolean {
-  const message = project.messages.get(entry.id);
-  if (!message) return project.known.has(entry.id);
-  return identityOf(toEntry(message)) === identityOf(entry) || isReplaced(project, entry);
-}
-
-export function toEntry(message: HeldMessage): InboxEntry {
-  const { row, attempt, phase } = message;
-  return {
-    id: row.id,
-    timestamp: isoSeconds(row.at),
-    from: 'user',
-    text: textOf(message),
-    read: phase !== 'waiting',
-    ...(attempt > 0 ? { attempt } : {}),
-    ...(isHeldBack(message) && phase === 'waiting' ? { parked: true } : {}),
-    ...(row.corrects ? { editOf: row.corrects } : {}),
-  };
-}
-
 /** The messages of the owner that may be handed over, oldest first: not parked, and behind no message whose files are missing. */
-export function inOrder(project: ProjectState, { upToSeq }: Pick<FileOrder, 'upToSeq'>): HeldMessage[] {
-  return [...project.waiting.values()].filter((message) => !isHeldBack(message) && message.row.seq <= upToSeq);
+export function* inOrder(project: ProjectState, { upToSeq }: Pick<FileOrder, 'upToSeq'>): Generator<HeldMessage> {
+  for (const message of project.waiting.values()) {
+    if (!isHeldBack(message) && message.row.seq <= upToSeq) yield message;
+  }
 }
 
 /** False = `unreadOf` returns the same without these entries, so it is irrelevant whether they may be used. */

@@ -1,33 +1,33 @@
 // Keeps wa_inbox.json a view of the journal: shows the oldest unread messages, reads back as "taken" what other programs did to
 // them, and drops no entry of another program. The journal decides; the file only shows.
 
-import { WaError } from '../../protocol/errors.ts';
 import type { HookNote, InboxEntry } from '../../protocol/files.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ProjectRecord } from '../journal/records.ts';
-import type { ProjectState } from '../journal/state.ts';
+import { overdue, type ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { StopView, WaitingMessage } from '../turns/view.ts';
 import { createFileOrder } from './file-order.ts';
+import { isOurStop, openStops } from './inbox-entries.ts';
+import { createInboxFile, told } from './inbox-file.ts';
 import {
   changesUnread,
   foreignIn,
   inOrder,
   isBehind,
-  isOurStop,
   markRead,
-  openStops,
   settleForeignStops,
   showJournal,
   unmarkRead,
   unreadOf,
   type Via,
+  type View,
   type ViewOutcome,
 } from './inbox-view.ts';
 import type { MailboxDeps, OpenMailbox } from './open.ts';
 import type { Signer } from './signing.ts';
-import { patientLockMs, readMailbox, updateMailboxFile } from './update.ts';
+import { patientLockMs, stillHolds } from './update.ts';
 
 export interface InboxOptions
   extends Pick<OpenMailbox, 'admit' | 'isAdmitted' | 'isLeftOut' | 'prepare'>,
@@ -55,6 +55,8 @@ export interface InboxOptions
 export interface InboxSync {
   /** Brings file and journal together, once for all who ask while it runs. Never rejects: trouble is logged and stands in `trouble()`. */
   refresh(): Promise<void>;
+  /** The same after a change of the file, except once for the change that a refresh has made itself. */
+  changed(): Promise<void>;
   waiting(): Promise<{ messages: WaitingMessage[]; further: number }>;
   /** True = by what is in memory, a message could be handed over, also to a turn that runs. */
   hasNews(when: { midTurn: boolean }): boolean;
@@ -78,28 +80,38 @@ export interface InboxSync {
 
 /** A file that could not be written is tried again: no event comes when a disk has room again. */
 const retryMs = 250;
-
 /** More than one turn takes; the rest is expanded when its turn comes. */
 const maxExpanded = 24;
 
 export function createInbox(options: InboxOptions): InboxSync {
-  const { project, journal, path, clock, log, lockTimeoutMs = patientLockMs } = options;
+  const { project, journal, path, clock, lockTimeoutMs = patientLockMs } = options;
+  const log: Log = (level, event, fields) => options.log(level, event, { project: project.key, ...fields });
+  const { isAdmitted, onQuarantined } = options;
+  const file = createInboxFile({ path, clock, log, isAdmitted, onQuarantined, lookLater: () => void refresh() });
   let trouble: string | undefined;
-  /** Why the last look could not read the file. */
-  let unreadable: string | undefined;
   let hasLooked = false;
   /** Not to be marked by a refresh, because `take` and `claim` ask who marks them first. */
   const claiming = new Set<string>();
   /** The unread entries of other programs, as of the last look. */
-  let foreign: { unread: number; stop: StopView | undefined } = { unread: 0, stop: undefined };
+  let foreign: View['foreign'] = { unread: 0, stop: undefined };
+  /** What the last view left in the file; undefined once the change that the view itself made was noticed. */
+  let left: Buffer | undefined;
   let stopped = false;
   let again: NodeJS.Timeout | undefined;
   const orderAt = createFileOrder(project.fetching);
-  const warn = (what: string) => (cause: Error) => log('warn', what, { project: project.key, error: cause.message });
+  const warn = (what: string) => (cause: Error) => log('warn', what, { error: cause.message });
   /** A hook waits for this write, and the watcher sees it before its end; a look meanwhile would only delay the hook. */
   let marking: Promise<unknown> = Promise.resolve();
 
-  const refresh = createCoalesced(async () => {
+  /** The look that runs, or the last one. */
+  let looking: Promise<void> = Promise.resolve();
+
+  const refresh = createCoalesced(() => {
+    looking = look();
+    return looking;
+  });
+
+  async function look(): Promise<void> {
     await marking;
     if (stopped) return;
     try {
@@ -107,26 +119,26 @@ export function createInbox(options: InboxOptions): InboxSync {
       await writeView();
       trouble = undefined;
     } catch (cause) {
-      trouble = logTrouble('error', 'inbox not written', cause as Error, trouble);
+      trouble = told(log, 'error', 'inbox not written', cause as Error, trouble);
     }
     const againAt = trouble === undefined ? orderAt(clock()).endsAt : clock() + retryMs;
     clearTimeout(again);
     if (againAt !== undefined && !stopped) again = setTimeout(options.lookAgain, againAt - clock()).unref();
     options.onRefreshed();
-  });
+  }
 
   async function writeView(): Promise<void> {
-    await options.admit();
     if (project.messages.size === 0 && openStops(project).length === 0) {
-      const { entries, exposed } = await readEntries();
+      await options.admit();
+      const { entries, exposed } = await file.read();
       foreign = foreignIn(project, entries);
       if (!exposed && !entries.some((entry) => !entry.read && isOurStop(project, entry))) return;
     }
     await options.prepare();
-    let outcome: ViewOutcome | undefined;
-    const { entries: next } = await update((entries, state, modifiedAtMs) => {
+    let view: View | undefined;
+    const { bytes, changed } = await file.update((entries, state, modifiedAtMs) => {
       const now = clock();
-      const view = showJournal(project, entries, {
+      view = showJournal(project, entries, {
         // A program may have written more than once before the first look, which therefore concludes nothing from a missing entry.
         isTelling: state === 'ok' && hasLooked,
         writtenAt: Math.min(now, modifiedAtMs),
@@ -135,78 +147,53 @@ export function createInbox(options: InboxOptions): InboxSync {
         upToSeq: orderAt(now).upToSeq,
         sign: (entry) => options.signer.sign(entry, 'inbox'),
       });
-      outcome = view.outcome;
       return view.next;
     }, lockTimeoutMs);
+    if (!view) return;
+    const { outcome } = view;
     hasLooked = true;
-    unreadable = undefined;
-    foreign = foreignIn(project, next);
-    if (outcome) await journalOutcome(outcome);
+    foreign = view.foreign;
+    left = undefined;
+    const isJournalled = await journalOutcome(outcome);
+    // What the journal learns from a note changes the entry once more.
+    if (changed && isJournalled && outcome.handed.length + outcome.stopped.length === 0) left = bytes;
   }
 
-  async function journalOutcome({ filed, taken, handed, stopped: obeyed }: ViewOutcome): Promise<void> {
+  /** False = something is to be journalled by a later look. */
+  async function journalOutcome({ filed, taken, handed, stopped: obeyed }: ViewOutcome): Promise<boolean> {
     const inProject = { p: project.key, at: clock() };
-    if (handed.length + obeyed.length > 0 && (await options.isAdmitted())) {
-      const records: ProjectRecord[] = handed.map((hand) => ({ t: 'handed', ...inProject, ...hand }));
-      if (obeyed.length > 0) records.push({ t: 'spent', ...inProject, ids: obeyed });
-      await journal.append(records);
-      log('info', 'given by a hook alone', { project: project.key, messages: handed.length, stops: obeyed.length });
-      if (obeyed.length > 0) options.onStopped(obeyed);
+    const records: ProjectRecord[] = filed.length > 0 ? [{ t: 'filed', ...inProject, ids: filed }] : [];
+    const isSaid = handed.length + obeyed.length + taken.length > 0;
+    if (!isSaid || !(await options.isAdmitted())) {
+      // Not awaited: losing this line only means that the entry is put back once more.
+      if (records.length > 0) journal.append(records).catch(() => {});
+      return !isSaid;
     }
-    if (taken.length > 0 && (await options.isAdmitted())) {
-      log('info', 'taken by another program', { project: project.key, messages: taken.length });
-      await end(taken, 'taken');
+    for (const hand of handed) records.push({ t: 'handed', ...inProject, ...hand });
+    if (obeyed.length > 0) records.push({ t: 'spent', ...inProject, ids: obeyed });
+    if (taken.length > 0) records.push({ t: 'ended', ...inProject, ids: taken, state: 'taken' });
+    await journal.append(records);
+    if (handed.length + obeyed.length > 0) {
+      log('info', 'given by a hook alone', { messages: handed.length, stops: obeyed.length });
     }
-    // Not awaited: losing this line only means that the entry is put back once more.
-    if (filed.length > 0) journal.append([{ t: 'filed', ...inProject, ids: filed }]).catch(() => {});
-  }
-
-  async function end(ids: string[], state: 'taken' | 'expired'): Promise<void> {
-    await journal.append([{ t: 'ended', p: project.key, at: clock(), ids, state }]);
-    options.onReceipts();
+    if (obeyed.length > 0) options.onStopped(obeyed);
+    if (taken.length > 0) {
+      log('info', 'taken by another program', { messages: taken.length });
+      options.onReceipts();
+    }
+    return true;
   }
 
   async function expire(): Promise<void> {
-    const now = options.relayNow();
-    const ids = [...project.waiting.values()].flatMap(({ row }) => (row.expiresAt <= now ? row.id : []));
-    if (ids.length > 0) await end(ids, 'expired');
-  }
-
-  /** With ids that stand in the file: another program may omit them. No entries where they do not matter, or the file is in trouble. */
-  async function readEntries(
-    matter: (entries: readonly InboxEntry[]) => boolean = () => true,
-  ): Promise<{ entries: readonly InboxEntry[]; exposed: boolean }> {
-    const none = { entries: [], exposed: false };
-    try {
-      const file = await readMailbox<InboxEntry>(path, 'inbox');
-      unreadable = undefined;
-      // Most events find nothing in the file that the journal does not know, and the look at git is long.
-      if (!matter(file.entries)) return none;
-      if (!(await options.isAdmitted())) {
-        // The hook that asks does not wait for the reason: what others wrote comes with a later look.
-        void refresh();
-        return none;
-      }
-      return file.incomplete ? { ...file, entries: (await update((entries) => entries)).entries } : file;
-    } catch (cause) {
-      unreadable = logTrouble('warn', 'inbox not read', cause as Error, unreadable);
-      return none;
-    }
-  }
-
-  /** Whoever finds the file malformed first, the phone is told. Default: the time that a hook can wait for the lock. */
-  async function update(change: Parameters<typeof updateMailboxFile<InboxEntry>>[1], timeoutMs?: number) {
-    const result = await updateMailboxFile({ path, kind: 'inbox', now: clock, lockTimeoutMs: timeoutMs }, change);
-    if (result.quarantined) options.onQuarantined(result.quarantined);
-    return result;
-  }
-
-  /** Returns the trouble with its repair, because `wa-sync status` shows only this text. Logs it once. */
-  function logTrouble(level: 'warn' | 'error', what: string, cause: Error, before: string | undefined): string {
-    const hint = cause instanceof WaError && cause.hint !== undefined ? `. ${cause.hint}` : '';
-    const text = `${cause.message}${hint}`;
-    if (text !== before) log(level, what, { project: project.key, error: text });
-    return text;
+    const ids = overdue(project, options.relayNow(), claiming);
+    if (ids.size === 0) return;
+    await options.admit().catch(() => {});
+    // A hook alone, or another program, may have had one in time: the look at the file that follows journals that.
+    const { entries } = await file.read((found) => found.some((entry) => isBehind(project, entry)));
+    for (const entry of entries) if (isBehind(project, entry)) ids.delete(entry.id);
+    if (ids.size === 0) return;
+    await journal.append([{ t: 'ended', p: project.key, at: clock(), ids: [...ids], state: 'expired' }]);
+    options.onReceipts();
   }
 
   /** Returns the ids of those that were read before; undefined = the file could not be written. Never rejects. */
@@ -214,7 +201,7 @@ export function createInbox(options: InboxOptions): InboxSync {
     let superseded: string[] = [];
     const write = async () => {
       await options.prepare();
-      await update((entries) => {
+      await file.update((entries) => {
         const marked = markRead(entries, messages, via, clock());
         superseded = marked.superseded;
         return marked.next;
@@ -241,39 +228,47 @@ export function createInbox(options: InboxOptions): InboxSync {
 
   return {
     refresh,
+    async changed() {
+      // The change that a view makes is noticed before the view has ended.
+      await looking;
+      const own = left;
+      left = undefined;
+      if (!own || !(await stillHolds(path, own).catch(() => false))) await refresh();
+    },
     stop() {
       stopped = true;
       clearTimeout(again);
       return refresh();
     },
-    trouble: () => trouble ?? unreadable,
+    trouble: () => trouble ?? file.trouble(),
     async waiting() {
       await expire();
       const order = orderAt(clock());
-      const { entries } = await readEntries((found) => changesUnread(project, found));
+      const { entries } = await file.read((found) => changesUnread(project, found));
       const messages: WaitingMessage[] = [];
       for (const [at, each] of unreadOf(project, entries, order).entries()) {
         const expansion = each.fromOwner && at < maxExpanded ? await options.expand(each.entry.text) : undefined;
         messages.push(expansion ? { ...each, expansion } : each);
       }
       const owners = messages.filter((message) => message.fromOwner).length;
-      return { messages, further: Math.max(0, inOrder(project, order).length - owners) };
+      return { messages, further: Math.max(0, [...inOrder(project, order)].length - owners) };
     },
     hasNews({ midTurn }) {
-      return foreign.unread > 0 || inOrder(project, orderAt(clock())).some(({ later }) => !(later && midTurn));
+      if (foreign.unread > 0) return true;
+      for (const { later } of inOrder(project, orderAt(clock()))) if (!(later && midTurn)) return true;
+      return false;
     },
     foreignStop: () => foreign.stop,
     async settleForeignStops() {
       foreign = { ...foreign, stop: undefined };
       await options
         .admit()
-        .then(() => update((entries) => settleForeignStops(project, entries)))
+        .then(() => file.update((entries) => settleForeignStops(project, entries)))
         .catch(warn('stop not marked'));
     },
     async catchUp() {
       const isNew = (entry: InboxEntry) => !claiming.has(entry.id) && isBehind(project, entry);
-      const { entries } = await readEntries((found) => found.some(isNew));
-      if (entries.some(isNew)) await refresh();
+      if ((await file.read((found) => found.some(isNew))).entries.some(isNew)) await refresh();
     },
     take: (messages, note, record) =>
       whileClaiming(messages, async () => {
@@ -282,7 +277,7 @@ export function createInbox(options: InboxOptions): InboxSync {
           await record();
         } catch (cause) {
           // Where this fails, too, the note tells the next look of a hand-over without proof.
-          const unmark = () => update((entries) => unmarkRead(entries, messages));
+          const unmark = () => file.update((entries) => unmarkRead(entries, messages));
           if (!options.isLeftOut()) await unmark().catch(warn('inbox not unmarked'));
           throw cause;
         }

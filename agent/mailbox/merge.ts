@@ -25,6 +25,7 @@ export function mergeEntry<E extends Entry>(inFile: E, ours: E, kind: MailboxKin
 
 /** One entry per identity, in the place of the first; the same array when there was nothing to merge. */
 export function mergeByIdentity<E extends Entry>(entries: readonly E[], kind: MailboxKind): readonly E[] {
+  if (new Set(entries.map(({ id }) => id)).size === entries.length) return entries;
   const merged = new Map<string, E>();
   for (const entry of entries) {
     const identity = identityOf(entry);

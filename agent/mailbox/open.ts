@@ -15,7 +15,7 @@ import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
 import { isAlive } from '../process.ts';
-import { isOurStop, isOurs } from './inbox-view.ts';
+import { isOurStop, isOurs } from './inbox-entries.ts';
 import type { Entry, MailboxKind } from './merge.ts';
 import {
   boundFolder,

@@ -54,8 +54,12 @@ export async function locateMailbox(projectDir: string, override: string | undef
   return { dir, inbox: join(dir, 'wa_inbox.json'), outbox: join(dir, 'wa_outbox.json'), inProject };
 }
 
-/** Creates the folder before a write, but never a missing project. Errors: `outside_project`, `file_unusable`. */
+/**
+ * Creates the folder before a write, but never a missing project; each access looks anew where the folder leads. Errors:
+ * `outside_project`, `file_unusable`.
+ */
 export async function ensureMailbox(place: MailboxPlace, projectDir: string): Promise<void> {
+  if ((await lstat(place.dir).catch(() => undefined))?.isDirectory()) return;
   if (place.inProject && !(await lstat(projectDir).catch(() => undefined))) throw projectGone(projectDir);
   await makeFolderBelow(place.dir);
 }

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { identityOf } from '../../protocol/files.ts';
-import { hmacHex, sha256Hex } from '../crypto.ts';
+import { hmacWith, sha256Hex } from '../crypto.ts';
 import { configFiles } from '../paths.ts';
 import type { MailboxKind } from './merge.ts';
 
@@ -11,6 +11,8 @@ interface Signed {
   id: string;
   timestamp: string;
   text: string;
+  /** Of the inbox. */
+  expiresAt?: unknown;
   sig?: unknown;
 }
 
@@ -20,24 +22,33 @@ export interface Signer {
   isSigned(entry: Signed, kind: MailboxKind): boolean;
 }
 
+type Hmac = ReturnType<typeof hmacWith>;
+
 const sigChars = 32;
 const keyForm = /^[0-9a-f]{64}$/;
 const answerForm = /^resp_[0-9a-f]{32}$/;
 
 /**
- * `project` = `projectKey()`: a signature for one file of one project is invalid in every other file. `hmac` = HMAC-SHA-256 in hex; the
- * daemon, which signs a whole window at each look, gives that of Node.
+ * `project` = `projectKey()`: a signature for one file of one project is invalid in every other file. `hmac` = HMAC-SHA-256 with the key,
+ * in hex; the daemon, which signs a whole window at each look, gives that of Node.
  */
-export function createSigner(key: string, project: string, hmac: typeof hmacHex = hmacHex): Signer {
-  const sigOf = (entry: Signed, kind: MailboxKind) =>
-    hmac(key, JSON.stringify([kind, project, identityOf(entry)])).slice(0, sigChars);
+export function createSigner(key: string, project: string, hmac: Hmac = hmacWith(key)): Signer {
+  const sigOf = ({ id, timestamp, text, expiresAt }: Signed, kind: MailboxKind) => {
+    const time = expiresAt === undefined ? [] : [expiresAt];
+    return hmac(JSON.stringify([kind, project, id, timestamp, text, ...time])).slice(0, sigChars);
+  };
   return {
     sign(entry, kind) {
       const sig = sigOf(entry, kind);
       return entry.sig === sig ? entry : { ...entry, sig };
     },
-    isSigned: (entry, kind) => typeof entry.sig === 'string' && entry.sig === sigOf(entry, kind),
+    isSigned: (entry, kind) => isTimed(entry) && typeof entry.sig === 'string' && entry.sig === sigOf(entry, kind),
   };
+}
+
+/** False = a time that wa-sync does not write; JSON has one form for several of these. */
+function isTimed({ expiresAt }: Signed): boolean {
+  return expiresAt === undefined || Number.isSafeInteger(expiresAt);
 }
 
 /** For a hook, which makes no key: without a key it signs nothing and takes every entry for another program's. */
@@ -45,18 +56,29 @@ export function readSigner(configDir: string, project: string): Signer {
   let signer: Signer | undefined;
   const load = () => (signer ??= signerWithKeyOf(configDir, project));
   return {
-    sign: (entry, kind) => load()?.sign(entry, kind) ?? entry,
-    isSigned: (entry, kind) => typeof entry.sig === 'string' && (load()?.isSigned(entry, kind) ?? false),
+    sign: (entry, kind) => load().sign(entry, kind),
+    isSigned: (entry, kind) => typeof entry.sig === 'string' && load().isSigned(entry, kind),
   };
 }
 
-function signerWithKeyOf(configDir: string, project: string): Signer | undefined {
+function signerWithKeyOf(configDir: string, project: string): Signer {
   try {
     const key = readFileSync(configFiles(configDir).signingKey, 'utf8').trim();
-    return keyForm.test(key) ? createSigner(key, project) : undefined;
+    // A hook looks twice at an entry, the second time under the lock, and a digest takes longer than all else that it computes.
+    if (keyForm.test(key)) return createSigner(key, project, remembered(hmacWith(key)));
   } catch {
-    return undefined;
+    // No daemon has run yet.
   }
+  return { sign: (entry) => entry, isSigned: () => false };
+}
+
+function remembered(hmac: Hmac): Hmac {
+  const known = new Map<string, string>();
+  return (text) => {
+    const digest = known.get(text) ?? hmac(text);
+    known.set(text, digest);
+    return digest;
+  };
 }
 
 /** The id of the status update that ends a turn. `run` names the end of one turn in a session, see `turnEnd` in `TurnEvent`. */

@@ -10,7 +10,7 @@ import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { fileUnusable, writeAtomic, writeDurably } from '../fs/atomic.ts';
 import { closeToOthers, filesBelow, isRealFolder, readBelow, removeBelow } from '../fs/below.ts';
 import { withFileLock } from '../fs/lock.ts';
-import { type RawFile, sameContent } from '../fs/raw-file.ts';
+import { type RawFile, readRaw, sameContent } from '../fs/raw-file.ts';
 import { type ParsedMailbox, parseMailbox, serialiseMailbox } from './mailbox-json.ts';
 import { type Entry, hasRoom, type MailboxKind, mergeByIdentity, pruneSettled } from './merge.ts';
 
@@ -41,6 +41,8 @@ export interface UpdateOptions {
 export interface UpdateResult<E> {
   /** The present entries of the file. */
   entries: E[];
+  /** Its present content; undefined = it is missing. */
+  bytes: Buffer | undefined;
   changed: boolean;
   /** Where malformed content was copied to, and how many of its entries were recovered. */
   quarantined: { path: string; salvaged: number } | undefined;
@@ -82,8 +84,7 @@ export async function updateMailboxFile<E extends Entry = Entry>(
   return withFileLock(path, options.lockTimeoutMs ?? hookLimits.fileLockMs, async () => {
     let rescued: Rescued<E> | undefined;
     for (let round = 0; round < maxRounds; round += 1) {
-      const before = await readQuiet(path, kind);
-      const found = parseFile(before, kind);
+      const { file: before, parsed: found } = await readQuiet(path, kind);
       const parsed = withRescued(found, rescued, kind);
       if (parsed === found && found.state !== 'malformed') rescued = await forget(rescued);
       const state = rescued ? 'malformed' : parsed.state;
@@ -91,7 +92,7 @@ export async function updateMailboxFile<E extends Entry = Entry>(
       if (isUnchanged(parsed, entries)) {
         // A `mv` by another program may leave the file readable for everybody.
         if (before && isExposed(before)) await closeToOthers(path);
-        return { entries, changed: false, quarantined: undefined };
+        return { entries, bytes: before?.bytes, changed: false, quarantined: undefined };
       }
       const text = serialiseMailbox(entries, parsed.rest);
       refuseOversized(path, text);
@@ -100,13 +101,19 @@ export async function updateMailboxFile<E extends Entry = Entry>(
       if (aside) rescued = { entries: parsed.entries as E[], aside };
       if (await replace(path, text, before, aside)) {
         const quarantined = rescued && { path: rescued.aside, salvaged: rescued.entries.length };
-        return { entries, changed: true, quarantined };
+        return { entries, bytes: Buffer.from(text), changed: true, quarantined };
       }
     }
     throw new WaError('file_unusable', `${path} was rewritten by another program ${maxRounds} times in a row`, {
       hint: `Find the program that keeps writing ${path}. Nothing is lost, because the write is repeated later.`,
     });
   });
+}
+
+/** False = the file has another content, or other users may read it. Errors: `file_unusable`. */
+export async function stillHolds(path: string, bytes: Buffer): Promise<boolean> {
+  const file = await readRaw(path);
+  return file !== undefined && !isExposed(file) && file.bytes.equals(bytes);
 }
 
 /** Entries of malformed content that another program replaced while the content was being copied. */
@@ -130,7 +137,7 @@ async function forget(rescued: Rescued<Entry> | undefined): Promise<undefined> {
 /** False = another program wrote in between. `aside` = the copy of malformed content. */
 async function replace(path: string, text: string, before: RawFile | undefined, aside?: string): Promise<boolean> {
   try {
-    return await writeAtomic(path, text, async () => sameContent(await readBelow(path), before));
+    return await writeAtomic(path, text, async () => sameContent(await readRaw(path), before));
   } catch (cause) {
     // The malformed content is still in its place, and every further try would add a copy.
     const current = await readBelow(path).catch(() => undefined);
@@ -181,11 +188,15 @@ async function removeOldest(path: string, newest: string): Promise<void> {
   for (const name of newestFirst.slice(keptCopies - 1)) await removeBelow(join(dirname(path), name));
 }
 
-async function readQuiet(path: string, kind: MailboxKind): Promise<RawFile | undefined> {
+async function readQuiet(
+  path: string,
+  kind: MailboxKind,
+): Promise<{ file: RawFile | undefined; parsed: ParsedMailbox }> {
   for (let attempt = 0; ; attempt += 1) {
     const file = await readBelow(path);
+    const parsed = parseFile(file, kind);
     const isFresh = file && Date.now() - file.modifiedAtMs < quietMs;
-    if (!isFresh || attempt >= quietTries || parseFile(file, kind).state === 'ok') return file;
+    if (!isFresh || attempt >= quietTries || parsed.state === 'ok') return { file, parsed };
     await new Promise((resolve) => setTimeout(resolve, quietMs));
   }
 }

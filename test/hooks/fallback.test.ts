@@ -7,8 +7,10 @@ import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createSigner } from '../../agent/mailbox/signing.ts';
 import { isoSeconds } from '../../protocol/files.ts';
-import { fileLimits } from '../../protocol/limits.ts';
+import { projectKey } from '../../protocol/ids.ts';
+import { fileLimits, relayLimits } from '../../protocol/limits.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import { type AgentProcess, apiError, startAgent } from '../helpers/launcher.ts';
 import { phoneOf } from '../helpers/phone.ts';
@@ -128,6 +130,43 @@ describe('with the daemon down', () => {
       await stranger.kill();
     }
     expect(await readdir(outside)).toEqual([]);
+  });
+
+  it('what was sent with /later is not given to a turn that runs, and goes with the next one', async () => {
+    const daemon = await ws.start();
+    await agent.hook('BeforeAgent', { prompt: 'go on' });
+    await ws.chat.say('/later Paint it blue');
+    await until('the file shows it', async () => (await ws.inbox()).length === 1);
+    await daemon.stop();
+    const tool = { tool_name: 'read_file', tool_input: {}, tool_response: { llmContent: 'x' } };
+    expect((await agent.hook('AfterTool', tool)).additionalContext).toBeUndefined();
+    expect((await agent.hook('BeforeAgent', { prompt: 'and now' })).additionalContext).toContain('Paint it blue');
+  });
+
+  it('a message of the owner is not given a day after it was sent, and one of another program is, however old', async () => {
+    await (await ws.start()).stop();
+    const key = (await readFile(join(ws.env.WA_CONFIG_DIR as string, 'signing.key'), 'utf8')).trim();
+    const signer = createSigner(key, projectKey(ws.chat.mailbox, 0));
+    const sent = (id: string, agoMs: number) => ({ ...message(id, id), timestamp: isoSeconds(Date.now() - agoMs) });
+    const { messageTtlMs } = relayLimits;
+    await ws.foreignWrite(ws.inboxFile, {
+      messages: [
+        signer.sign(sent('old', messageTtlMs), 'inbox'),
+        signer.sign(sent('recent', messageTtlMs - 3_600_000), 'inbox'),
+        sent('foreign', 2 * messageTtlMs),
+        { ...signer.sign(sent('prolonged', messageTtlMs), 'inbox'), expiresAt: Date.now() + messageTtlMs },
+        { ...signer.sign(sent('unlimited', messageTtlMs), 'inbox'), expiresAt: null },
+        signer.sign({ ...sent('short', 1_000), expiresAt: Date.now() - 1 }, 'inbox'),
+      ],
+    });
+    const context = (await agent.turn('ok')) ?? '';
+    const frames = / (from the owner's phone|written by another program) · begin (\S+) ·/g;
+    expect([...context.matchAll(frames)].map(([, by, id]) => [id, by])).toEqual([
+      ['foreign', 'written by another program'],
+      ['prolonged', 'written by another program'],
+      ['unlimited', 'written by another program'],
+      ['recent', "from the owner's phone"],
+    ]);
   });
 
   it('entries that were read, parked or expired are not given', async () => {

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../agent/journal/journal.ts';
 import type { ProjectState } from '../../agent/journal/state.ts';
 import type { InboxSync } from '../../agent/mailbox/inbox.ts';
-import { toEntry } from '../../agent/mailbox/inbox-view.ts';
+import { toEntry } from '../../agent/mailbox/inbox-entries.ts';
 import { type InboxEntry, identityOf, isoSeconds } from '../../protocol/files.ts';
 import { messageId } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';

@@ -1,6 +1,6 @@
 // The inbox file follows the journal: where it could not be written for a while, and in the owner's order.
 
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
 import { waitForFilesMs } from '../../../agent/mailbox/file-order.ts';
 import type { InboxOptions, InboxSync } from '../../../agent/mailbox/inbox.ts';
+import { createSigner } from '../../../agent/mailbox/signing.ts';
 import type { HookNote } from '../../../protocol/files.ts';
 import { loneInbox } from '../../helpers/inbox.ts';
 
@@ -31,6 +32,26 @@ afterEach(async () => {
 function inboxWith(changes: Partial<InboxOptions>): InboxSync {
   return loneInbox({ project: journal.project(p), journal, path, clock: () => now, ...changes });
 }
+
+it('says when a message expires unless that is a day after its time, whatever another program writes there', async () => {
+  const inbox = inboxWith({});
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: now + 86_400_000 } as const;
+  const sooner = { ...row, seq: 2, id: 'msg_e_0_2', text: 'two', expiresAt: now + 3_600_000 } as const;
+  await journal.append([
+    { t: 'row', p, at: now, row },
+    { t: 'row', p, at: now, row: sooner },
+  ]);
+  await inbox.refresh();
+  const { messages } = JSON.parse(await readFile(path, 'utf8'));
+  const times = [undefined, now + 3_600_000];
+  expect(messages.map(({ expiresAt }: { expiresAt?: number }) => expiresAt)).toEqual(times);
+
+  const prolonged = messages.map((entry: object) => ({ ...entry, expiresAt: now * 2 }));
+  await writeFile(path, JSON.stringify({ messages: prolonged }));
+  await inbox.refresh();
+  expect(JSON.parse(await readFile(path, 'utf8')).messages).toEqual(messages);
+  await inbox.stop();
+});
 
 it('shows what was handed over as read as soon as the disk has room, without any other event', async () => {
   let isFull = false;
@@ -58,6 +79,110 @@ it('shows what was handed over as read as soon as the disk has room, without any
   await written;
   expect(await readFile(path, 'utf8')).toContain('"read": true');
   await inbox.stop();
+});
+
+it('signs a STOP without the time that another program wrote there', async () => {
+  const inbox = inboxWith({ signer: createSigner('ab'.repeat(32), p) });
+  const control = { type: 'stop', text: 'Stop' } as const;
+  await journal.append([{ t: 'row', p, at: now, row: { seq: 1, id, at: now, kind: 'control', control } }]);
+  await inbox.refresh();
+  const { messages } = JSON.parse(await readFile(path, 'utf8'));
+  expect(messages).toMatchObject([{ id: 'stop_1', sig: expect.any(String) }]);
+  await writeFile(path, JSON.stringify({ messages: [{ ...messages[0], expiresAt: now * 2 }] }));
+  await inbox.refresh();
+  expect(JSON.parse(await readFile(path, 'utf8')).messages).toEqual(messages);
+  await inbox.stop();
+});
+
+describe('a change of the file', () => {
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  const note: HookNote = { tool: 'gemini', session: 's', transcript: '/s.jsonl', at: 7 };
+  let views = 0;
+
+  async function withView(): Promise<InboxSync> {
+    const inbox = inboxWith({
+      prepare: async () => {
+        views += 1;
+      },
+    });
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    views = 0;
+    return inbox;
+  }
+  const rewrite = async (change: object) => {
+    const { messages } = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, `${JSON.stringify({ messages: [{ ...messages[0], ...change }] }, null, 2)}\n`);
+  };
+
+  it('that a view has made is noticed before the view has ended, and is not looked at again', async () => {
+    const noticed: Promise<void>[] = [];
+    const inbox: InboxSync = inboxWith({
+      prepare: async () => {
+        views += 1;
+        if (views === 1) noticed.push(inbox.changed());
+      },
+    });
+    views = 0;
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    await Promise.all(noticed);
+    expect([noticed.length, views]).toEqual([1, 1]);
+    await inbox.stop();
+  });
+
+  it('that a view has made is not looked at again, and the next one is', async () => {
+    const inbox = await withView();
+    await inbox.changed();
+    expect(views).toBe(0);
+    await inbox.changed();
+    expect(views).toBe(1);
+    await inbox.stop();
+  });
+
+  it('by another program is, and so is a file that is missing or that others can read', async () => {
+    const inbox = await withView();
+    await chmod(path, 0o644);
+    await inbox.changed();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    await rewrite({ note: 'mine' });
+    await inbox.changed();
+    await rm(path);
+    await inbox.changed();
+    expect(views).toBe(3);
+    expect(await readFile(path, 'utf8')).toContain('"text": "one"');
+    await rewrite({ read: true });
+    await inbox.changed();
+    expect(journal.project(p).waiting.has(id)).toBe(false);
+    await inbox.stop();
+  });
+
+  it('is looked at once more where what it says could not be journalled', async () => {
+    let isAdmitted = true;
+    const inbox = inboxWith({ isAdmitted: async () => isAdmitted });
+    const second = { ...row, seq: 2, id: 'msg_e_0_2', text: 'two' } as const;
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    await rewrite({ read: true });
+    isAdmitted = false;
+    await journal.append([{ t: 'row', p, at: now, row: second }]);
+    await inbox.changed();
+    expect(await readFile(path, 'utf8')).toContain('"text": "two"');
+    isAdmitted = true;
+    await inbox.changed();
+    expect(journal.project(p).waiting.has(id)).toBe(false);
+    await inbox.stop();
+  });
+
+  it('is looked at once more after a hook left its note, which the next view removes', async () => {
+    const inbox = await withView();
+    await rewrite({ read: true, via: note });
+    await inbox.changed();
+    expect(await readFile(path, 'utf8')).toContain('"via"');
+    await inbox.changed();
+    expect(await readFile(path, 'utf8')).not.toContain('"via"');
+    await inbox.stop();
+  });
 });
 
 describe('whether git could have put the file there is asked before an answer', () => {
@@ -134,6 +259,23 @@ describe('a message that stands read in the file', () => {
     },
   );
 
+  it.each([
+    ['by a hook alone', note, { phase: 'handed' }],
+    ['by another program', undefined, { phase: 'ended', ended: 'taken' }],
+  ])('%s before it expired did not expire, however late the daemon looks', async (_, via, state) => {
+    let relayNow = now;
+    const inbox = inboxWith({ relayNow: () => relayNow });
+    await journal.append([{ t: 'row', p, at: now, row: { ...row, expiresAt: now + 1 } }]);
+    await inbox.refresh();
+    const [entry] = JSON.parse(await readFile(path, 'utf8')).messages;
+    await writeFile(path, JSON.stringify({ messages: [{ ...entry, read: true, ...(via ? { via } : {}) }] }));
+    relayNow = now + 1;
+    expect((await inbox.waiting()).messages).toEqual([]);
+    await inbox.refresh();
+    expect(journal.project(p).messages.get(id)).toMatchObject(state);
+    await inbox.stop();
+  });
+
   it('that was given and came back is unread again, without the note of the hand-over', async () => {
     const inbox = await readBy(note);
     await journal.append([{ t: 'returned', p, at: now, ids: [id] }]);
@@ -145,6 +287,25 @@ describe('a message that stands read in the file', () => {
     expect((await inbox.waiting()).messages).toMatchObject([{ entry: { id, read: false, attempt: 1 } }]);
     await inbox.stop();
   });
+});
+
+it('an entry of another program that copied a signature goes an hour after a hook alone gave it', async () => {
+  const inbox = inboxWith({ signer: createSigner('ab'.repeat(32), p) });
+  const row = { seq: 1, id, at: now, kind: 'message', text: 'one', expiresAt: 9e15 } as const;
+  await journal.append([{ t: 'row', p, at: now, row }]);
+  await inbox.refresh();
+  const [signed] = JSON.parse(await readFile(path, 'utf8')).messages;
+  const via: HookNote = { tool: 'gemini', session: 's', transcript: null, at: 0 };
+  const old = { ...signed, timestamp: '2026-02-15T12:30:00Z', read: true, via };
+  const copies = [
+    { ...old, id: 'in_1', text: 'two' },
+    { ...old, text: 'three' },
+    { ...old, id: 'stop_x', control: 'stop' },
+  ];
+  await writeFile(path, JSON.stringify({ messages: [signed, ...copies] }));
+  await inbox.refresh();
+  expect(JSON.parse(await readFile(path, 'utf8')).messages).toEqual([signed]);
+  await inbox.stop();
 });
 
 describe('a hand-over', () => {
@@ -161,6 +322,24 @@ describe('a hand-over', () => {
     const record = async () => void seen.push(await inFile());
     expect(await inbox.take(messages, note, record)).toBe(true);
     expect(seen).toMatchObject([{ id, read: true, via: note }]);
+    await inbox.stop();
+  });
+
+  it('in the moment in which the message expires ends handed over, and the phone is not told otherwise', async () => {
+    let relayNow = now;
+    const inbox = inboxWith({ relayNow: () => relayNow });
+    await journal.append([{ t: 'row', p, at: now, row: { ...row, expiresAt: now + 1 } }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    const record = async () => {
+      relayNow = now + 1;
+      await inbox.waiting();
+      const hand = { tool: 'gemini', session: 's', transcript: null, offset: 0 };
+      await journal.append([{ t: 'handed', p, at: now, ids: [id], ...hand }]);
+    };
+    expect(await inbox.take(messages, note, record)).toBe(true);
+    expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'handed' });
+    expect([...journal.project(p).receipts.values()]).toEqual([]);
     await inbox.stop();
   });
 

@@ -68,6 +68,7 @@ describe('another program replaces malformed content while wa-sync copies the co
     const aside = join(dir, asideName);
     expect(result).toEqual({
       entries: [theirs, salvageable, ours],
+      bytes: readFileSync(path),
       changed: true,
       quarantined: { path: aside, salvaged: 1 },
     });

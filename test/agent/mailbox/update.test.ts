@@ -48,8 +48,10 @@ const second = inboxEntry({ id: 'msg_e1_0_2', text: 'Run the tests' });
 describe('an update', () => {
   test('creates the file with mode 600 and two-space JSON, and leaves neither a lock nor another file', async () => {
     const path = target();
-    expect(await updateMailboxFile(optionsOf(path), append(first))).toEqual({
+    const result = await updateMailboxFile(optionsOf(path), append(first));
+    expect(result).toEqual({
       entries: [first],
+      bytes: readFileSync(path),
       changed: true,
       quarantined: undefined,
     });
@@ -173,8 +175,10 @@ describe('malformed content', () => {
     leave(path, torn);
     const third = inboxEntry({ id: 'msg_e1_0_3' });
     const aside = join(path, '..', asideName);
-    expect(await updateMailboxFile(optionsOf(path), append(third))).toEqual({
+    const result = await updateMailboxFile(optionsOf(path), append(third));
+    expect(result).toEqual({
       entries: [first, second, third],
+      bytes: readFileSync(path),
       changed: true,
       quarantined: { path: aside, salvaged: 2 },
     });
