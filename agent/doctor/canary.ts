@@ -3,7 +3,7 @@
 
 import { parse } from 'node:path';
 import { randomHex } from '../crypto.ts';
-import type { Canary } from '../drivers/driver.ts';
+import type { Canary } from '../drivers/workstation.ts';
 import type { Check } from './check.ts';
 import { type Finding, fail, ok, skipped } from './finding.ts';
 import type { Ran, World } from './world.ts';

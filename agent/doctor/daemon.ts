@@ -134,7 +134,7 @@ async function events(world: World): Promise<Finding[]> {
     const there = relay?.ok ? relay.value.answer.mailboxes.find((each) => each.mailbox === mailbox) : undefined;
     const oldest = there?.projects.find((each) => each.project === project)?.oldestWaitingAt ?? null;
     if (waiting > 0 && oldest !== null && now - oldest > longMs) {
-      const step = 'Type something in the terminal of the coding agent there, or /wa:away before you leave it.';
+      const step = 'Type something in the terminal of the coding agent there, or wa:away before you leave it.';
       found.push(warn('events', `${dir}: a message has waited for the coding agent since ${ago(oldest, now)}`, step));
     }
     return found.length > 0 ? found : [ok('events', `${dir}: ${times.join(', ')}`)];

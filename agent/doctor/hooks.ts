@@ -4,7 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { startRecordName } from '../../protocol/hook.ts';
-import type { HookFault, HookReport, HookScope, HookStatus } from '../drivers/driver.ts';
+import type { HookFault, HookReport, HookScope, HookStatus } from '../drivers/workstation.ts';
 import { workstationOf } from '../drivers/workstations.ts';
 import { readLinked } from '../fs/raw-file.ts';
 import { withoutSecrets } from '../process.ts';
@@ -25,8 +25,8 @@ async function hooks(world: World): Promise<Finding[]> {
     all.map(async ({ agent, report }) => {
       const installed = report.statuses.filter((status) => status.installed);
       if (installed.length === 0 && report.statuses.every(({ problem }) => problem === undefined)) {
-        if ((await programOfAgent(world, agent)) === undefined)
-          return [skipped('hooks', `${agent} is not on this machine`)];
+        // The check of the agents says so.
+        if ((await programOfAgent(world, agent)) === undefined) return [];
         // Whoever has several agents need not use each of them from the phone.
         if (isUsed)
           return [skipped('hooks', `${agent} has no hooks; \`wa-sync hooks install --agent ${agent}\` adds them`)];

@@ -5,7 +5,7 @@ import type { StatusAnswer } from '../../protocol/relay-api.ts';
 import type { WebhookAnswer } from '../../protocol/webhook-api.ts';
 import type { Config } from '../config.ts';
 import type { DaemonStatus } from '../daemon-status.ts';
-import type { HookReport, InstallDirs } from '../drivers/driver.ts';
+import type { HookReport, InstallDirs } from '../drivers/workstation.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import type { Directories } from '../paths.ts';
 import type { RelayClient } from '../relay/client.ts';

@@ -3,7 +3,7 @@
 
 import { nudgeLine } from '../../protocol/turn-events.ts';
 import { paneOf, pasteText, pressKey, screenOf } from '../tmux.ts';
-import type { Typing } from './driver.ts';
+import type { Typing } from './workstation.ts';
 
 /** A CLI takes an earlier Enter for a newline of the pasted text. */
 const pasteSettleMs = 400;

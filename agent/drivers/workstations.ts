@@ -2,8 +2,8 @@
 
 import { claudeWorkstation } from './claude/workstation.ts';
 import { codexWorkstation } from './codex/workstation.ts';
-import type { Workstation } from './driver.ts';
 import { geminiWorkstation } from './gemini/workstation.ts';
+import type { Workstation } from './workstation.ts';
 
 const workstations: Readonly<Record<string, Workstation>> = {
   gemini: geminiWorkstation,

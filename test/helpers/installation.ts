@@ -4,9 +4,9 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
-import type { InstallDirs } from '../../agent/drivers/driver.ts';
 import { hookEvents, hookGroup } from '../../agent/drivers/gemini/install-table.ts';
 import { allDrivers } from '../../agent/drivers/registry.ts';
+import type { InstallDirs } from '../../agent/drivers/workstation.ts';
 import { type TemporaryHome, temporaryHome } from './home.ts';
 
 const launcher = fileURLToPath(new URL('../../hooks/wa-hook', import.meta.url));

@@ -1,12 +1,10 @@
 // The driver of Claude Code. Pure; the hook fallback bundles it. Source: measurements on 2.1.329, and its recorded payloads.
 
-import type { Driver, EventKind } from '../driver.ts';
+import type { Driver } from '../driver.ts';
+import { day, eventTable, minute } from '../hook-call.ts';
 import { readCall, writeAnswer } from './hook-io.ts';
 import { readSession, sessionFolder } from './session-log.ts';
 import { tools } from './tools.ts';
-
-const minute = 60;
-const day = 24 * 60 * minute;
 
 /**
  * Each event that wa-sync knows, and how long the host waits for its hook. Without a hook: SubagentStart and SubagentStop, because only Stop
@@ -14,7 +12,7 @@ const day = 24 * 60 * minute;
  * session file and the other events say; PreModelSwitch and the like, because nothing follows from them. PreToolUse stands
  * before the host's own rules; PermissionRequest comes only where the host's dialog does. The host gives SessionEnd no time of its own.
  */
-const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: number]>> = {
+const events = eventTable({
   SessionStart: ['plain', minute],
   UserPromptSubmit: ['turnStart', minute],
   MessageDisplay: ['plain', 10],
@@ -31,13 +29,12 @@ const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: numbe
   PostCompact: ['plain'],
   Notification: ['plain', minute],
   SessionEnd: ['plain', minute],
-};
+});
 
 export const claude: Driver = {
   name: 'claude',
   title: 'Claude Code',
-  events: Object.fromEntries(Object.entries(events).map(([event, [kind]]) => [event, kind])),
-  maxSeconds: (event) => events[event]?.[1],
+  ...events,
   readCall,
   writeAnswer,
   readSession,

@@ -3,18 +3,14 @@
 
 import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { object, text } from '../fields.ts';
-import { callReader, gateOf } from '../hook-call.ts';
+import { callReader, compressionNotice, gateOf } from '../hook-call.ts';
 import { tools } from './tools.ts';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
 export const readCall = callReader('claude', readEvent);
 
-function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
+function readEvent(event: string, fields: Record<string, unknown>): TurnEvent | undefined {
   switch (event) {
-    case 'SessionStart':
-      return { type: 'sessionStart', source: text(fields.source) ?? '' };
-    case 'SessionEnd':
-      return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'UserPromptSubmit':
       return turnStart(text(fields.prompt) ?? '');
     case 'PreToolUse':
@@ -37,13 +33,11 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
     case 'MessageDisplay':
       return saysOf(fields);
     case 'PreCompact':
-      return fields.trigger === 'manual'
-        ? { type: 'notice', text: 'The agent compresses its context.' }
-        : { type: 'other' };
+      return fields.trigger === 'manual' ? compressionNotice : undefined;
     case 'Notification':
       return notification(fields);
     default:
-      return { type: 'other' };
+      return undefined;
   }
 }
 

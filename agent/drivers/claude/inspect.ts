@@ -2,11 +2,12 @@
 // nowhere more than the size of a settings file.
 
 import { pathBelow, readBelow } from '../../fs/below.ts';
-import type { HookFault, HookReport, HookScope, InstallDirs } from '../driver.ts';
 import { list, object, text } from '../fields.ts';
 import { canaryOf } from '../install/canary.ts';
 import { textOf } from '../install/files.ts';
 import { parsed, parseJson } from '../install/json-text.ts';
+import { installedTwice } from '../install/twice.ts';
+import type { HookFault, HookReport, HookScope, InstallDirs } from '../workstation.ts';
 import { claude } from './driver.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { installer, userSettings } from './install.ts';
@@ -43,7 +44,7 @@ export async function inspectHooks(dirs: InstallDirs, projects: readonly string[
     faults: [
       ...found.flatMap(({ fault }) => fault ?? []),
       ...places.flatMap((place) => entryFaults(place, dirs)),
-      ...duplicates(places),
+      ...installedTwice('claude', places),
       ...[...new Set(switches.flat())].map((what) => ({
         state: 'fail' as const,
         what,
@@ -74,7 +75,7 @@ async function placeOf(
         }),
       ),
     );
-    return { place: { path, scope, project, entries } };
+    return entries.length === 0 ? {} : { place: { path, scope, project, entries } };
   } catch {
     const what = `${path} is not JSON, so Claude Code leaves all of its settings out`;
     return { fault: { state: 'fail', what, repair: 'Correct it in an editor.' } };
@@ -95,23 +96,6 @@ function entryFaults({ path, scope, project, entries }: Place, { projectDir }: I
       },
     ];
   });
-}
-
-/** Hooks of wa-sync in several places: each must be kept up to date, and the CLI runs each. */
-function duplicates(places: readonly Place[]): HookFault[] {
-  const own = places.filter(({ entries }) => entries.length > 0);
-  const user = own.find(({ scope }) => scope === 'user');
-  return own.flatMap(({ path, project }) =>
-    user && project !== undefined
-      ? [
-          {
-            state: 'warn' as const,
-            what: `hooks of wa-sync are installed twice: ${user.path} and ${path}`,
-            repair: `Run \`wa-sync hooks uninstall --agent claude --scope project --project ${project}\`.`,
-          },
-        ]
-      : [],
-  );
 }
 
 /** As recorded: a notice that nothing follows from. */

@@ -1,13 +1,12 @@
 // What is installed into Claude Code: a hook for each event that has one. Touches no file.
 
-import type { InstallDirs } from '../driver.ts';
+import { hookEventsOf } from '../hook-call.ts';
 import { fallbackName, hookCommand, launcherName } from '../install/command.ts';
 import type { ProjectSettings } from '../install/project.ts';
 import type { HookGroup, HookTable } from '../install/settings.ts';
 import { modeOf } from '../registry.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { claude } from './driver.ts';
-
-const hookEvents = Object.keys(claude.events).filter((event) => claude.maxSeconds(event) !== undefined);
 
 /** Below the data directory; of its own, so that no other agent's installation removes a version that is in use here. */
 const hooksFolder = 'hooks-claude';
@@ -37,7 +36,7 @@ function hookGroup(event: string, dirs: InstallDirs): HookGroup {
 }
 
 export const hookTable: HookTable = {
-  events: hookEvents,
+  events: hookEventsOf(claude),
   groupOf: hookGroup,
   isOwn: ({ command }) => typeof command === 'string' && isOwnCommand(command),
 };

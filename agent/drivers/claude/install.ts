@@ -1,9 +1,9 @@
 // What the shared installer has to know about Claude Code: its settings files and the launchers of its hooks.
 
 import { join } from 'node:path';
-import type { InstallDirs } from '../driver.ts';
 import { createInstaller } from '../install/installer.ts';
 import { userFile } from '../install/user-file.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { projectSettings } from './install-table.ts';
 
 /** `dirs.home` is the folder that holds `.claude`; `CLAUDE_CONFIG_DIR` is that folder itself, wherever it is. */

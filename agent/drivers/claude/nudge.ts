@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { nudgeLine } from '../../../protocol/turn-events.ts';
 import { readLinked } from '../../fs/raw-file.ts';
 import { paneOf } from '../../tmux.ts';
-import type { Typing } from '../driver.ts';
 import { object, text } from '../fields.ts';
 import { nudgeInTmux } from '../nudge.ts';
+import type { Typing } from '../workstation.ts';
 
 const maxBytes = 64 * 1024;
 const connectMs = 2_000;

@@ -2,7 +2,7 @@
 
 import type { Tools } from '../driver.ts';
 import { text } from '../fields.ts';
-import { questionsOf } from '../hook-call.ts';
+import { editOf, questionsOf, writeOf } from '../hook-call.ts';
 
 export const tools: Tools = {
   acts: {
@@ -32,15 +32,8 @@ export const tools: Tools = {
   // Bash has no such argument: the shell stays where an earlier command went.
   folder: 'cwd',
   file: ({ file_path, notebook_path }) => text(file_path) ?? text(notebook_path),
-  edit({ file_path, old_string, new_string, replace_all }) {
-    const [file, before, after] = [text(file_path), text(old_string), text(new_string)];
-    if (file === undefined || before === undefined || after === undefined) return undefined;
-    return { file, before, after, everywhere: replace_all === true };
-  },
-  write({ file_path, content }) {
-    const [file, whole] = [text(file_path), text(content)];
-    return file === undefined || whole === undefined ? undefined : { file, content: whole };
-  },
+  edit: (input) => editOf(input, input.replace_all === true),
+  write: writeOf,
   shown: {
     command: ['command', 'description'],
     edit: ['file_path', 'old_string', 'new_string', 'replace_all'],

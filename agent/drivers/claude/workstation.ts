@@ -1,6 +1,6 @@
 // Claude Code on the workstation: installs, verifies and removes its hooks, and wakes its idle session.
 
-import type { Workstation } from '../driver.ts';
+import type { Workstation } from '../workstation.ts';
 import { trusts } from './folder-trust.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';

@@ -1,19 +1,17 @@
 // The driver of Codex. Pure; the hook fallback bundles it. Source: measurements on 0.169.0, and its recorded payloads.
 
-import type { Driver, EventKind } from '../driver.ts';
+import type { Driver } from '../driver.ts';
+import { day, eventTable, minute } from '../hook-call.ts';
 import { readCall, writeAnswer } from './hook-io.ts';
 import { readSession, sessionFolder } from './session-log.ts';
 import { tools } from './tools.ts';
-
-const minute = 60;
-const day = 24 * 60 * minute;
 
 /**
  * Each event, and how long Codex waits for its hook, in seconds; it cuts SessionEnd and Interrupt to 3, and warns at every start about more.
  * PermissionRequest is short, 20 s for the phone, because the dialog of the terminal appears only after the hook. PostCompact has no hook because PreCompact
  * tells the same; SubagentStart and SubagentStop have none because a sub-agent's tools call the hooks by themselves.
  */
-const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: number]>> = {
+const events = eventTable({
   SessionStart: ['plain', minute],
   UserPromptSubmit: ['turnStart', minute],
   PreToolUse: ['gate', day],
@@ -26,13 +24,12 @@ const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: numbe
   Stop: ['turnEnd', day],
   Interrupt: ['plain', 3],
   SessionEnd: ['plain', 3],
-};
+});
 
 export const codex: Driver = {
   name: 'codex',
   title: 'Codex',
-  events: Object.fromEntries(Object.entries(events).map(([event, [kind]]) => [event, kind])),
-  maxSeconds: (event) => events[event]?.[1],
+  ...events,
   readCall,
   writeAnswer,
   readSession,

@@ -3,18 +3,14 @@
 
 import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { object, text } from '../fields.ts';
-import { callReader, gateOf } from '../hook-call.ts';
+import { callReader, compressionNotice, gateOf } from '../hook-call.ts';
 import { patchInput, patchTool, serverOf, tools } from './tools.ts';
 
 /** Undefined = not a payload of this event; the hook answers `{}`. */
 export const readCall = callReader('codex', readEvent);
 
-function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
+function readEvent(event: string, fields: Record<string, unknown>): TurnEvent | undefined {
   switch (event) {
-    case 'SessionStart':
-      return { type: 'sessionStart', source: text(fields.source) ?? '' };
-    case 'SessionEnd':
-      return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'UserPromptSubmit':
       return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
     case 'PreToolUse':
@@ -36,9 +32,9 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return { type: 'turnEnd', answer: undefined, run: run || undefined, cancelled: true, last: true };
     }
     case 'PreCompact':
-      return { type: 'notice', text: 'The agent compresses its context.' };
+      return compressionNotice;
     default:
-      return { type: 'other' };
+      return undefined;
   }
 }
 

@@ -1,8 +1,8 @@
 // What Codex itself says of its hooks: `hooks/list` of its app-server on stdin and stdout. Only Codex knows whether a trusted hook has been
 // modified since. Pure; grants nothing.
 
-import type { HookFault, HostQuestion } from '../driver.ts';
 import { list, object, parsed, text } from '../fields.ts';
+import type { HookFault, HostQuestion } from '../workstation.ts';
 import { type OwnHook, trustKey } from './hook-trust.ts';
 
 /** A file with hooks of wa-sync. */

@@ -4,9 +4,10 @@
 import { join, parse } from 'node:path';
 import { pathBelow, readBelow } from '../../fs/below.ts';
 import { repositoryTop } from '../../fs/repository.ts';
-import type { HookFault, HookReport, InstallDirs } from '../driver.ts';
 import { canaryOf } from '../install/canary.ts';
 import { behindLink, textOf } from '../install/files.ts';
+import { installedTwice } from '../install/twice.ts';
+import type { HookFault, HookReport, InstallDirs } from '../workstation.ts';
 import { hookQuestion, type Place, trustStep } from './hook-question.ts';
 import { type HookTrust, ownHooks, readTrust } from './hook-trust.ts';
 import { installer, settingsFolder } from './install.ts';
@@ -29,16 +30,16 @@ export async function inspectHooks(
   const { root } = parse(dirs.home);
   return {
     statuses,
-    faults: [...places.flatMap((place) => guesses(place, trust)), ...duplicates(places)],
+    faults: [...places.flatMap((place) => guesses(place, trust)), ...installedTwice('codex', places)],
     canary: canaryOf(dirs, commands, { event: canaryEvent, shell: 'sh', payload: canaryPayload }),
     question: places.length === 0 ? undefined : hookQuestion(places, projects, { root, version: dirs.version }),
   };
 }
 
-/** One sentence for each setting that keeps Codex from running the hooks of wa-sync in a project. Never rejects. */
+/** One sentence, with its repair, for each setting that keeps Codex from running the hooks of wa-sync in a project. Never rejects. */
 export async function hookSwitches(projectDir: string, home: string): Promise<string[]> {
   const { trust, places } = await lookAt(settingsFolder({ home }), [projectDir]);
-  return places.flatMap((place) => guesses(place, trust).map(({ what }) => what));
+  return places.flatMap((place) => guesses(place, trust).map(({ what, repair }) => `${what} (${aside(repair)})`));
 }
 
 /** `places` = files with hooks of wa-sync. */
@@ -56,6 +57,11 @@ async function lookAt(folder: string, projects: readonly string[]): Promise<{ tr
     unread: await whyUnread({ path, project }, trust, config),
   }));
   return { trust, places: (await Promise.all(found)).filter(({ hooks }) => hooks.length > 0) };
+}
+
+/** `Do this.` -> `do this` */
+function aside(sentence: string): string {
+  return `${sentence[0]?.toLowerCase()}${sentence.slice(1).replace(/\.$/, '')}`;
 }
 
 async function inProject(project: string) {
@@ -92,17 +98,6 @@ function guesses({ path, hooks, unread }: Place, trust: HookTrust): HookFault[] 
   if (untrusted.length === 0) return [];
   const what = `${path}: nobody has trusted ${untrusted.length} of ${hooks.length} hooks of wa-sync, so Codex skips them`;
   return [{ isGuess: true, state: 'fail', what, repair: trustStep }];
-}
-
-/** Codex runs the hooks of both files. */
-function duplicates(places: readonly Place[]): HookFault[] {
-  const user = places.find(({ project }) => project === undefined);
-  return places.flatMap(({ path, project }) => {
-    if (!user || project === undefined) return [];
-    const what = `hooks of wa-sync are installed twice: ${user.path} and ${path}`;
-    const repair = `Run \`wa-sync hooks uninstall --agent codex --scope project --project ${project}\`.`;
-    return [{ state: 'warn', what, repair }];
-  });
 }
 
 /** As recorded, without the session file. */

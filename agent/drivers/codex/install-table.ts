@@ -1,14 +1,13 @@
 // What is installed into Codex: a hook for each event, and its command line. Touches no file.
 
 import { join } from 'node:path';
-import type { InstallDirs } from '../driver.ts';
+import { hookEventsOf } from '../hook-call.ts';
 import { fallbackName, hookCommand, launcherName } from '../install/command.ts';
 import type { ProjectSettings } from '../install/project.ts';
 import type { HookGroup, HookTable } from '../install/settings.ts';
 import { modeOf } from '../registry.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { codex } from './driver.ts';
-
-const hookEvents = Object.keys(codex.events).filter((event) => codex.maxSeconds(event) !== undefined);
 
 /** Below the data directory. */
 const hooksFolder = 'hooks-codex';
@@ -36,7 +35,7 @@ const saysWhileRunning: Readonly<Record<string, string>> = {
 };
 
 const hookTable: HookTable = {
-  events: hookEvents,
+  events: hookEventsOf(codex),
   groupOf: hookGroup,
   isOwn: ({ command }) => typeof command === 'string' && isOwnCommand(command),
 };

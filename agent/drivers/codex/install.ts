@@ -3,11 +3,11 @@
 
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { InstallDirs } from '../driver.ts';
 import { ensureFile, textOf } from '../install/files.ts';
 import { createInstaller } from '../install/installer.ts';
 import { launcherFiles } from '../install/launcher.ts';
 import { userFile } from '../install/user-file.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { withoutTrust } from './hook-trust.ts';
 import { forAllVersions, hooksDir, hooksFile, projectSettings } from './install-table.ts';
 

@@ -1,7 +1,7 @@
 // Codex's own queue: its program hands a prompt to a thread, which takes it as the words of its user as soon as it is idle. Pure.
 
 import { basename, dirname } from 'node:path';
-import type { QueueRun } from '../driver.ts';
+import type { QueueRun } from '../workstation.ts';
 
 /** The arguments are one word each, so that no text is taken for an option. */
 export function queueRun({ id, transcript }: { id: string; transcript: string | undefined }, prompt: string): QueueRun {

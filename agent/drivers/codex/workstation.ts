@@ -1,6 +1,6 @@
 // Codex on the workstation: installs, verifies and removes its hooks, and gives prompts to its queue.
 
-import type { Workstation } from '../driver.ts';
+import type { Workstation } from '../workstation.ts';
 import { trusts } from './folder-trust.ts';
 import { hookSwitches, inspectHooks } from './inspect.ts';
 import { installer } from './install.ts';

@@ -2,7 +2,7 @@
 // and with nothing below. Pure. Source: screens of 0.61.0, in test/fixtures/gemini-0.61.0/screens.
 
 import type { HostDialog } from '../../../protocol/turn-events.ts';
-import type { DialogKeys } from '../driver.ts';
+import type { DialogKeys } from '../workstation.ts';
 
 /** Undefined = another dialog, only a part of this one, something else, or a kind whose dialog does not show all that would run. */
 export function dialogKeys(screen: string, dialog: HostDialog): DialogKeys | undefined {

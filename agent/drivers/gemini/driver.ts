@@ -1,12 +1,10 @@
 // The driver of Gemini CLI. Pure; the hook fallback bundles it. Source: measurements on 0.61.0, and its recorded payloads.
 
-import type { Driver, EventKind } from '../driver.ts';
+import type { Driver } from '../driver.ts';
+import { day, eventTable, minute } from '../hook-call.ts';
 import { readCall, writeAnswer } from './hook-io.ts';
 import { readSession } from './session-log.ts';
 import { tools } from './tools.ts';
-
-const minute = 60;
-const day = 24 * 60 * minute;
 
 /**
  * Each event, and how long the CLI waits for its hook. AfterModel has no hook because it runs for each streamed chunk.
@@ -14,7 +12,7 @@ const day = 24 * 60 * minute;
  * would end; the CLI turns VALIDATED into AUTO, and the API takes no names with AUTO); the gate refuses other tools. AfterTool waits
  * longer than any command that a policy may run after a tool.
  */
-const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: number]>> = {
+const events = eventTable({
   SessionStart: ['plain', minute],
   BeforeAgent: ['turnStart', minute],
   BeforeModel: ['plain', minute],
@@ -26,13 +24,12 @@ const events: Readonly<Record<string, readonly [kind: EventKind, seconds?: numbe
   PreCompress: ['plain', minute],
   Notification: ['plain', minute],
   SessionEnd: ['plain', minute],
-};
+});
 
 export const gemini: Driver = {
   name: 'gemini',
   title: 'Gemini CLI',
-  events: Object.fromEntries(Object.entries(events).map(([event, [kind]]) => [event, kind])),
-  maxSeconds: (event) => events[event]?.[1],
+  ...events,
   readCall,
   writeAnswer,
   readSession,

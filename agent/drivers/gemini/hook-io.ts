@@ -3,7 +3,7 @@
 
 import type { TurnAnswer, TurnEvent } from '../../../protocol/turn-events.ts';
 import { list, object, text } from '../fields.ts';
-import { callReader, gateOf } from '../hook-call.ts';
+import { callReader, compressionNotice, gateOf } from '../hook-call.ts';
 import { tools } from './tools.ts';
 
 /** The CLI's answer of a turn that ended without an answer. */
@@ -12,14 +12,10 @@ const noResponse = '[no response text]';
 /** Undefined = not a payload of this event; the hook answers `{}`. */
 export const readCall = callReader('gemini', readEvent);
 
-function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
+function readEvent(event: string, fields: Record<string, unknown>): TurnEvent | undefined {
   switch (event) {
-    case 'SessionStart':
-      return { type: 'sessionStart', source: text(fields.source) ?? '' };
-    case 'SessionEnd':
-      return { type: 'sessionEnd', reason: text(fields.reason) ?? '' };
     case 'BeforeAgent':
-      return { type: 'turnStart', prompt: text(fields.prompt) ?? '' };
+      return { type: 'turnStart', prompt: (text(fields.prompt) ?? '').replace(contextBefore, '') };
     case 'BeforeModel':
       return { type: 'modelRequest', texts: requestTexts(fields.llm_request) };
     case 'BeforeTool':
@@ -36,13 +32,14 @@ function readEvent(event: string, fields: Record<string, unknown>): TurnEvent {
       return dialog(fields);
     case 'PreCompress':
       // With `auto` the event comes before every request, whether anything is compressed or not.
-      return fields.trigger === 'manual'
-        ? { type: 'notice', text: 'The agent compresses its context.' }
-        : { type: 'other' };
+      return fields.trigger === 'manual' ? compressionNotice : undefined;
     default:
-      return { type: 'other' };
+      return undefined;
   }
 }
+
+/** In a headless run the CLI puts what hooks said at the start of the session in front of the first prompt. It escapes marks in there. */
+const contextBefore = /^<hook_context>[^<]*<\/hook_context>\s*/;
 
 function readTool(fields: Record<string, unknown>) {
   const server = text(object(fields.mcp_context).server_name) || undefined;

@@ -5,35 +5,21 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
 import { pollingTools } from '../../../protocol/polling.ts';
-import type { InstallDirs } from '../driver.ts';
+import { deskWords } from '../../../protocol/turn-events.ts';
 import { forget, removeTree, textOf, type WantedFile } from '../install/files.ts';
 import { member } from '../install/json-text.ts';
 import { withHooks } from '../install/settings.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { hookTable, mcpServer } from './install-table.ts';
 
 const extensionName = 'wa-sync';
 
 /** Prompts of one line that the model answers, because a refused prompt fires no turn end. The turn rules recognise their beginning. */
 const customCommands = [
-  {
-    name: 'away',
-    description: 'I leave the desk: this terminal waits for messages from the phone (wa-sync)',
-    prompt:
-      '/wa:away: I leave the desk now and write from my phone. Do nothing else and answer with this one line: Away, waiting for the phone.',
-  },
-  {
-    name: 'back',
-    description: 'I am back at the desk: away is off (wa-sync)',
-    prompt:
-      '/wa:back: I am back at the desk and write here from now on. Do nothing else and answer with this one line: Welcome back.',
-  },
-  {
-    name: 'here',
-    description: 'Messages from the phone come to this terminal from now on (wa-sync)',
-    prompt:
-      '/wa:here: the messages from my phone come to this terminal from now on. Do nothing else and answer with this one line: Here.',
-  },
-];
+  { name: 'away', description: 'I leave the desk: this terminal waits for messages from the phone (wa-sync)' },
+  { name: 'back', description: 'I am back at the desk: away is off (wa-sync)' },
+  { name: 'here', description: 'Messages from the phone come to this terminal from now on (wa-sync)' },
+] as const;
 
 export const extensionDir = (home: string) => join(home, '.gemini', 'extensions', extensionName);
 
@@ -57,7 +43,8 @@ export function extensionFiles(dirs: InstallDirs): WantedFile[] {
     file(join(source, 'gemini-extension.json'), `${JSON.stringify(manifest, null, 2)}\n`),
     file(join(source, 'hooks', 'hooks.json'), withHooks(undefined, dirs, hookTable)),
     file(join(source, 'skills', skillName, 'SKILL.md'), skillText),
-    ...customCommands.map(({ name, description, prompt }) => {
+    ...customCommands.map(({ name, description }) => {
+      const prompt = `/wa:${name}: ${deskWords[name]}`;
       const toml = `description = ${JSON.stringify(description)}\nprompt = ${JSON.stringify(prompt)}\n`;
       return file(join(source, 'commands', 'wa', `${name}.toml`), toml);
     }),

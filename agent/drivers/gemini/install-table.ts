@@ -1,13 +1,14 @@
 // What is installed into Gemini CLI: a hook for each event, its command line, and the MCP server. Touches no file.
 
-import type { InstallDirs } from '../driver.ts';
+import { hookEventsOf } from '../hook-call.ts';
 import { hookCommand, programOf, quoted } from '../install/command.ts';
 import type { ProjectSettings } from '../install/project.ts';
 import type { HookGroup, HookTable } from '../install/settings.ts';
 import { modeOf } from '../registry.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { gemini } from './driver.ts';
 
-export const hookEvents = Object.keys(gemini.events).filter((event) => gemini.maxSeconds(event) !== undefined);
+export const hookEvents = hookEventsOf(gemini);
 
 /** The names of all hooks of wa-sync, of whatever version, begin so. */
 export const ownNamePrefix = 'wa-sync-';

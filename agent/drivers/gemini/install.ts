@@ -2,11 +2,11 @@
 // settings.
 
 import { join } from 'node:path';
-import type { InstallDirs } from '../driver.ts';
 import { ensureFile, forget, removeFolders, textOf } from '../install/files.ts';
 import { createInstaller, type UserPlaces } from '../install/installer.ts';
 import { itemsOf, member } from '../install/json-text.ts';
 import { ownCommands } from '../install/settings.ts';
+import type { InstallDirs } from '../workstation.ts';
 import {
   extensionDir,
   extensionFiles,

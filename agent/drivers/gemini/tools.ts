@@ -2,7 +2,7 @@
 
 import type { Tools } from '../driver.ts';
 import { text } from '../fields.ts';
-import { questionsOf } from '../hook-call.ts';
+import { editOf, questionsOf, writeOf } from '../hook-call.ts';
 
 export const tools: Tools = {
   acts: {
@@ -30,15 +30,8 @@ export const tools: Tools = {
   withCommand: (input, command) => ({ ...input, command }),
   folder: 'dir_path',
   file: ({ file_path }) => text(file_path),
-  edit({ file_path, old_string, new_string, allow_multiple, expected_replacements }) {
-    const [file, before, after] = [text(file_path), text(old_string), text(new_string)];
-    if (file === undefined || before === undefined || after === undefined) return undefined;
-    return { file, before, after, everywhere: allow_multiple === true || Number(expected_replacements) > 1 };
-  },
-  write({ file_path, content }) {
-    const [file, whole] = [text(file_path), text(content)];
-    return file === undefined || whole === undefined ? undefined : { file, content: whole };
-  },
+  edit: (input) => editOf(input, input.allow_multiple === true || Number(input.expected_replacements) > 1),
+  write: writeOf,
   shown: {
     command: ['command', 'description'],
     edit: ['file_path', 'old_string', 'new_string', 'instruction', 'allow_multiple', 'expected_replacements'],

@@ -1,7 +1,7 @@
 // Gemini CLI on the workstation: installs, verifies and removes its hooks, and wakes its idle terminal.
 
-import type { Workstation } from '../driver.ts';
 import { nudgeInTmux } from '../nudge.ts';
+import type { Workstation } from '../workstation.ts';
 import { dialogKeys } from './dialogs.ts';
 import { hookSwitches } from './hook-switches.ts';
 import { inspectHooks } from './inspect.ts';

@@ -1,7 +1,7 @@
 // The installed command of an event that changes nothing, as the host starts it. Starts nothing.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Canary, InstallDirs } from '../driver.ts';
+import type { Canary, InstallDirs } from '../workstation.ts';
 import { parseCommand } from './command.ts';
 
 /** `commands` = the installed ones of the event. Undefined = none of them serves these directories. */

@@ -1,7 +1,7 @@
 // The command line of a hook of wa-sync, whichever coding agent runs it, and how such a line is read back. Touches no file.
 
 import { join, posix, win32 } from 'node:path';
-import type { InstallDirs } from '../driver.ts';
+import type { InstallDirs } from '../workstation.ts';
 
 export const launcherName = 'wa-hook';
 export const clientName = 'client.pl';

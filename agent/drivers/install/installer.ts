@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { WaError } from '../../../protocol/errors.ts';
-import type { HookScope, HookStatus, InstallDirs, Installer } from '../driver.ts';
+import type { HookScope, HookStatus, InstallDirs, Installer } from '../workstation.ts';
 import {
   ensureFile,
   type InstallRecord,

@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../../protocol/errors.ts';
 import { startRecordName } from '../../../protocol/hook.ts';
-import type { HookStatus, InstallDirs } from '../driver.ts';
 import { ofFootprints } from '../footprints.ts';
+import type { HookStatus, InstallDirs } from '../workstation.ts';
 import { bundleName, clientName, fallbackName, launcherName, parseCommand, programOf } from './command.ts';
 import { textOf, type WantedFile } from './files.ts';
 

@@ -7,7 +7,7 @@ import { fileLimits } from '../../../protocol/limits.ts';
 import { fileUnusable, writeAtomic } from '../../fs/atomic.ts';
 import { isRealFolder, makeFolderBelow, pathBelow, readBelow, removeBelow } from '../../fs/below.ts';
 import { type RawFile, sameContent } from '../../fs/raw-file.ts';
-import type { InstallDirs } from '../driver.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { digestOf, type InstallRecord, isEmptyObject, type ProjectRecord, writeRecord } from './files.ts';
 import { type HookTable, settingsProblem, withHooks, withoutHooks } from './settings.ts';
 

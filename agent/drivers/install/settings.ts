@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Node } from 'jsonc-parser';
-import type { InstallDirs } from '../driver.ts';
 import { object } from '../fields.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { append, itemsOf, member, parsed, parseJson, remove, replace } from './json-text.ts';
 
 /** An item of the list of an event. */

@@ -7,7 +7,7 @@ import { WaError } from '../../../protocol/errors.ts';
 import { fileLimits } from '../../../protocol/limits.ts';
 import { writeAtomic } from '../../fs/atomic.ts';
 import { type RawFile, readLinked, sameContent } from '../../fs/raw-file.ts';
-import type { InstallDirs } from '../driver.ts';
+import type { InstallDirs } from '../workstation.ts';
 import { behindLink, digestOf, type InstallRecord, makeFolders, removeTree, writeRecord } from './files.ts';
 import { type UserPlaces, userMark } from './installer.ts';
 import { type ProjectSettings, textWithout } from './project.ts';

@@ -1,19 +1,17 @@
 // What the doctor finds: nothing in a healthy workstation, and each planted fault with its repair.
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { examine, repair } from '../../../agent/doctor/doctor.ts';
 import type { Finding } from '../../../agent/doctor/finding.ts';
 import { faults } from './faults.ts';
 import { localFaults, madeLocal } from './local-faults.ts';
-import { createPatient, type Patient, token } from './patient.ts';
+import { onePatient, type Patient, token } from './patient.ts';
 
 let patient: Patient;
-beforeAll(async () => {
-  patient = await createPatient();
-}, 60_000);
-afterEach(() => patient.healed());
-afterAll(() => patient.close());
+onePatient((given) => {
+  patient = given;
+});
 
 const wrong = (findings: readonly Finding[]) => findings.filter(({ state }) => state === 'fail' || state === 'warn');
 
@@ -24,6 +22,8 @@ it('a healthy workstation has nothing wrong, and no check is left out', async ()
     state === 'skipped' && /^(claude|codex) (is not on this machine|has no hook for these directories)$/.test(evidence);
   expect(findings.filter((each) => each.state !== 'ok' && !isAbsent(each))).toEqual([]);
   expect(await repair(findings)).toEqual([]);
+  const absent = findings.map(({ evidence }) => evidence).filter((each) => each.endsWith('is not on this machine'));
+  expect(absent).toEqual(['claude is not on this machine', 'codex is not on this machine']);
 });
 
 it('a healthy workstation whose daemon runs the relay has nothing wrong', async () => {

@@ -365,7 +365,7 @@ export const faults: Record<string, Fault> = {
     check: 'events',
     state: 'warn',
     evidence: /has waited for the coding agent since 2 h ago/,
-    repair: /\/wa:away/,
+    repair: /wa:away before/,
   },
   'a service that does not run': {
     plant: (_, outside) => {

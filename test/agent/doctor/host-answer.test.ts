@@ -2,17 +2,15 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { examine } from '../../../agent/doctor/doctor.ts';
 import { workstationOf } from '../../../agent/drivers/workstations.ts';
-import { createPatient, type Outside, type Patient, token } from './patient.ts';
+import { type Outside, onePatient, type Patient, token } from './patient.ts';
 
 let patient: Patient;
-beforeAll(async () => {
-  patient = await createPatient();
-}, 60_000);
-afterEach(() => patient.healed());
-afterAll(() => patient.close());
+onePatient((given) => {
+  patient = given;
+});
 
 const fixtures = join(import.meta.dirname, '../../fixtures/codex-0.169.0/app-server');
 

@@ -1,11 +1,12 @@
 // A healthy workstation: real hooks, a real daemon and a git repository; only relay, service and disk are stand-ins at the edge of the
-// machine. Built once; `healed` puts its files back after each test. Holds no expectations.
+// machine. Holds no expectations.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { loadConfig } from '../../../agent/config.ts';
 import { checkFile } from '../../../agent/config-check.ts';
 import { type Daemon, startDaemon } from '../../../agent/daemon/daemon.ts';
@@ -13,7 +14,7 @@ import { readDaemonId } from '../../../agent/daemon/daemon-id.ts';
 import type { DaemonStatus } from '../../../agent/daemon-status.ts';
 import { askProgram, readDisk, runProgram } from '../../../agent/doctor/surroundings.ts';
 import type { RunOptions, Surroundings } from '../../../agent/doctor/world.ts';
-import type { InstallDirs } from '../../../agent/drivers/driver.ts';
+import type { InstallDirs } from '../../../agent/drivers/workstation.ts';
 import { workstationOf } from '../../../agent/drivers/workstations.ts';
 import { askDaemon } from '../../../agent/local-client.ts';
 import { rememberBound } from '../../../agent/mailbox/served.ts';
@@ -49,7 +50,18 @@ export interface Outside extends Surroundings {
   relay: { status: StatusAnswer; webhook: WebhookAnswer[] };
 }
 
-export async function createPatient(): Promise<Patient> {
+/** One for all tests of a file, healed after each; `take` gets it. */
+export function onePatient(take: (patient: Patient) => void): void {
+  let patient: Patient;
+  beforeAll(async () => {
+    patient = await createPatient();
+    take(patient);
+  }, 60_000);
+  afterEach(() => patient.healed());
+  afterAll(() => patient.close());
+}
+
+async function createPatient(): Promise<Patient> {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'wa-doc-')));
   const [root, pristine] = [join(base, 'live'), join(base, 'pristine')];
   const [home, project, bin] = [join(root, 'home'), join(root, 'home', 'project'), join(root, 'bin')];

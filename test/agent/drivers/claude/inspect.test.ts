@@ -8,7 +8,7 @@ import { hookSwitches } from '../../../../agent/drivers/claude/hook-switches.ts'
 import { inspectHooks } from '../../../../agent/drivers/claude/inspect.ts';
 import { installer } from '../../../../agent/drivers/claude/install.ts';
 import { claudeWorkstation } from '../../../../agent/drivers/claude/workstation.ts';
-import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
+import type { InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation } from '../../../helpers/installation.ts';
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { claude } from '../../../../agent/drivers/claude/driver.ts';
 import { installer } from '../../../../agent/drivers/claude/install.ts';
 import { hookTable } from '../../../../agent/drivers/claude/install-table.ts';
-import type { HookScope, InstallDirs } from '../../../../agent/drivers/driver.ts';
+import type { HookScope, InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation } from '../../../helpers/installation.ts';
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { codexWorkstation } from '../../../../agent/drivers/codex/workstation.ts';
-import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
+import type { InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import { temporaryFolder } from '../../../helpers/surroundings.ts';
 
 const { installer, inspect } = codexWorkstation;
@@ -52,6 +52,10 @@ it('names the hooks that nobody has trusted, and forgets the trust with them', a
   await installer.install(dirs, 'user');
   const faults = async () => (await inspect(dirs, [], {})).faults.map(({ what }) => what);
   expect(await faults()).toEqual([`${file}: nobody has trusted 9 of 9 hooks of wa-sync, so Codex skips them`]);
+  // As `wa-sync hooks list` says it.
+  expect(await codexWorkstation.verify(dirs.projectDir, dirs.home)).toEqual([
+    `${file}: nobody has trusted 9 of 9 hooks of wa-sync, so Codex skips them (start \`codex\` there, type /hooks, and trust and switch on the hooks of wa-sync)`,
+  ]);
   expect(await readFile(config, 'utf8')).toBe('model = "x"\n');
   const events = ['session_start', 'user_prompt_submit', 'pre_tool_use', 'permission_request', 'post_tool_use'];
   const all = [...events, 'pre_compact', 'stop', 'interrupt', 'session_end'];

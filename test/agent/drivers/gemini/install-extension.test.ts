@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { installer } from '../../../../agent/drivers/gemini/install.ts';
+import type { InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, expectedHooks } from '../../../helpers/installation.ts';
 

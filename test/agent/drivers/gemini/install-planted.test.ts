@@ -3,8 +3,8 @@ import { lstat, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hooksCommand } from '../../../../agent/commands/hooks.ts';
-import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { installer } from '../../../../agent/drivers/gemini/install.ts';
+import type { InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
 

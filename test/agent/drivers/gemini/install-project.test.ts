@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { installer } from '../../../../agent/drivers/gemini/install.ts';
+import type { InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, expectedHooks, projectSettings } from '../../../helpers/installation.ts';
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { gemini } from '../../../../agent/drivers/gemini/driver.ts';
 import { installer } from '../../../../agent/drivers/gemini/install.ts';
 import { hookEvents, hookGroup } from '../../../../agent/drivers/gemini/install-table.ts';
 import { parseCommand } from '../../../../agent/drivers/install/command.ts';
 import { modeOf } from '../../../../agent/drivers/registry.ts';
+import type { InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
 

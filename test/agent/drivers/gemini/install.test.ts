@@ -1,8 +1,8 @@
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HookScope, InstallDirs } from '../../../../agent/drivers/driver.ts';
 import { installer } from '../../../../agent/drivers/gemini/install.ts';
+import type { HookScope, InstallDirs } from '../../../../agent/drivers/workstation.ts';
 import type { TemporaryHome } from '../../../helpers/home.ts';
 import { eachInstallation, projectSettings } from '../../../helpers/installation.ts';
 
