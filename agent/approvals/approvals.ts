@@ -4,18 +4,18 @@
 import { oneLine } from '../../protocol/lines.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
-import { textsIn } from '../../protocol/texts.ts';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
 import { ranWords } from '../drivers/tool-words.ts';
 import { type ApprovalMode, approvalModes } from '../journal/approvals.ts';
 import { phoneTexts } from '../journal/state.ts';
+import { textItem } from '../plain-text.ts';
 import { visible } from '../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from './danger/call.ts';
 import type { PermissionCall } from './permissions.ts';
 import { type Change, type JudgeOptions, judgeNow, movedPlace, whatChanged, whysText } from './policy/judge-now.ts';
 import type { Policies } from './policy/policy.ts';
-import { type Asked, type GateHost, hashOf } from './question/asked.ts';
-import { actionOf, approvalPrefix, readAction, textItem, withCode } from './question/question.ts';
+import { type Asked, english, type GateHost, hashOf } from './question/asked.ts';
+import { actionOf, approvalPrefix, readAction, withCode } from './question/question.ts';
 import { brokenText, createQuestions, type Question, type QuestionsOptions } from './question/questions.ts';
 import { makeCheckpoint } from './run.ts';
 
@@ -272,9 +272,6 @@ export async function createApprovals(options: ApprovalsOptions) {
     waiting: () => questions.all().length,
   };
 }
-
-/** Of what the model reads. */
-const english = textsIn('en');
 
 const stopVerdicts = {
   owner: ['stopped', 'The owner said STOP on the phone, so this was denied.'],

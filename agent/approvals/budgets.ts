@@ -8,8 +8,8 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { SessionFile } from '../drivers/session-file.ts';
 import type { ApprovalRecord, Usage } from '../journal/approvals.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
+import { textItem } from '../plain-text.ts';
 import { type Budgets, budgetsOf, type Policies } from './policy/policy.ts';
-import { textItem } from './question/question.ts';
 
 export interface BudgetingOptions {
   project: ProjectState;

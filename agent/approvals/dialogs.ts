@@ -5,11 +5,13 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { HookCall, HostDialog } from '../../protocol/turn-events.ts';
-import type { Dialogs as HostDialogs } from '../drivers/driver.ts';
+import type { Dialogs as HostDialogs } from '../drivers/workstation.ts';
 import type { OpenDialog } from '../journal/records.ts';
 import { maxTextOf, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { plainPart } from '../plain-text.ts';
 import { visible } from '../visible.ts';
+import type { AnsweredDialog } from './audit-lines.ts';
 import { dialogItem, whereToAnswer } from './dialog-items.ts';
 import { headAndTail, type Shows, withCode } from './question/question.ts';
 
@@ -20,7 +22,7 @@ export interface DialogsOptions {
   shows: Pick<Shows, 'hide'>;
   /** Why this user's answer does not count; undefined = it does. */
   refusalOf(userId: string): Promise<string | undefined>;
-  audit(line: { answer: string; by: string; session: string; title: string; text: string }): void;
+  audit(line: AnsweredDialog): void;
   /** What keys can do in the dialogs of an agent; undefined = nothing. */
   keysFor(agent: string): HostDialogs | undefined;
   terminal: Terminal;
@@ -49,7 +51,7 @@ const appearsWithinMs = 3_000;
 const goesWithinMs = 2_000;
 const lookEveryMs = 100;
 /** How long a person at the terminal has to look at it: after a key there the phone hears of it when the person has left. */
-const answerHereMs = 30_000;
+export const answerHereMs = 30_000;
 /** A screen that is drawn anew shows no dialog for a moment. */
 const missesUntilGone = 2;
 /** UTF-16 units; a longer dialog fits on no screen. */
@@ -155,9 +157,9 @@ export function createDialogs(options: DialogsOptions) {
   async function partOf({ kind, title, text }: HostDialog): Promise<TextPart> {
     const hidden = visible((await options.shows.hide(text, phoneTexts(project))).text);
     const body = headAndTail(hidden, Math.floor(bodyShare * maxTextOf(project)), phoneTexts(project));
-    if (kind === 'question') return { text: texts().asks(body), entities: [] };
+    if (kind === 'question') return plainPart(texts().asks(body));
     const head = texts().waits(visible(title).slice(0, 200));
-    return body === '' ? { text: head, entities: [] } : withCode(head, body);
+    return body === '' ? plainPart(head) : withCode(head, body);
   }
 
   /** Presses one key in exactly this dialog, once. `pressed` = and the dialog is gone. */

@@ -14,6 +14,7 @@ import { type ApprovalRecord, stricterMode } from '../journal/approvals.ts';
 import type { Journal } from '../journal/journal.ts';
 import { phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { textItem } from '../plain-text.ts';
 import type { Keys } from '../presence.ts';
 import { isAlive } from '../process.ts';
 import { pressInTerminal, terminalScreen } from '../tmux.ts';
@@ -30,7 +31,7 @@ import { createPermissions } from './permissions.ts';
 import { afterCommands } from './policy/judge.ts';
 import type { JudgeOptions } from './policy/judge-now.ts';
 import { watchPolicies } from './policy/watch.ts';
-import { type Shows, textItem } from './question/question.ts';
+import type { Shows } from './question/question.ts';
 import { createUngated } from './ungated.ts';
 
 export interface GuardDeps {

@@ -8,6 +8,7 @@ import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import type { Binding } from '../config.ts';
 import { knownAs } from '../drivers/any-agent.ts';
 import { verifyAll } from '../drivers/workstations.ts';
+import { textItem } from '../plain-text.ts';
 import { visible } from '../visible.ts';
 import type { ToolEnd } from './after-tool.ts';
 import { budgetPrefix } from './budgets.ts';
@@ -15,7 +16,6 @@ import { dialogPrefix } from './dialog-items.ts';
 import { type GuardDeps, type GuardIo, joinGuard } from './guard-parts.ts';
 import { onlyTools } from './policy/policy.ts';
 import { type GateHost, hashOf } from './question/asked.ts';
-import { textItem } from './question/question.ts';
 
 export type Guard = Awaited<ReturnType<typeof guardProject>>;
 

@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import { answerHereMs } from './dialogs.ts';
 import { type GateHost, hashOf } from './question/asked.ts';
 
 export type PermissionCall = HookCall & { event: Extract<TurnEvent, { type: 'permission' }> };
@@ -17,8 +18,6 @@ export interface PermissionsOptions {
   clock: () => number;
 }
 
-/** How long a person at the terminal has. */
-const answerHereMs = 30_000;
 const lookEveryMs = 500;
 
 interface Waiting {

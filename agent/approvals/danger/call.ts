@@ -2,8 +2,8 @@
 
 import { toolsByAgent } from '../../drivers/any-agent.ts';
 import type { Tools } from '../../drivers/driver.ts';
-import { fromHome, hasNames, maxPathChars, namesIn } from './names.ts';
-import { absolute, normal } from './paths.ts';
+import { fromHome, hasNames, namesIn } from './names.ts';
+import { absolute, maxPathChars, normal } from './paths.ts';
 import type { Surroundings } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
 import type { Shell } from './shell-state.ts';

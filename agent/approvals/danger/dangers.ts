@@ -17,6 +17,7 @@ import { touchedBy } from './file-roles.ts';
 import { placeOf } from './guarded.ts';
 import { foldersOf, hasNames, namesIn } from './names.ts';
 import { lookAtEnded, lookAtMoved, lookAtNaming } from './own-commands.ts';
+import { nameOf } from './paths.ts';
 import type { Add, BuiltinRule, Finding, Surroundings } from './rules.ts';
 import { commandsRunBy, stringsIn } from './shell-programs.ts';
 import { isFetcher, maxCommandChars, type Reading, readShell, type SimpleCommand } from './shell-words.ts';
@@ -123,7 +124,6 @@ const runsCode = /^((ba|z|da|k|a|fi)?sh|eval|source|\.|python[\d.]*|node|deno|bu
 function lookAtFetched({ words, fetches, from, writes }: SimpleCommand, files: Set<string>, add: Add): void {
   const [program = '', ...rest] = words;
   const runs = () => add('pipe-to-shell', 'runsDownloaded');
-  const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
   if (runsCode.test(program)) {
     if (fetches) runs();
     const isScript = rest.some((word) => !word.startsWith('-'));

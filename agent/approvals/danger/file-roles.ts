@@ -1,6 +1,7 @@
 // What a command does to the files that it names: removes or moves them, changes them, or puts something into a folder. A table by
 // program. Pure.
 
+import { runsFound } from './shell-programs.ts';
 import type { SimpleCommand } from './shell-words.ts';
 
 export interface Touched {
@@ -119,7 +120,7 @@ function copied(program: string, rest: readonly string[], names: readonly string
 
 /** Of `find`: where it begins, and what names it takes. */
 function found(rest: readonly string[], { isInner }: SimpleCommand): Touched[] {
-  const run = rest.findIndex((word) => /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(word));
+  const run = rest.findIndex((word) => runsFound.test(word));
   const program = (rest[run + 1] ?? '').replace(/^.*\//, '');
   const isRemoval =
     rest.includes('-delete') || (run >= 0 && (removers.test(program) || /^(mv|chmod|chown|sh|bash)$/.test(program)));

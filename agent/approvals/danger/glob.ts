@@ -44,7 +44,7 @@ export function hasGlob(name: string): boolean {
   return /[*?[]/.test(name);
 }
 
-/** Whether a shell could take `name` for `pattern` (`*`, `?`, `[…]`), upper and lower case alike. No name is longer than a few words. */
+/** Whether a shell could take `name` for `pattern` (`*`, `?`, `[…]`), upper and lower case alike. */
 export function matchesName(pattern: string, name: string): boolean {
   // As the shell: only a pattern that begins with a dot finds a name that does.
   if (name.startsWith('.') && !pattern.startsWith('.') && !pattern.startsWith('[')) return false;

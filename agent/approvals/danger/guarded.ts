@@ -5,7 +5,7 @@ import { mailboxFolder } from '../../../protocol/files.ts';
 import type { Footprint } from '../../drivers/footprint.ts';
 import { ofFootprints } from '../../drivers/footprints.ts';
 import { hasGlob, matchesName } from './glob.ts';
-import { isAbove, normal } from './paths.ts';
+import { isAbove, nameOf, normal } from './paths.ts';
 
 const mailbox = {
   folder: mailboxFolder,
@@ -87,24 +87,24 @@ export function belongsToGuard(path: string, { own }: Place): boolean {
     if (next === undefined) return false;
     return folders.some(
       ({ folder, names }) =>
-        matches(part, folder) && (ownNames.test(next) || names.some((name) => matches(next, name.toLowerCase()))),
+        matches(part, folder) && (ownNames.test(next) || names.some((name) => matches(next, name))),
     );
   });
 }
 
 /** Removing or moving it, or writing over it, takes something of the guard along. */
 export function standsAboveGuard(path: string, { roots }: Place): boolean {
-  return isAgentFolder(path.slice(path.lastIndexOf('/') + 1)) || roots.some((root) => covers(path, root));
-}
-
-/** The name of a coding agent's folder, or a pattern for one. */
-export function isAgentFolder(name: string): boolean {
-  return guardedFolders().some(({ folder }) => matches(name.toLowerCase(), folder));
+  return isAgentFolder(nameOf(path)) || roots.some((root) => covers(path, root));
 }
 
 /** The same for what belongs to no project and is always there. */
 export function standsAboveHomeGuard(path: string, { homeRoots }: Place): boolean {
   return homeRoots.some((root) => covers(path, root));
+}
+
+/** The name of a coding agent's folder, or a pattern for one. */
+export function isAgentFolder(name: string): boolean {
+  return guardedFolders().some(({ folder }) => matches(name, folder));
 }
 
 /** A name by which `find` or `**` below `start` would come upon something of the guard. */
@@ -119,15 +119,14 @@ export function mayFindGuard(start: string, patterns: readonly string[], place: 
     ...homeFiles(),
     ...(place.own.some((dir) => isAbove(start, dir)) ? ownFiles : []),
   ];
-  return patterns.some((pattern) =>
-    names.some((name) => name !== '' && finds(pattern.toLowerCase(), name.toLowerCase())),
-  );
+  return patterns.some((pattern) => names.some((name) => name !== '' && finds(pattern, name)));
 }
 
 const ownFiles = ['config.json', 'policy.json', 'wa-hook', 'hook.sock', 'journal.jsonl', 'daemon', 'approvals', 'gate'];
 
+/** Upper and lower case alike. */
 function matches(pattern: string, name: string): boolean {
-  return hasGlob(pattern) ? matchesName(pattern, name) : pattern === name;
+  return hasGlob(pattern) ? matchesName(pattern, name) : pattern.toLowerCase() === name.toLowerCase();
 }
 
 /** `find -name` knows no rule of dots. */
@@ -139,16 +138,12 @@ function finds(pattern: string, name: string): boolean {
 function reaches(path: string, root: string): boolean {
   if (!hasGlob(path)) return isAbove(root, path);
   const [parts, known] = [path.split('/'), root.split('/')];
-  return parts.length >= known.length && known.every((name, at) => fitsPart(parts[at] as string, name));
+  return parts.length >= known.length && known.every((name, at) => matches(parts[at] as string, name));
 }
 
 /** `path` is `root`, or lies above it. */
 function covers(path: string, root: string): boolean {
   if (!hasGlob(path)) return isAbove(path, root);
   const [parts, known] = [path.split('/'), root.split('/')];
-  return parts.length <= known.length && parts.every((part, at) => fitsPart(part, known[at] as string));
-}
-
-function fitsPart(part: string, name: string): boolean {
-  return hasGlob(part) ? matchesName(part, name) : part.toLowerCase() === name.toLowerCase();
+  return parts.length <= known.length && parts.every((part, at) => matches(part, known[at] as string));
 }

@@ -1,11 +1,8 @@
 // Which words of a command may be the names of files, and from which folders they are meant. Pure.
 
-import { absolute, normal } from './paths.ts';
+import { absolute, maxPathChars, normal } from './paths.ts';
 import { isUnknown } from './shell-expand.ts';
 import type { SimpleCommand } from './shell-words.ts';
-
-/** What no system takes for a path. */
-export const maxPathChars = 4096;
 
 /** With `-C` and its kin the program goes elsewhere first. */
 export function foldersOf({ words, folders }: SimpleCommand): readonly string[] {

@@ -3,12 +3,12 @@
 const maxExpanded = 64;
 /** Of all the words together: each of them is looked at. */
 const maxExpandedChars = 16_384;
-const maxLength = 4096;
+/** What no system takes for a path. */
+export const maxPathChars = 4096;
 
 /** `{a,b}`, also within one another; `{a..z}` becomes `*`. What would become too many is left as it is. */
 export function bracesExpanded(word: string): string[] {
-  // As long as no path is.
-  if (word.length > maxLength || !word.includes('{')) return [word];
+  if (word.length > maxPathChars || !word.includes('{')) return [word];
   let words = [word];
   for (let round = 0; round < maxExpanded; round += 1) {
     const next = words.flatMap(oneBrace);
@@ -33,6 +33,11 @@ function oneBrace(word: string): string[] {
     from = -1;
   }
   return [word];
+}
+
+/** The last part. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 export function absolute(path: string, cwd: string): string {

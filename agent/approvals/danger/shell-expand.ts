@@ -1,7 +1,7 @@
 // What the shell makes of a marked word: variables, `~`, braces, the few substitutions whose output is known. What it cannot know
 // becomes `marks.unknown`. Bounded. Pure.
 
-import { bracesExpanded } from './paths.ts';
+import { bracesExpanded, nameOf } from './paths.ts';
 import { marks, quote, type RawCommand, type Syntax, unquote } from './shell-marks.ts';
 
 /** What a command may know while it is read. */
@@ -148,8 +148,4 @@ function tilde(word: string, { home, folders, previous }: Known): string {
     if (name === '-') return before + (previous === undefined ? marks.unknown : quote(previous));
     return /^\w/.test(name) ? `${before}${quote(home.slice(0, home.lastIndexOf('/')))}/${name}` : all;
   });
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -52,10 +52,12 @@ export function commandsRunBy([program = '', ...rest]: readonly string[]): strin
     .flatMap((word, at) => (/^-|^\w+=/.test(word) ? [] : [[programOf(word), ...rest.slice(at + 1), ...added]]));
 }
 
+/** Behind it stands what `find` runs. */
+export const runsFound = /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/;
+
 /** `find … -exec rm {} ;`; of a `find` that runs another one, both. What `find` finds is judged where it is said. */
 function executed(words: readonly string[]): string[][] {
-  const isMark = (word: string) => /^(-exec|-execdir|-ok|-okdir|-x|-X|--exec|--exec-batch)$/.test(word);
-  const marks = words.flatMap((word, at) => (isMark(word) ? at : []));
+  const marks = words.flatMap((word, at) => (runsFound.test(word) ? at : []));
   const found: string[][] = [];
   for (const [index, at] of marks.entries()) {
     const [name = ''] = words.slice(at + 1, at + 2);

@@ -2,7 +2,7 @@
 
 import { marks, quote, type RawCommand, type Syntax, unescaped } from './shell-marks.ts';
 
-export const maxDepth = 12;
+const maxDepth = 12;
 
 export interface Reader extends Syntax {
   text: string;
@@ -14,6 +14,13 @@ export interface Reader extends Syntax {
   isArithmetic: boolean;
   /** Here-documents whose bodies begin behind the next line break. */
   pending: { command: RawCommand; end: string; isQuoted: boolean; cutsTabs: boolean }[];
+}
+
+/** Beyond the limit the rest is not read. */
+export function stopIfTooDeep(reader: Reader): void {
+  if (reader.depth <= maxDepth) return;
+  reader.tooMuch = true;
+  reader.at = reader.text.length;
 }
 
 /** Of the same line, but another text: a body, or what stands between backquotes. */
@@ -97,8 +104,7 @@ function readArray(reader: Reader): string {
   const { text } = reader;
   reader.at += 1;
   reader.depth += 1;
-  reader.tooMuch ||= reader.depth > maxDepth;
-  if (reader.depth > maxDepth) reader.at = text.length;
+  stopIfTooDeep(reader);
   let words = '';
   while (reader.at < text.length && text[reader.at] !== ')') {
     if (/[\s;&|<>(]/.test(text[reader.at] as string)) reader.at += 1;
@@ -180,10 +186,7 @@ function readBraced(reader: Reader): string {
   const { text } = reader;
   reader.depth += 1;
   let expression = '';
-  if (reader.depth > maxDepth) {
-    reader.tooMuch = true;
-    reader.at = text.length;
-  }
+  stopIfTooDeep(reader);
   while (reader.at < text.length) {
     const char = text[reader.at] as string;
     if (char === '}') break;

@@ -1,6 +1,6 @@
 // What a shell remembers from one command to the next: where it is, and the values of variables. Bounded. Pure.
 
-import { absolute, normal } from './paths.ts';
+import { absolute, maxPathChars, normal } from './paths.ts';
 import { isUnknown, type Known, marked } from './shell-expand.ts';
 import { marks } from './shell-marks.ts';
 
@@ -16,8 +16,6 @@ const maxValues = 16;
 const maxFolders = 16;
 /** A longer way down is not followed. */
 const maxFolderChars = 512;
-/** No system knows a longer path. */
-const maxPathChars = 4_096;
 
 export interface State {
   at: string | undefined;

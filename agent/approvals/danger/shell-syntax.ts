@@ -5,13 +5,13 @@ import { quote, type RawCommand, type Syntax, unquote } from './shell-marks.ts';
 import {
   ends,
   inner,
-  maxDepth,
   type Reader,
   readArithmetic,
   readNested,
   readProcess,
   readQuoted,
   readWord,
+  stopIfTooDeep,
 } from './shell-reader.ts';
 
 const start = { at: 0, depth: 0, isArithmetic: false, tooMuch: false };
@@ -24,6 +24,7 @@ export function parseShell(line: string): Syntax {
 }
 
 const blank = /[ \t\r]/;
+
 /** Up to `closer`, which is passed. Gives the commands that stand in it. */
 function readCommands(reader: Reader, closer: string, from?: RawCommand): RawCommand[] {
   const { text, items } = reader;
@@ -43,10 +44,7 @@ function readCommands(reader: Reader, closer: string, from?: RawCommand): RawCom
     }
     now = empty();
   };
-  if (reader.depth > maxDepth) {
-    reader.tooMuch = true;
-    reader.at = text.length;
-  }
+  stopIfTooDeep(reader);
   while (reader.at < text.length) {
     const char = text[reader.at] as string;
     if (char === '\n') {

@@ -16,22 +16,15 @@ import {
 import { copyOf, isAssignment, moveFolder, type Shell, type State, setLoop, setVariables } from './shell-state.ts';
 import { parseShell } from './shell-syntax.ts';
 
-export interface SimpleCommand {
+export interface SimpleCommand extends Pick<RawCommand, 'writes' | 'reads' | 'texts'> {
   /** Unquoted; the first is the program's name without its folder. What only the shell knows is `marks.unknown`. */
   words: string[];
-  /** Files that `>` and its kin write. */
-  writes: string[];
-  /** Files that `<` reads: no arguments of the program. */
-  reads: string[];
-  /** What its here-documents and here-strings hold. */
-  texts: string[];
   /** `X=1` before it. */
   assigned: string[];
   /** Where it may run. */
   folders: readonly string[];
   /** It may run anywhere: a `cd` leads to an unknown folder. */
   lost: boolean;
-  /** Whose output it reads. */
   from: SimpleCommand | undefined;
   /** A substitution of it fetches something. */
   fetches: boolean;
@@ -54,6 +47,7 @@ export const maxCommandChars = 65_536;
 const maxCommands = 2_000;
 const maxWords = 20_000;
 const maxNested = 6;
+
 export function readShell(line: string, shell: Shell): Reading {
   const reading: Reading = { commands: [], tooMuch: line.length > maxCommandChars };
   const variables = new Map(Object.entries(shell.variables ?? {}));

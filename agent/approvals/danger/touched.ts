@@ -10,8 +10,8 @@ import {
   standsAboveGuard,
   standsAboveHomeGuard,
 } from './guarded.ts';
-import { fromHome, maxPathChars } from './names.ts';
-import { absolute, bracesExpanded, normal } from './paths.ts';
+import { fromHome } from './names.ts';
+import { absolute, bracesExpanded, maxPathChars, nameOf, normal } from './paths.ts';
 import type { Add, Surroundings } from './rules.ts';
 import { isUnknown } from './shell-expand.ts';
 import { marks } from './shell-marks.ts';
@@ -67,15 +67,14 @@ export function lookAtTouched(touched: Touched, folders: readonly string[], look
       if (mayFindGuard(path, touched.named, place)) own();
     } else if (path.includes('**')) {
       const at = path.indexOf('/**');
-      if (mayFindGuard(path.slice(0, at) || '/', [path.slice(path.lastIndexOf('/') + 1)], place)) own();
+      if (mayFindGuard(path.slice(0, at) || '/', [nameOf(path)], place)) own();
     } else if (standsAboveGuard(path, place)) own();
   }
 }
 
 /** What comes into a folder is known by its name, or may be anything; of a project's own folder that is usual. */
 function comesUponGuard(folder: string, arriving: readonly string[] | undefined, place: Place): boolean {
-  if (arriving === undefined)
-    return standsAboveHomeGuard(folder, place) || isAgentFolder(folder.slice(folder.lastIndexOf('/') + 1));
+  if (arriving === undefined) return standsAboveHomeGuard(folder, place) || isAgentFolder(nameOf(folder));
   return arriving.some((name) => {
     const path = normal(`${folder}/${name}`);
     return belongsToGuard(path, place) || standsAboveGuard(path, place);

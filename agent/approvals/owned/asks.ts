@@ -2,12 +2,14 @@
 // edited in place, settled once, by the first who decides. There is no deadline, and no answer is no decision.
 
 import { randomBytes } from 'node:crypto';
+import { cutText } from '../../../protocol/lines.ts';
 import type { OutboxItem, TextPart } from '../../../protocol/relay-api.ts';
 import type { Texts } from '../../../protocol/texts.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
 import { type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
-import { questionKey, textItem, verdictItem } from '../question/question.ts';
+import { textItem } from '../../plain-text.ts';
+import { questionKey, verdictItem } from '../question/question.ts';
 import { maxOpenQuestions } from '../question/questions.ts';
 
 export interface AsksOptions {
@@ -171,4 +173,11 @@ export function createAsks<State, Value>(options: AsksOptions, { faceOf, none, c
     },
     size: () => waiting.size,
   };
+}
+
+/** Of a button. */
+const labelUnits = 60;
+
+export function labelOf(text: string): string {
+  return cutText(text, labelUnits);
 }

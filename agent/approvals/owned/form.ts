@@ -1,8 +1,10 @@
 // A form of an agent as the phone shows it, one field after the other: choices as buttons, free text by a reply. Pure.
 
+import { cutText } from '../../../protocol/lines.ts';
 import type { TextPart } from '../../../protocol/relay-api.ts';
 import type { Texts } from '../../../protocol/texts.ts';
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../owned/owned.ts';
+import { plainPart } from '../../plain-text.ts';
 import { headAndTail } from '../question/question.ts';
 
 /** Every text is without secrets, and nothing in it is invisible. */
@@ -102,7 +104,7 @@ export function formPart(form: Form, filled: Filled, texts: Texts): TextPart {
     ...before.slice(-shownBefore),
     ...(step ? stepLines(form, step, filled, texts) : []),
   ];
-  return { text: lines.filter((line) => line !== '').join('\n'), entities: [] };
+  return plainPart(lines.filter((line) => line !== '').join('\n'));
 }
 
 /** What the owner has answered, in words. */
@@ -133,6 +135,5 @@ function saidLines({ field, own }: Step, filled: Filled): string[] {
 }
 
 function short(text: string, units: number): string {
-  const line = text.replaceAll('\n', ' ⏎ ');
-  return line.length <= units ? line : `${line.slice(0, units - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return cutText(text.replaceAll('\n', ' ⏎ '), units);
 }

@@ -5,11 +5,13 @@ import type { ControlRow } from '../../../protocol/log.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import type { Texts } from '../../../protocol/texts.ts';
 import { maxTextOf, phoneTexts } from '../../journal/state.ts';
-import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../owned/owned.ts';
+import type { AgentQuestion, Asking, QuestionAnswer, QuestionField } from '../../owned/owned.ts';
+import { plainPart, textItem } from '../../plain-text.ts';
 import { visible } from '../../visible.ts';
+import type { AnsweredDialog } from '../audit-lines.ts';
 import { hashOf } from '../question/asked.ts';
-import { type Shows, textItem } from '../question/question.ts';
-import { type Ask, type AsksOptions, type Buttons, createAsks, type Face } from './asks.ts';
+import type { Shows } from '../question/question.ts';
+import { type Ask, type AsksOptions, type Buttons, createAsks, type Face, labelOf } from './asks.ts';
 import {
   answerOf,
   chosen,
@@ -24,12 +26,11 @@ import {
   saidText,
   withValue,
 } from './form.ts';
-import type { Asking } from './permissions.ts';
 
 export interface FormsOptions extends AsksOptions {
   shows: Pick<Shows, 'hide'>;
   refusalOf(userId: string): Promise<string | undefined>;
-  audit(line: { answer: string; by: string; session: string; title: string; text: string }): void;
+  audit(line: AnsweredDialog): void;
 }
 
 interface State {
@@ -45,7 +46,6 @@ const formPrefix = 'form:';
 /** The name of a question in the journal. */
 const formTool = 'question';
 const textUnits = 64_000;
-const labelUnits = 60;
 const maxOwnChars = 8_000;
 
 export function createForms(options: FormsOptions) {
@@ -143,11 +143,10 @@ export function createForms(options: FormsOptions) {
     if (!target) return said().oneOfChoices;
     found.state.writing = target.name;
     const { id, hash, state } = found;
-    const text = said().replyWith(target.title);
     return {
       key: '',
       class: 'reply',
-      parts: [{ text, entities: [] }],
+      parts: [plainPart(said().replyWith(target.title))],
       replyAction: `${formPrefix}${id}:${hash}:${state.filled.at}:text`,
       replyHint: said().replyHint,
     };
@@ -260,8 +259,4 @@ function faceOf({ id, hash, state: { form, filled } }: Asked, texts: Texts): Fac
     ]);
   }
   return { part: formPart(form, filled, texts), buttons: rows };
-}
-
-function labelOf(text: string): string {
-  return text.length <= labelUnits ? text : `${text.slice(0, labelUnits - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -5,7 +5,7 @@ import type { Texts } from '../../../protocol/texts.ts';
 import type { PermissionOption } from '../../owned/owned.ts';
 import type { Judged } from '../policy/judge-now.ts';
 import { headAndTail, withCode } from '../question/question.ts';
-import type { Ask, Buttons, Face } from './asks.ts';
+import { type Ask, type Buttons, type Face, labelOf } from './asks.ts';
 import type { OwnedCall } from './call.ts';
 
 export interface PermissionState extends OwnedCall, Judged {
@@ -25,7 +25,6 @@ export interface Choice {
 export const permissionPrefix = 'permission:';
 /** UTF-16 units of an option's name, in the text of the question. */
 export const nameUnits = 400;
-const labelUnits = 60;
 
 const marks: Readonly<Record<PermissionOption['kind'], string>> = {
   allowOnce: '✅',
@@ -66,8 +65,4 @@ export function faceOf({ id, hash, state }: Ask<PermissionState, unknown>, texts
   if (state.diffs.length > 0) rows.push([{ label: asks.wholeDiff, action: action('diff'), toast: tapped }]);
   const part = isLasting ? { ...state.part, text: `${state.part.text}\n${asks.lasting}` } : state.part;
   return { part, buttons: rows };
-}
-
-function labelOf(text: string): string {
-  return text.length <= labelUnits ? text : `${text.slice(0, labelUnits - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -3,17 +3,15 @@
 
 import type { ControlRow } from '../../../protocol/log.ts';
 import type { OutboxItem } from '../../../protocol/relay-api.ts';
-import { textsIn } from '../../../protocol/texts.ts';
 import { stricterMode, type Verdict } from '../../journal/approvals.ts';
 import { languageOf, maxTextOf, phoneTexts } from '../../journal/state.ts';
-import type { PermissionOption, PermissionRequest } from '../../owned/owned.ts';
+import type { Asking, PermissionAnswer, PermissionOption, PermissionRequest } from '../../owned/owned.ts';
+import { textItem } from '../../plain-text.ts';
 import { visibleLine } from '../../visible.ts';
-import { commandOf, jsonOf } from '../danger/call.ts';
-import { whyText } from '../danger/rules.ts';
 import { fileNow } from '../danger/surroundings.ts';
 import { type Judged, type JudgeOptions, judgeNow, whatChanged, whysText } from '../policy/judge-now.ts';
-import type { Decision } from '../question/asked.ts';
-import { type Shows, textItem, withCode } from '../question/question.ts';
+import { type Decision, english, whysIn, wordsOf } from '../question/asked.ts';
+import { type Shows, withCode } from '../question/question.ts';
 import { maxOpenQuestions } from '../question/questions.ts';
 import { makeCheckpoint } from '../run.ts';
 import { type Ask, type AsksOptions, createAsks } from './asks.ts';
@@ -32,32 +30,8 @@ export interface PermissionsOptions extends AsksOptions, JudgeOptions {
 
 type Permission = Ask<PermissionState, PermissionAnswer>;
 
-export interface Asking {
-  agent: string;
-  session: string;
-  cwd: string;
-  /** The agent has withdrawn it. */
-  signal: AbortSignal;
-}
-
-export interface PermissionAnswer {
-  /** Of the agent; undefined = the request is cancelled. */
-  option: string | undefined;
-  /** Why it was refused, for the model, where the agent has no way to say so. */
-  why?: string;
-  /** A policy ends the whole turn, for this reason. */
-  halt?: string;
-}
-
 const maxChoices = 6;
 const partShare = 0.8;
-
-const crowdedAnswer = {
-  deny: `Denied: ${maxOpenQuestions} requests already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`,
-};
-
-/** Of the audit, and of what the model reads. */
-const english = textsIn('en');
 
 export function createPermissions(options: PermissionsOptions) {
   const { project, shows, clock, log } = options;
@@ -67,10 +41,8 @@ export function createPermissions(options: PermissionsOptions) {
     none: { option: undefined },
     crowded({ state, session }) {
       note(state, session, 'too-many');
-      return {
-        option: state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id,
-        why: crowdedAnswer.deny,
-      };
+      const deny = `Denied: ${maxOpenQuestions} requests already wait for the owner's answer, and no more are asked. Wait for those, or ask for less at once.`;
+      return { option: refusalAmong(state), why: deny };
     },
     audit: ({ state, session }, { verdict, by, detail }) =>
       note(state, session, verdict, {
@@ -89,16 +61,8 @@ export function createPermissions(options: PermissionsOptions) {
     verdict: Decision['verdict'],
     more: object = {},
   ) {
-    const text = commandOf(call) ?? jsonOf(call.input) ?? '(arguments that nest too deep to be written down)';
-    options.audit({
-      tool: call.tool,
-      verdict,
-      hash,
-      session,
-      why: judgement.why.map((each) => whyText(each, english)),
-      text,
-      ...more,
-    });
+    const why = whysIn(english, judgement);
+    options.audit({ tool: call.tool, verdict, hash, session, why, ...wordsOf(call, undefined), ...more });
   }
 
   async function decide(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer> {
@@ -132,7 +96,7 @@ export function createPermissions(options: PermissionsOptions) {
     const ref = checkpoint ? await makeCheckpoint(cwd, clock()) : undefined;
     const shown = await shows.question({
       call: read.call,
-      why: why.map((each) => whyText(each, phoneTexts(project))),
+      why: whysIn(phoneTexts(project), judged.judgement),
       language: languageOf(project),
       fileNow: await fileNow(read.call, cwd),
       hidesFile: judged.judgement.rules.includes('secret-file'),
@@ -215,22 +179,15 @@ export function createPermissions(options: PermissionsOptions) {
     const choice = state.choices[index];
     if (!choice) return said().unknownButton;
     const { id, kind } = choice.option;
-    if (kind === 'allowOnce' || kind === 'allowAlways') {
-      // A link may lead elsewhere by now, a policy may be stricter.
-      const change = whatChanged(state, await judge(state.call, state.cwd));
-      if (change !== undefined) {
-        const refused = state.choices.find(({ option }) => option.kind === 'denyOnce')?.option.id;
-        const why = `Denied although the owner said yes, because this changed after the question: ${change(english)}.`;
-        await asks.settle(found, {
-          verdict: 'changed',
-          value: { option: refused, why },
-          by,
-          detail: change(phoneTexts(project)),
-        });
-        return undefined;
-      }
-    }
     const isYes = kind === 'allowOnce' || kind === 'allowAlways';
+    // A link may lead elsewhere by now, a policy may be stricter.
+    const change = isYes ? whatChanged(state, await judge(state.call, state.cwd)) : undefined;
+    if (change !== undefined) {
+      const why = `Denied although the owner said yes, because this changed after the question: ${change(english)}.`;
+      const value = { option: refusalAmong(state), why };
+      await asks.settle(found, { verdict: 'changed', value, by, detail: change(phoneTexts(project)) });
+      return undefined;
+    }
     const answer = isYes ? { option: id } : { option: id, why: 'The owner denied this on the phone.' };
     await asks.settle(found, { verdict: verdictOf[kind], value: answer, by, detail: choice.name });
     return undefined;
@@ -270,6 +227,10 @@ export function createPermissions(options: PermissionsOptions) {
     cancel: asks.cancel,
     waiting: asks.size,
   };
+}
+
+function refusalAmong({ choices }: PermissionState): string | undefined {
+  return choices.find(({ option }) => option.kind === 'denyOnce')?.option.id;
 }
 
 function optionOf({ options }: PermissionRequest, kind: PermissionOption['kind']): PermissionOption | undefined {

@@ -50,7 +50,7 @@ export interface Asked extends Judged {
   /** Of the original arguments. */
   hash: string;
   host: GateHost;
-  /** The host's own dialog waits as well: whoever is first decides, and no answer of ours leaves the call to it. */
+  /** The host's own dialog waits as well: whoever is first decides, and an empty answer leaves the call to the dialog. */
   besideDialog?: true;
 }
 

@@ -7,6 +7,7 @@ import { askWords } from '../../drivers/tool-words.ts';
 import type { Redactor } from '../../format/redact.ts';
 import type { Verdict } from '../../journal/approvals.ts';
 import type { ToolDiff } from '../../owned/owned.ts';
+import { plainPart } from '../../plain-text.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, type ToolCall, toolsOf } from '../danger/call.ts';
 
@@ -250,15 +251,10 @@ export function questionKey(id: string): string {
   return `approval_${id}`;
 }
 
-/** One message of plain text. */
-export function textItem(key: string, kind: OutboxItem['class'], text: string): OutboxItem {
-  return { key, class: kind, parts: [{ text, entities: [] }] };
-}
-
 /** The same phone message without its buttons, with what became of it. `detail` = the command that runs instead, or what changed. */
 export function verdictItem(id: string, asked: TextPart, verdict: Verdict, texts: Texts, detail?: string): OutboxItem {
   const text = `${asked.text}\n${texts.question.verdicts[verdict]}`;
-  const part = detail ? withCode(text, headAndTail(detail, editUnits, texts)) : { text, entities: [] };
+  const part = detail ? withCode(text, headAndTail(detail, editUnits, texts)) : plainPart(text);
   return {
     key: `${questionKey(id)}_end`,
     class: 'approval',

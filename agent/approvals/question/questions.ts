@@ -7,12 +7,13 @@ import type { TurnAnswer } from '../../../protocol/turn-events.ts';
 import type { ApprovalRecord, Verdict } from '../../journal/approvals.ts';
 import { languageOf, maxTextOf, type ProjectState, phoneTexts } from '../../journal/state.ts';
 import type { Log } from '../../log.ts';
+import { textItem } from '../../plain-text.ts';
 import { visible } from '../../visible.ts';
 import { commandOf, type ToolCall } from '../danger/call.ts';
 import { fileNow } from '../danger/surroundings.ts';
 import type { Policies } from '../policy/policy.ts';
 import { type Asked, type Decision, english, whysIn, wordsOf } from './asked.ts';
-import { questionItem, questionKey, type Shows, textItem, verdictItem } from './question.ts';
+import { questionItem, questionKey, type Shows, verdictItem } from './question.ts';
 
 export interface QuestionsOptions {
   project: ProjectState;

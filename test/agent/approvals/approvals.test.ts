@@ -1,120 +1,42 @@
 // Who may decide what, and when: the rules of an answer, without a phone.
 
 import { describe, expect, it } from 'vitest';
-import { createApprovals } from '../../../agent/approvals/approvals.ts';
-import { judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
-import type { UserPolicy } from '../../../agent/approvals/policy/policy.ts';
-import { actionOf, questionPart, readAction, wholeDiff } from '../../../agent/approvals/question/question.ts';
+import { actionOf, readAction } from '../../../agent/approvals/question/question.ts';
 import { maxOpenQuestions } from '../../../agent/approvals/question/questions.ts';
-import { applyApproval } from '../../../agent/journal/approvals.ts';
 import { emptyProject, type ProjectState } from '../../../agent/journal/state.ts';
-import type { Control } from '../../../protocol/log.ts';
-import type { OutboxItem } from '../../../protocol/relay-api.ts';
-import type { TurnAnswer } from '../../../protocol/turn-events.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
+import { approvalsWorld, owner } from './world.ts';
 
-const owner = '1000001';
-
-interface World {
-  now: number;
-  gone: boolean;
-  atDesk: boolean;
-  diskFull: boolean;
-  /** What a built-in rule finds can change while the call stays the same. */
-  findsSecrets: boolean;
-  items: OutboxItem[];
-  decided: string[];
-  audited: { text: string | undefined; before: string | undefined }[];
-  user: Partial<UserPolicy>;
-  userUnread: boolean;
-}
-
-const hide = (text: string) => ({
-  text: text.replaceAll('hunter2', '[redacted:own-token, 7 characters]'),
-  places: text.split('hunter2').length - 1,
-});
-
-/** `ownerId` null = a group, undefined = a phone of which nothing is known. */
-async function create(project: ProjectState = emptyProject('1000001.0'), ownerId: string | null | undefined = owner) {
-  project.phone = ownerId === undefined ? undefined : { ...privatePhone, owner: ownerId };
+/** `ownerId` null = a group. */
+async function create(project: ProjectState = emptyProject('1000001.0'), ownerId: string | null = owner) {
   project.approvals.mode = 'all';
-  const world: World = {
-    now: 0,
-    gone: false,
-    atDesk: false,
-    diskFull: false,
-    findsSecrets: false,
-    items: [],
-    decided: [],
-    audited: [],
-    user: {},
-    userUnread: false,
+  const told = {
+    decided: [] as string[],
+    audited: [] as { text: string | undefined; before: string | undefined }[],
   };
-  const approvals = await createApprovals({
-    project,
-    record: async (record) => {
-      if (world.diskFull) throw new Error('no space left');
-      applyApproval(project.approvals, record, world.now);
+  const all = await approvalsWorld(project, {
+    phone: { ...privatePhone, owner: ownerId },
+    audit({ verdict, text, before }) {
+      told.decided.push(verdict);
+      told.audited.push({ text, before });
     },
-    send: async (item) => void world.items.push(item),
-    show: async (item) => void world.items.push(item),
-    policies: async () => ({
-      user: { rules: [], onTimeout: 'deny', timeoutSeconds: 60, ...world.user },
-      project: { rules: [] },
-      problems: [],
-      ...(world.userUnread ? { userUnread: true } : {}),
-    }),
-    fixed: { home: '/home/dev', own: [] },
-    judge: (task) => judgeHere(task, () => (world.findsSecrets ? 1 : 0)),
-    shows: {
-      question: async (question) => questionPart(question, hide),
-      hide: async (text) => hide(text),
-      diff: async (diffs, language) => wholeDiff(diffs, hide, language),
-    },
-    isInteractive: async () => world.atDesk,
-    audit: ({ verdict, text, before }) => {
-      world.decided.push(verdict);
-      world.audited.push({ text, before });
-    },
-    onMode: async () => {},
-    clock: () => world.now,
-    log: () => {},
   });
-  let controls = 0;
-  const control = async (said: Control) => {
-    controls += 1;
-    const items = await approvals.answer({ kind: 'control', seq: controls, id: `c${controls}`, at: 0, control: said });
-    return items?.[0]?.parts[0]?.text;
-  };
-  /** Asks, and waits until the question stands on the phone. */
-  async function ask(
-    command = 'npm test',
-    maxMs = 86_400_000,
-  ): Promise<{ answer: Promise<TurnAnswer>; action: string }> {
-    const before = world.items.length;
-    const answer = approvals.gate(
+  const { approvals, hostFor, shown } = all;
+  const gate = (command: string, maxMs = 86_400_000) =>
+    approvals.gate(
       {
-        agent: 'gemini',
-        session: 's',
-        transcript: undefined,
-        cwd: '/home/dev/shop',
+        ...{ agent: 'gemini', session: 's', transcript: undefined, cwd: '/home/dev/shop' },
         event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
       },
-      { pid: 1, maxMs, isGone: () => world.gone, leave: () => {} },
+      hostFor(maxMs),
     );
-    const asked = async () => {
-      while (world.items.length === before) await new Promise((resolve) => setImmediate(resolve));
-      return world.items.at(-1)?.buttons?.[0]?.[0]?.action ?? '';
-    };
-    return { answer, action: await Promise.race([asked(), answer.then(() => '')]) };
-  }
-  const tap = (action: string, verb: 'approve' | 'deny' | 'always' | 'edit', userId = owner) => {
-    const { id, hash } = readAction(action) ?? { id: '', hash: '' };
-    return control({ type: 'button', action: actionOf(id, hash, verb), key: 'k', userId });
+  return {
+    ...all,
+    world: Object.assign(all.world, told),
+    gate,
+    /** Resolves when the question stands on the phone. */
+    ask: (command = 'npm test', maxMs?: number) => shown(gate(command, maxMs)),
   };
-  const reply = (action: string, text: string, userId = owner) =>
-    control({ type: 'reply', action, key: 'k', userId, text });
-  return { world, project, approvals, ask, tap, reply, control };
 }
 
 describe('a question with a hidden secret', () => {
@@ -383,24 +305,8 @@ describe('/approvals', () => {
 });
 
 describe('a flood of calls', () => {
-  const gateOf =
-    ({ approvals }: Awaited<ReturnType<typeof create>>) =>
-    (command: string) =>
-      approvals.gate(
-        {
-          agent: 'gemini',
-          session: 's',
-          transcript: undefined,
-          cwd: '/home/dev/shop',
-          event: { type: 'gate', tool: 'run_shell_command', server: undefined, input: { command } },
-        },
-        { pid: 1, maxMs: 86_400_000, isGone: () => false, leave: () => {} },
-      );
-
   it('waits on the phone up to the limit; the rest is denied with the reason, and the phone is told once', async () => {
-    const scene = await create();
-    const { approvals, world, project } = scene;
-    const gate = gateOf(scene);
+    const { approvals, gate, world, project } = await create();
     const answers: unknown[] = [];
     const calls = Array.from({ length: 1_000 }, async (_, n) => answers.push(await gate(`npm test ${n}`)));
     // Which of them wait is open: each is looked at on its own.
@@ -419,7 +325,7 @@ describe('a flood of calls', () => {
 
   it('has room for the next call as soon as one is answered', async () => {
     const scene = await create();
-    const gate = gateOf(scene);
+    const { gate } = scene;
     for (let n = 1; n < maxOpenQuestions; n += 1) gate(`npm test ${n}`);
     const { action } = await scene.ask('npm run last');
     expect(await gate('npm run more')).toEqual(denied('already wait'));

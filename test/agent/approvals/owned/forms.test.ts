@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { AgentQuestion } from '../../../../agent/owned/owned.ts';
-import { askWorld, owner } from './world.ts';
+import { owner } from '../world.ts';
+import { askWorld } from './world.ts';
 
 // As Claude Code and Codex asked in the recorded exchanges.
 const colour: AgentQuestion = {
