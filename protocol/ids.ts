@@ -37,3 +37,11 @@ export function parseMailboxName(name: string): { account: string; chatId: strin
   const [, account, chatId] = /^v1:([^:]+):([^:]+)$/.exec(name) ?? [];
   return account === undefined || chatId === undefined ? undefined : { account, chatId };
 }
+
+/** Whether a text names the message: the id of one message may begin that of another. */
+export function namesId(text: string, id: string): boolean {
+  for (let at = text.indexOf(id); at !== -1; at = text.indexOf(id, at + 1)) {
+    if (!/[0-9a-z]/.test(text.charAt(at + id.length))) return true;
+  }
+  return false;
+}

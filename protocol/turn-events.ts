@@ -1,5 +1,12 @@
 // What the turn rules see and say, in words of no particular coding agent. The driver of an agent translates. Pure.
 
+/** What `wa:away`, `wa:back` and `wa:here` mean when a person types them at the terminal, in words for the model, which only answers. */
+export const deskWords = {
+  away: 'I leave the desk now and write from my phone. Do nothing else and answer with this one line: Away, waiting for the phone.',
+  back: 'I am back at the desk and write here from now on. Do nothing else and answer with this one line: Welcome back.',
+  here: 'the messages from my phone come to this terminal from now on. Do nothing else and answer with this one line: Here.',
+} as const;
+
 /**
  * What wa-sync types into an idle terminal, so that a turn begins there: never text from the phone, which the turn carries. Must not begin
  * with `/` or `!`, which a coding agent would run. A prompt that is this line was typed by no person.

@@ -4,7 +4,8 @@ import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
 import { turnRecord } from './settlement.ts';
-import { carriedBy, givenIn, isBusy, placeIn, placeOf } from './state.ts';
+import { carriedBy, isBusy, placeIn } from './state.ts';
+import { givenIn, placeOf } from './stored-turn.ts';
 
 /** Begins what the phone reads of a turn that failed. */
 const failedPrefix = 'Failed: ';

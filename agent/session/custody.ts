@@ -7,7 +7,7 @@ import { editsIn } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
 import type { TurnPlace, WaitingMessage } from '../turns/view.ts';
 import type { Runtime } from './runtime.ts';
-import { toStoredTurn } from './state.ts';
+import { toStoredTurn } from './stored-turn.ts';
 import type { HookHost, TurnsOptions } from './types.ts';
 
 /** Who is to have the messages. */

@@ -14,7 +14,8 @@ import type { Desk } from './desk.ts';
 import type { Held, HeldTurn } from './held-turn.ts';
 import { currentStop, type Runtime, type Waiting } from './runtime.ts';
 import type { SettledTurn, Settlement } from './settlement.ts';
-import { placeIn, type TurnState, toStoredTurn } from './state.ts';
+import { placeIn, type TurnState } from './state.ts';
+import { toStoredTurn } from './stored-turn.ts';
 import type { HookHost, TurnsOptions } from './types.ts';
 
 export type Ending = ReturnType<typeof createEnding>;
@@ -123,7 +124,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     { tool, transcript, offset, until }: TurnPlace,
     { id: ofEvent, before, after, why, cancelled }: HowItEnded,
   ): Promise<Error | undefined> {
-    const { outcome, error, lastId, replyTo, returned, receipts } = settled;
+    const { outcome, error, lastId, replyTo, receipts } = settled;
     const { turns: said } = texts();
     // Without an event, the model's last message names the end.
     const run = lastId ?? (transcript === undefined ? randomUUID() : String(offset));
@@ -134,8 +135,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     const isCancelled = outcome.cancelled || cancelled !== undefined;
     if (outcome.lost || (isCancelled && replyTo === undefined)) {
       const unsettled = settled.unsettled ?? (await settlement.keep(settled, () => journal.append(receipts)));
-      if (outcome.lost && !unsettled && returned.length > 0)
-        await options.tell(`lost_${clock()}`, lostTextOf(runtime.state, said));
+      if (!unsettled) await tellReturned(settled);
       return unsettled;
     }
     const { failed } = outcome;
@@ -156,7 +156,16 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
         )
       : settlement.keep(settled, tell));
     if (unsettled) dispatch({ type: 'endTold', id });
+    else await tellReturned(settled);
     return unsettled;
+  }
+
+  /** What a STOP has parked waits for the owner; of the rest the report of a turn says enough, and a lost one has none. */
+  async function tellReturned({ returned, outcome }: SettledTurn): Promise<void> {
+    const parked = returned.filter((id) => project.messages.get(id)?.parked === 'parked').length;
+    if (parked > 0) await options.tell(`parked_${clock()}`, texts().stop.parkedBack(parked));
+    if (outcome.lost && returned.length > parked)
+      await options.tell(`lost_${clock()}`, lostTextOf(runtime.state, texts().turns));
   }
 
   /** `before` = what the abort kept from happening; undefined = what the STOP was meant for had ended by itself. */

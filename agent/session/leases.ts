@@ -4,12 +4,13 @@
 import { createHash } from 'node:crypto';
 import { fileLimits, hookLimits } from '../../protocol/limits.ts';
 import { oneLine } from '../../protocol/lines.ts';
-import type { LeasedMessage } from '../../protocol/polling.ts';
+import type { LeasedMessage, PollingClient } from '../../protocol/polling.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
-import type { LeaseHolder, ProjectRecord } from '../journal/records.ts';
+import type { ProjectRecord } from '../journal/records.ts';
 import { type HeldMessage, type Lease, phoneTexts } from '../journal/state.ts';
 import type { InboxSync } from '../mailbox/inbox.ts';
+import { textItem } from '../plain-text.ts';
 import type { WaitingMessage } from '../turns/view.ts';
 import { createCustody } from './custody.ts';
 import type { TurnsOptions } from './types.ts';
@@ -19,14 +20,14 @@ export interface LeaseOptions extends Pick<TurnsOptions, 'project' | 'journal' |
   /** Runs the work in its turn among the hook events, so that no message is handed over and leased at once. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
   /** True when the holder's process is known to be over. */
-  isGone(holder: LeaseHolder): boolean;
+  isGone(holder: PollingClient): boolean;
   /** The phone is told what is not given again by itself. */
   tell(item: OutboxItem): Promise<void>;
 }
 
 export interface Leases {
   /** The oldest of the owner's unread messages, at most `limit`: leased to the holder, unless `isGone` says that its call is over. */
-  take(holder: LeaseHolder, limit: number, isGone?: () => boolean): Promise<readonly WaitingMessage[]>;
+  take(holder: PollingClient, limit: number, isGone?: () => boolean): Promise<readonly WaitingMessage[]>;
   /** The oldest held message that nothing was sent for yet. */
   unanswered(connection: string): string | undefined;
   /** Something was sent: what the connection holds may be acknowledged. */
@@ -54,7 +55,7 @@ export function createLeases(options: LeaseOptions): Leases {
   const held = (connection: string) =>
     [...project.leased.values()].filter(({ lease }) => lease?.holder.connection === connection);
 
-  async function take(holder: LeaseHolder, limit: number, isGone: () => boolean): Promise<readonly WaitingMessage[]> {
+  async function take(holder: PollingClient, limit: number, isGone: () => boolean): Promise<readonly WaitingMessage[]> {
     const { messages } = await inbox.waiting();
     const chosen = withinBytes(messages.filter(({ fromOwner }) => fromOwner).slice(0, limit));
     const given = await give(chosen, {
@@ -158,5 +159,5 @@ function neverAcknowledged(message: HeldMessage, { turns }: Texts): OutboxItem {
   const { id } = message.row;
   const hash = createHash('sha256').update(`${id} ${message.attempt}`).digest('hex').slice(0, 40);
   const text = turns.neverAcknowledged(oneLine(message.lease?.holder.client ?? '', 80), fileLimits.maxAttempts);
-  return { key: `lease_${hash}`, class: 'answer', parts: [{ text, entities: [] }], replyTo: id };
+  return { ...textItem(`lease_${hash}`, 'answer', text), replyTo: id };
 }

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { driverOf } from '../drivers/registry.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { StopView, TurnView, WaitingMessage } from '../turns/view.ts';
-import { isPresent, next, restoreState, type StateEvent, type TurnState, toStoredTurn } from './state.ts';
+import { isPresent, next, type StateEvent, type TurnState } from './state.ts';
+import { restoreState, toStoredTurn } from './stored-turn.ts';
 import type { TurnsOptions } from './types.ts';
 
 export type Waiting = Pick<TurnView, 'further'> & { messages: readonly WaitingMessage[] };

@@ -1,5 +1,6 @@
 // What became of the messages that a turn carried: proof while it runs, receipts when it ends. Journals; never speaks to the phone.
 
+import { namesId } from '../../protocol/ids.ts';
 import { fileLimits } from '../../protocol/limits.ts';
 import type { HookCall, TurnFailure } from '../../protocol/turn-events.ts';
 import type { SessionRecord } from '../drivers/driver.ts';
@@ -51,7 +52,7 @@ export function createSettlement(runtime: Runtime) {
     // After Esc the host writes a held prompt into its session file and never sends it.
     if (ids.length === 0 || isLost(runtime.state)) return;
     const seen = [...(texts ?? []), ...((await turnRecord(placeIn(runtime.state)))?.prompts ?? [])];
-    const proved = ids.filter((id) => seen.some((text) => text.includes(id)));
+    const proved = ids.filter((id) => seen.some((text) => namesId(text, id)));
     if (proved.length === 0) return;
     await journal.append([{ t: 'proved', p: project.key, at: clock(), ids: proved }]);
     options.onReceipts();

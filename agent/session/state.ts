@@ -1,8 +1,5 @@
-// What the daemon knows about the bound session and its turn, and `next`, the one function that changes it. Pure. A line of the
-// journal is its memory for a restart.
+// What the daemon knows about the bound session and its turn, and `next`, the one function that changes it. Pure.
 
-import type { StoredTurn } from '../journal/records.ts';
-import type { Hand, ProjectState } from '../journal/state.ts';
 import type { BoundSession, TurnPlace } from '../turns/view.ts';
 
 interface OpenTurn {
@@ -188,9 +185,9 @@ function staleAfter({ turn, stale }: TurnState): readonly string[] {
   return turn.phase === 'offered' && turn.queued ? [...stale, turn.text].slice(-maxStale) : stale;
 }
 
-const unknownTerminal = { interactive: undefined, wakeable: undefined, queues: false, seenAt: 0 };
+export const unknownTerminal = { interactive: undefined, wakeable: undefined, queues: false, seenAt: 0 };
 
-function running(place: TurnPlace, carried: readonly string[]): Extract<Turn, { phase: 'running' }> {
+export function running(place: TurnPlace, carried: readonly string[]): Extract<Turn, { phase: 'running' }> {
   return { phase: 'running', place, carried, continued: false, modelSeen: false, toolCalls: 0 };
 }
 
@@ -201,70 +198,6 @@ function earlier(place: TurnPlace, other: TurnPlace): TurnPlace {
 
 function union(ids: readonly string[], more: readonly string[]): readonly string[] {
   return [...new Set([...ids, ...more])];
-}
-
-export function restoreState(project: ProjectState, now: number): TurnState {
-  const { turn: stored } = project;
-  const given = givenIn(project);
-  const carried = given.map(({ id }) => id);
-  const place = stored?.place ?? (given[0] && placeOf(given[0].hand));
-  const text = stored?.offered;
-  const runs = stored?.runs || carried.length > 0;
-  let turn: Turn = { phase: 'idle' };
-  if (place && text !== undefined)
-    turn = { phase: 'offered', text, place, at: now, queued: stored?.queued, carried, modelSeen: false };
-  else if (place && runs) turn = { ...running(place, carried), ...begunBy(project, carried) };
-  return {
-    bound: stored?.bound && { ...stored.bound, pid: stored.bound.pid },
-    agent: stored?.agent,
-    ...unknownTerminal,
-    turn: turn.phase === 'idle' ? turn : { ...turn, told: stored?.told },
-    chain: { length: 0, quiet: 0, answer: '', fromPhone: turn.phase === 'offered' },
-    stale: stored?.stale ?? [],
-    toldTo: stored?.toldTo,
-    isFresh: true,
-    startedAt: now,
-    answeredAt: 0,
-    lastEventAt: now,
-  };
-}
-
-/** Every turn of an owned session began with a prompt of wa-sync; the model has that prompt where one of its messages is proved. */
-function begunBy({ turn, messages }: ProjectState, carried: readonly string[]) {
-  if (!turn?.bound?.owned) return {};
-  const isProved = carried.length === 0 || carried.some((id) => messages.get(id)?.phase === 'injected');
-  return { continued: true, modelSeen: isProved };
-}
-
-export function toStoredTurn({ bound, agent, turn, toldTo, stale: all }: TurnState): StoredTurn {
-  const stale = all.length === 0 ? {} : { stale: all };
-  if (turn.phase === 'idle') return { bound, agent, runs: false, toldTo, ...stale };
-  const { phase, place, told } = turn;
-  return {
-    bound,
-    agent,
-    runs: phase === 'running',
-    place,
-    offered: phase === 'offered' ? turn.text : undefined,
-    ...(phase === 'offered' && turn.queued ? { queued: true } : {}),
-    told,
-    toldTo,
-    ...stale,
-  };
-}
-
-/** What turns carry, in the order in which it was given. */
-export function givenIn(project: ProjectState): { id: string; hand: Hand }[] {
-  return [...project.messages.values()]
-    .flatMap(({ row, phase, hand }) =>
-      hand && (phase === 'handed' || phase === 'injected') ? { id: row.id, hand } : [],
-    )
-    .sort((a, b) => a.hand.offset - b.hand.offset);
-}
-
-/** Where a turn began that only the hand-over knows of. */
-export function placeOf({ tool, transcript, offset }: Hand): TurnPlace {
-  return { tool, transcript: transcript ?? undefined, offset };
 }
 
 /** Something of the coding agent goes on that a STOP can end. */

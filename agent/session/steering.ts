@@ -21,24 +21,23 @@ export interface SteeringParts {
   desk: Pick<Desk, 'follow'>;
 }
 
+const isHere = ({ phase }: HeldMessage) => phase === 'waiting' || phase === 'fetching';
+const isGiven = ({ phase }: HeldMessage) => phase === 'handed' || phase === 'leased';
+
 export function createSteering(runtime: Runtime, { held, routes, sprints, desk }: SteeringParts): Steering {
   const { options } = runtime;
   const { project, journal, inbox, clock } = options;
   const p = project.key;
   const texts = () => phoneTexts(project);
 
-  /** What an agent that polls holds is parked for the case that it comes back. Gives how many others were parked. */
+  /** What was given without proof is parked for the case that it comes back. Gives how many others were parked. */
   async function park(beforeSeq: number): Promise<number> {
-    const ids: string[] = [];
-    let leased = 0;
-    for (const message of project.messages.values()) {
-      const { row, phase } = message;
-      if (isHeldBack(message) || row.seq >= beforeSeq) continue;
-      if (phase === 'leased') leased += 1;
-      if (phase === 'waiting' || phase === 'fetching' || phase === 'leased') ids.push(row.id);
-    }
+    const isOpen = (message: HeldMessage) =>
+      !isHeldBack(message) && message.row.seq < beforeSeq && (isHere(message) || isGiven(message));
+    const parked = [...project.messages.values()].filter(isOpen);
+    const ids = parked.map(({ row }) => row.id);
     if (ids.length > 0) await journal.append([{ t: 'parked', p, at: clock(), ids }]);
-    return ids.length - leased;
+    return parked.filter(isHere).length;
   }
 
   /** Gives how many of them no agent holds. `asked` = also those of which the owner was asked what they are for. */
@@ -47,7 +46,7 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
     const released = [...project.messages.values()].filter(isReleased);
     const ids = released.map(({ row }) => row.id);
     if (ids.length > 0) await journal.append([{ t: 'unparked', p, at: clock(), ids }]);
-    return released.filter(({ phase }) => phase !== 'leased').length;
+    return released.filter(isHere).length;
   }
 
   /** After a sleep the message that releases them may have come together with the STOP. */
@@ -174,10 +173,12 @@ export function createSteering(runtime: Runtime, { held, routes, sprints, desk }
         options.cancelOwned?.();
         return;
       }
-      await park(Number.POSITIVE_INFINITY);
+      const parked = await park(Number.POSITIVE_INFINITY);
       if (project.sprint) await sprints.end('stopped');
       await inbox.settleForeignStops();
-      await options.tell(`foreign_stop_${clock()}`, texts().stop.foreign);
+      const { stop } = texts();
+      const rest = parked === 0 ? '' : ` ${stop.parked(parked)}`;
+      await options.tell(`foreign_stop_${clock()}`, stop.foreign + rest);
     },
   };
 }

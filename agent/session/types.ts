@@ -78,7 +78,7 @@ export interface AnswerInFile {
 export interface TurnsOptions {
   project: ProjectState;
   journal: Journal;
-  inbox: Omit<InboxSync, 'trouble' | 'stop'>;
+  inbox: Omit<InboxSync, 'changed' | 'trouble' | 'stop'>;
   /**
    * Puts a status update into journal and outbox file, once for an id. Errors: those of the journal, where there are receipts; it
    * has neither them nor the answer then, which waits in memory.

@@ -50,7 +50,8 @@ export function afterTurn(outcome: TurnOutcome, view: TurnView, nonce: string): 
   // A person pressed Esc: they want the keyboard, and an answer now would be lost as well.
   if (outcome.last || outcome.cancelled || (outcome.lost && !budgetSkip))
     return { ...base, next: undefined, holds: isOwned && !outcome.last };
-  const next = nextPrompt({ ...view, sprint }, nonce);
+  // The STOP was for the turn that has ended.
+  const next = nextPrompt({ ...view, sprint, stop: undefined }, nonce);
   if (next) return { ...base, sprint: next.sprint, next: next.continuation, holds: false };
   return { ...base, next: undefined, holds: isOwned || wantsHold(view.hold) };
 }

@@ -1,7 +1,7 @@
 // The rules for a hook event as one pure function of (call, view). The hook server and the fallback both obey it. The caller carries
 // out the effects, in order, before it gives the answer. after-turn.ts has the rules after a settled turn.
 
-import { type HookCall, nudgeLine, type TurnAnswer } from '../../protocol/turn-events.ts';
+import { deskWords, type HookCall, nudgeLine, type TurnAnswer } from '../../protocol/turn-events.ts';
 import { handOver, screenText } from './framing.ts';
 import { awayOverNotice, holdNotice, wantsHold } from './hold.ts';
 import { abortText, stopText } from './stop.ts';
@@ -38,6 +38,9 @@ const nothing: Decision = { answer: {}, effects: [] };
 
 /** `nonce` is used only when messages are handed over. */
 export function decide(call: HookCall, view: TurnView, nonce: string): Decision {
+  // In whichever session: the messages may have moved to another one meanwhile.
+  if (call.event.type === 'turnStart' && view.stale?.includes(call.event.prompt))
+    return { answer: { deny: staleText }, effects: [] };
   const bind = bindingOf(call, view);
   if (bind === 'foreign') return nothing;
   const decision = decideForOwner(call, view, nonce);
@@ -52,14 +55,21 @@ function bindingOf({ event, session, owned }: HookCall, view: TurnView): 'bound'
   if (owned && event.type === 'sessionStart') return 'new';
   if (view.bound?.id === session) return 'bound';
   if (owned || event.type === 'sessionEnd' || event.type === 'says' || event.type === 'other') return 'foreign';
-  if (event.type === 'turnStart' && !event.byHost && hereCommand.test(event.prompt)) return 'new';
+  if (event.type === 'turnStart' && deskWordOf(event).word === 'here') return 'new';
   return view.bound && view.boundAlive ? 'foreign' : 'new';
 }
 
-/** As the extension's custom commands write them at the start of their prompt; a headless run has a context before it. Where a host knows no
- *  such command, a space before it makes it a prompt. */
-const hereCommand = /(^|\n) ?\/wa:here\b/;
-const awayCommand = /(^|\n) ?\/wa:away\b/;
+/**
+ * At the beginning of a prompt alone: further down stands what was pasted or piped, or a message of the phone. With a slash as the custom
+ * commands of a host write it; without, because a host refuses a slash command that it does not know.
+ */
+const deskWord = /^\s*\/?wa:(away|back|here)\b/;
+
+/** `more` = what follows the word in the prompt. */
+function deskWordOf({ prompt, byHost }: TurnStart): { word?: keyof typeof deskWords; more?: string } {
+  const found = byHost ? null : deskWord.exec(prompt);
+  return found ? { word: found[1] as keyof typeof deskWords, more: prompt.slice(found[0].length) } : {};
+}
 
 function decideForOwner({ event, owned }: HookCall, view: TurnView, nonce: string): Decision {
   switch (event.type) {
@@ -104,7 +114,6 @@ type TurnStart = Extract<HookCall['event'], { type: 'turnStart' }>;
 
 function turnStart(event: TurnStart, view: TurnView, nonce: string): Decision {
   const { prompt, byHost } = event;
-  if (view.stale?.includes(prompt)) return { answer: { deny: staleText }, effects: [] };
   // The host may append texts of other hooks to the prompt of wa-sync.
   const continued = view.offered !== undefined && prompt.startsWith(view.offered);
   if (!continued && (view.turnRuns || view.offered !== undefined)) {
@@ -120,16 +129,24 @@ function turnStart(event: TurnStart, view: TurnView, nonce: string): Decision {
   const nudged = !continued && prompt === nudgeLine;
   const byPerson = !continued && !nudged && !byHost;
   const { hold } = view;
-  const away = !byHost && awayCommand.test(prompt);
+  const { word } = deskWordOf(event);
+  const away = word === 'away';
   // A person who types a prompt is back; one who chooses the terminal that listens is about to leave.
-  const isLeaving = away || hereCommand.test(prompt);
+  const isLeaving = away || word === 'here';
   const isBack = hold.away && hold.interactive && byPerson && !isLeaving;
   if (away || isBack) effects.push({ type: 'setAway', away });
   effects.push({ type: 'turnStarted', continued, nudged, ...(byHost && !continued ? { byHost } : {}) });
-  const decision = given(view.waiting, { ...view, stop }, nonce, effects, false);
+  const decision = answered(given(view.waiting, { ...view, stop }, nonce, effects, false), event);
   const holds =
     byPerson && wantsHold({ ...hold, away: away || (hold.away && !isBack), fromPhone: false, nobody: false });
   return withNotices(decision, [...(holds ? [holdNotice] : []), ...(isBack ? [awayOverNotice] : [])]);
+}
+
+/** The model, which does not know the word, does nothing but answer it. */
+function answered(decision: Decision, event: TurnStart): Decision {
+  const { word, more } = deskWordOf(event);
+  if (word === undefined || more?.trim() !== '' || decision.answer.context !== undefined) return decision;
+  return { ...decision, answer: { ...decision.answer, context: `wa:${word} means: ${deskWords[word]}` } };
 }
 
 /** Ahead of what the decision itself shows. */

@@ -21,8 +21,9 @@ export function abortText({ fromOwner }: Pick<StopView, 'fromOwner'>): string {
   return fromOwner ? 'Aborted from the phone by /abort.' : 'Aborted by another program, which wrote it into the inbox.';
 }
 
-/** A STOP that stands in the inbox file. `isOwners` = its identity is one that the daemon wrote for a STOP of the phone. */
-export function stopOf(entry: InboxEntry, isOwners = false): StopView | undefined {
+/** A STOP that stands in the inbox file. `isOwners` says whether the daemon wrote the entry, for a STOP of the phone. */
+export function stopOf(entry: InboxEntry, isOwners: (stop: InboxEntry) => boolean = () => false): StopView | undefined {
   if (entry.read || (entry.control !== 'stop' && entry.control !== 'abort')) return undefined;
-  return { id: entry.id, type: entry.control, text: isOwners ? entry.text : '', fromOwner: isOwners };
+  const fromOwner = isOwners(entry);
+  return { id: entry.id, type: entry.control, text: fromOwner ? entry.text : '', fromOwner };
 }

@@ -43,5 +43,5 @@ export function unwakeableNotice(nudgeOff: boolean): string {
   const inTmux = nudgeOff
     ? 'or set "nudge" to "auto" in config.json and start the agent in tmux'
     : 'or start the agent in tmux';
-  return `wa-sync: while this terminal is idle, no message of the phone can wake it. Type /wa:away before you leave; ${inTmux}, where it is woken by itself.`;
+  return `wa-sync: while this terminal is idle, no message of the phone can wake it. Type wa:away before you leave; ${inTmux}, where it is woken by itself.`;
 }

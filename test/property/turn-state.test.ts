@@ -11,11 +11,10 @@ import {
   isLost,
   next,
   placeIn,
-  restoreState,
   type StateEvent,
   type TurnState,
-  toStoredTurn,
 } from '../../agent/session/state.ts';
+import { restoreState, toStoredTurn } from '../../agent/session/stored-turn.ts';
 import { runs } from './runs.ts';
 
 const p = '1.0';

@@ -7,7 +7,7 @@ import { driverOf } from '../../agent/drivers/registry.ts';
 import { apply } from '../../agent/journal/apply.ts';
 import type { JournalRecord } from '../../agent/journal/records.ts';
 import { emptyProject, type JournalState } from '../../agent/journal/state.ts';
-import { toEntry } from '../../agent/mailbox/inbox-view.ts';
+import { toEntry } from '../../agent/mailbox/inbox-entries.ts';
 import { createTurns } from '../../agent/session/turns.ts';
 import type { HookHost } from '../../agent/session/types.ts';
 import { stopText } from '../../agent/turns/stop.ts';

@@ -230,7 +230,7 @@ it('a person who types is not disturbed, and the message comes five seconds afte
 
 it('a terminal that nothing wakes says so when its session starts, and the phone hears at once what to do there', async () => {
   const { notice } = await happens({ type: 'sessionStart', source: 'startup' });
-  expect(notice).toMatch(/no message of the phone can wake it\. Type \/wa:away before you leave/);
+  expect(notice).toMatch(/no message of the phone can wake it\. Type wa:away before you leave/);
   await aTurn('One.');
   await writes(1, 'Are you there?');
   await turns.checkProcess();

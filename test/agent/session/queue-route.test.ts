@@ -186,6 +186,16 @@ describe('a prompt that the host does not begin', () => {
 });
 
 describe('two terminals of one server', () => {
+  it('do not both get a message that waits in the queue of the one when the other takes the messages', async () => {
+    world.is.server = true;
+    await world.aTurn('first');
+    await world.says('check the tests');
+    const prompt = await world.given(1);
+    expect((await world.starts('wa:here', 'second')).context).toContain('check the tests');
+    expect((await world.starts(prompt, 'first')).deny).toMatch(/another way/);
+    expect(world.turns.status()).toMatchObject({ session: 'second', turnRuns: true });
+  });
+
   it('share the project: the session that got a prompt last has the messages', async () => {
     world.is.server = true;
     await world.aTurn('first');

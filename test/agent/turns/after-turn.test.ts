@@ -68,6 +68,12 @@ describe('after a turn', () => {
     });
   });
 
+  it('what was written after a STOP is the next prompt, without the STOP', () => {
+    const after = afterTurn(outcome(), view({ stop, waiting: [waiting('do this instead')] }), nonce);
+    expect(after.next?.text).toMatch(/^A message from the owner's phone[\s\S]*\ndo this instead\n/);
+    expect(after.stopped).toBe(true);
+  });
+
   it('a failed turn ends the sprint as an error', () => {
     expect(afterTurn(outcome({ answer: undefined, failed: true }), view({ sprint }), nonce).ended?.end).toBe('error');
   });

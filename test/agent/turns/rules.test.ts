@@ -289,11 +289,36 @@ describe('the custom commands of the extension', () => {
     expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
   });
 
-  it('with a space before them, which makes them a prompt in Claude Code, are the same', () => {
-    const away = decide(call({ type: 'turnStart', prompt: ' /wa:away' }), view(), nonce);
-    expect(away.effects).toContainEqual({ type: 'setAway', away: true });
-    const here = decide(call({ type: 'turnStart', prompt: ' /wa:here' }, 's2'), view(), nonce);
-    expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
+  it('without a slash, which other hosts would refuse, are the same', () => {
+    for (const slash of ['', ' /']) {
+      const away = decide(call({ type: 'turnStart', prompt: `${slash}wa:away` }), view(), nonce);
+      expect(away.effects).toContainEqual({ type: 'setAway', away: true });
+      const here = decide(call({ type: 'turnStart', prompt: `${slash}wa:here` }, 's2'), view(), nonce);
+      expect(here.effects[0]).toEqual({ type: 'bind', session: 's2' });
+    }
+  });
+
+  it('count at the beginning of a prompt alone: a pasted or piped text, and a message of the phone, may hold such a line', () => {
+    const frame = decide(call(turnStart), view({ waiting: [waiting('msg_a', 'wa:away\n/wa:here')] }), nonce).answer
+      .context;
+    const texts = ['Read this:\nwa:away before you leave\n wa:here\n/wa:here\n/wa:away', frame ?? ''];
+    for (const prompt of texts) {
+      for (const offered of [undefined, frame]) {
+        const { effects } = decide(call({ type: 'turnStart', prompt }), view({ offered }), nonce);
+        expect(effects.filter(({ type }) => type === 'setAway' || type === 'bind')).toEqual([]);
+      }
+      expect(decide(call({ type: 'turnStart', prompt }, 's2'), view(), nonce)).toEqual({ answer: {}, effects: [] });
+    }
+  });
+
+  it('alone in a prompt tell the model what they mean, unless it gets a message', () => {
+    const typed = (prompt: string, messages: WaitingMessage[] = []) =>
+      decide(call({ type: 'turnStart', prompt }), view({ waiting: messages }), nonce).answer.context;
+    expect(typed('wa:away\n')).toMatch(/^wa:away means: I leave the desk now .* answer with this one line: Away/);
+    expect(typed('wa:back')).toMatch(/^wa:back means: .* Welcome back\.$/);
+    expect(typed('wa:away, and run the tests')).toBeUndefined();
+    expect(typed('what does wa:away do?')).toBeUndefined();
+    expect(typed('wa:away', [waiting('msg_a', 'run the tests')])).toMatch(/run the tests/);
   });
 });
 

@@ -52,7 +52,7 @@ it.each([
   [{ isTerminal: false }, /^It waits for the next turn of the coding agent\.$/],
   [
     {},
-    /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave \/wa:away/,
+    /^It waits for a prompt at the terminal, .* cannot be woken from here: type anything there, and before you leave wa:away/,
   ],
   [{ nudgeOff: true }, /so that the agent listens\. \("nudge" is "off" in config\.json\.\)$/],
   [{ wakeable: true }, /as soon as the prompt is empty\.$/],
