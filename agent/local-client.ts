@@ -63,18 +63,23 @@ async function withoutAnswer({ runtime, state }: DaemonDirs, cause: unknown, isA
   const code = String((cause as NodeJS.ErrnoException).code);
   if (!isAborted && busyCodes.test(code)) {
     const process = pid === undefined ? '' : ` (pid ${pid})`;
-    const end = pid === undefined ? 'end its process' : `kill ${pid}`;
-    const hint = `Try again. If it lasts: ${end} and start \`wa-sync\` again; stored messages are kept.`;
+    const end = pid === undefined ? 'end its process and start it again' : endBy(pid);
+    const hint = `Try again. If it lasts: ${end}; stored messages are kept.`;
     return new WaError('daemon_busy', `the daemon${process} does not answer: it is busy or hangs`, { hint, cause });
   }
   if (code === 'ENOENT' && pid !== undefined) {
-    const hint = `WA_RUNTIME_DIR must be the same for both. If it is, the socket was removed: kill ${pid} and start \`wa-sync\` again.`;
+    const hint = `It may be starting: try again in a moment. If it lasts, WA_RUNTIME_DIR must be the same for both; if it is, the socket was removed: ${endBy(pid)}; stored messages are kept.`;
     const message = `no daemon answers in ${runtime}, but one runs as process ${pid}`;
     return new WaError('daemon_not_running', message, { hint, cause });
   }
   const hint =
     'Start it with `wa-sync`; on a machine without a relay `wa-sync setup` comes first. WA_RUNTIME_DIR must be the same for both.';
   return new WaError('daemon_not_running', `no daemon answers in ${runtime}`, { hint, cause });
+}
+
+/** It may be `wa-sync`, in a terminal or in the background, or `wa-sync dev`. */
+function endBy(pid: number): string {
+  return `end it with Ctrl+C in its terminal, or with \`kill ${pid}\`, and start it again as before`;
 }
 
 function socketAddress(runtimeDir: string): string {

@@ -7,6 +7,11 @@ export function splitLines(text: string): string[] {
   return text.split(lineBreak);
 }
 
+/** Cut to `maxUnits` UTF-16 units, and never within a character. */
+export function cutText(text: string, maxUnits: number): string {
+  return text.length <= maxUnits ? text : `${text.slice(0, maxUnits - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
 /** The text as one line without control characters and direction marks, cut to `maxUnits` UTF-16 units. */
 export function oneLine(text: string, maxUnits: number): string {
   const line = text

@@ -1,6 +1,7 @@
 // The answer of a prompt whose end nobody heard, because the process of its session or the daemon was gone: as the agent itself wrote
 // it down. Nothing is made up: where the file does not say that the turn has ended, there is no answer.
 
+import { namesId } from '../../protocol/ids.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { readFrom } from '../fs/tail.ts';
 import { answerId } from '../mailbox/signing.ts';
@@ -20,7 +21,7 @@ export async function answerInFile(
     const file = all.find(({ id }) => id === session);
     const record = file && driverOf(agent)?.readSession(await readFrom(file.path, 0));
     const { answer, lastId, prompts, isAnswered } = record ?? {};
-    const isOurs = carried.some((id) => prompts?.at(-1)?.includes(id));
+    const isOurs = carried.some((id) => namesId(prompts?.at(-1) ?? '', id));
     if (!isOurs || !isAnswered || answer === undefined || lastId === undefined || !prompts) return undefined;
     return { answer, prompts, id: answerId(agent, session, lastId) };
   } catch {

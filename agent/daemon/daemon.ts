@@ -3,10 +3,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { dirname } from 'node:path';
-import { WaError } from '../../protocol/errors.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { refuseDoubles } from '../config-check.ts';
-import { acquireLock } from '../fs/lock.ts';
 import { http } from '../http.ts';
 import { listener } from '../local-server/serve.ts';
 import { listen, prepareSocket } from '../local-server/socket.ts';
@@ -18,6 +16,7 @@ import { pruneAnswers } from '../relay/full-answers.ts';
 import { accountReminder } from './account-reminder.ts';
 import { type DaemonOptions, openParts } from './daemon-parts.ts';
 import { createLocal } from './local.ts';
+import { lockForDaemon } from './lock.ts';
 import { type RunningProject, startProject } from './project.ts';
 import { startTicker } from './ticker.ts';
 
@@ -28,12 +27,15 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+const hint = ' Where both find none, its runtime directory was removed: end it with `kill <process>`.';
+
 /** Errors: `bad_config` for two bindings of one folder or one chat, `daemon_running`, `journal_version`, `file_unusable`, `runtime_dir_unusable`, `socket_path_too_long`. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, client, version, platform, clock, log } = options;
   refuseDoubles(options.bindings, config.file);
   const files = stateFiles(config.dirs.state);
-  const lock = await lockDaemon(files.lock);
+  await mkdir(dirname(files.lock), { recursive: true, mode: 0o700 }).catch(() => {});
+  const lock = await lockForDaemon(files.lock, hint);
   const undo: (() => Promise<unknown>)[] = [() => lock.release()];
   try {
     const { address } = await prepareSocket(config.dirs.runtime, platform);
@@ -118,17 +120,4 @@ async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), closeWithinMs);
   await closed;
   clearTimeout(timer);
-}
-
-async function lockDaemon(path: string): Promise<{ release(): Promise<void> }> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
-  try {
-    return await acquireLock(path, { timeoutMs: 0, short: false });
-  } catch (cause) {
-    if (!(cause instanceof WaError) || cause.code !== 'lock_timeout') throw cause;
-    throw new WaError('daemon_running', `a daemon of this user already runs: ${cause.message}`, {
-      hint: 'See it with `wa-sync status`, stop it with `wa-sync down`. Where both find none, its runtime directory was removed: end it with `kill <process>`.',
-      cause,
-    });
-  }
 }

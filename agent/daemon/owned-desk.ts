@@ -14,9 +14,10 @@ import type { OwnedDesk } from '../phone/owned-commands.ts';
 import { withoutSecrets } from '../process.ts';
 import { programOnPath } from '../programs.ts';
 import { listSkills } from '../workflows/expand.ts';
+import { hookStateOf } from './hook-states.ts';
 
 export interface OwnedDeskOptions {
-  config: Pick<Config, 'agents' | 'agentCommands'>;
+  config: Pick<Config, 'agents' | 'agentCommands' | 'dirs'>;
   /** Of the project. */
   dir: string;
   session(): OpenSession | undefined;
@@ -62,7 +63,7 @@ export function createOwnedDesk({ config, dir, session, texts, env = process.env
           name: row.name,
           title: row.title,
           version: await versionOf(row),
-          hooks: workstationOf(row.name) !== undefined,
+          hooks: await hookStateOf(row.name, { dirs: config.dirs, dir, env }),
           owned: costOf(row.name, texts().owned),
         })),
       ),

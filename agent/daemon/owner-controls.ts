@@ -15,6 +15,7 @@ import type { InboxSync } from '../mailbox/inbox.ts';
 import { answerControl, replyKey } from '../phone/controls.ts';
 import type { HeldTexts } from '../phone/held-texts.ts';
 import type { OwnedCommands } from '../phone/owned-commands.ts';
+import { textItem } from '../plain-text.ts';
 import { keepText } from '../relay/documents.ts';
 import { readAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
@@ -59,8 +60,7 @@ export function createOwnerControls(options: OwnerControlsOptions) {
     }
     const ofOwned = await orders.answer(control);
     if (ofOwned !== undefined) {
-      const parts = [{ text: ofOwned, entities: [] }];
-      await outbox.send({ key: replyKey(control.id), class: 'reply', parts });
+      await outbox.send(textItem(replyKey(control.id), 'reply', ofOwned));
       await journal.append([{ t: 'spent', p, at: clock(), ids: [control.id] }]);
       return;
     }

@@ -1,13 +1,14 @@
 // The parts of one bound project, joined: what carries its messages, the turn runtime, the gates, the sessions that the daemon
 // runs itself, what the owner does. Decides nothing itself, and starts nothing.
 
-import { createHmac } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { projectKey } from '../../protocol/ids.ts';
 import { guardProject } from '../approvals/guard.ts';
 import type { GuardDeps } from '../approvals/guard-parts.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Binding } from '../config.ts';
+import { hmacWith } from '../crypto.ts';
 import type { LastEvents } from '../daemon-status.ts';
 import { newCompressions } from '../drivers/session-file.ts';
 import { filesFolder } from '../drivers/workstations.ts';
@@ -53,7 +54,7 @@ interface Seen {
 
 export type ProjectParts = Awaited<ReturnType<typeof joinParts>>;
 
-const nodeHmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex');
+const nodeHmac = (key: string) => hmacWith(key, (bytes) => hash('sha256', bytes, 'buffer'));
 
 /** `onReceipts`: there are receipts to send. Errors: `outside_project`, and those of `hold`. */
 export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts: () => void) {
@@ -64,7 +65,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
   const typesetter = given.typesetterFor(() => ({ maxText: maxTextOf(project), language: languageOf(project) }));
   const deps = { ...given, typesetter };
   const files = stateFiles(config.dirs.state);
-  const signer = createSigner(deps.signingKey, key, nodeHmac);
+  const signer = createSigner(deps.signingKey, key, nodeHmac(deps.signingKey));
   const seen: Seen = {
     session: { agent: project.turn?.place?.tool, path: project.turn?.place?.transcript },
     relayOffsetMs: 0,
@@ -124,8 +125,10 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
   });
 
   /** Brings the file up to date, which wakes the agent, and takes a STOP that stands in it. */
-  async function look(): Promise<void> {
-    await inbox.refresh();
+  const look = () => inbox.refresh().then(takeStop);
+  const lookAtChange = () => inbox.changed().then(takeStop);
+
+  async function takeStop(): Promise<void> {
     try {
       // The gate first: the rules spend a STOP that finds no turn.
       await guard.stoppedInFile(inbox.foreignStop());
@@ -184,6 +187,6 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
 
   return {
     ...{ binding, address, project, mailbox, ...mail, turns, leases, mcp, guard, owned, held, controls },
-    ...{ seen, usage, look, catchUp },
+    ...{ seen, usage, lookAtChange, catchUp },
   };
 }

@@ -59,7 +59,7 @@ export async function startProject(binding: Binding, deps: ProjectDeps): Promise
   void controls.answer();
 
   const watcher = watchFiles([place.inbox, place.outbox], (path) => {
-    if (path === place.inbox) void parts.look();
+    if (path === place.inbox) void parts.lookAtChange();
     else void outbox.scan();
   });
 

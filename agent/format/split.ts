@@ -22,10 +22,12 @@ export function splitText(rendered: Rendered, { maxUnits, maxEntities = 100 }: S
   if (whole.end === whole.start) return [];
   if (whole.end - whole.start <= maxUnits && entities.length <= maxEntities) return [partOf(text, entities, whole)];
   // The room that the number takes depends on the count of parts.
-  for (let digits = 1; ; digits++) {
+  for (let digits = 1; ; ) {
     const parts = cut(text, entities, whole, maxUnits - '(0/0)\n'.length - 2 * (digits - 1), maxEntities);
-    if (String(parts.length).length <= digits)
-      return parts.map((part, i) => withFirstLine(`(${i + 1}/${parts.length})\n`, part));
+    const needed = String(parts.length).length;
+    if (needed <= digits) return parts.map((part, i) => withFirstLine(`(${i + 1}/${parts.length})\n`, part));
+    // With less room there are no fewer parts.
+    digits = needed;
   }
 }
 

@@ -55,9 +55,9 @@ function addEdit(project: ProjectState, row: EditRow, at: number): void {
       move(project, target, 'waiting');
     return;
   }
-  const expiresAt = target?.row.expiresAt ?? Number.MAX_SAFE_INTEGER;
-  const forwarded = row.forwarded ?? target?.row.forwarded;
   const { seq, id, at: sentAt } = row;
+  const expiresAt = target?.row.expiresAt ?? sentAt + relayLimits.messageTtlMs;
+  const forwarded = row.forwarded ?? target?.row.forwarded;
   const words = { text, ...namedBy(row), ...(forwarded ? { forwarded } : {}) };
   // The agent never saw what the owner was asked about.
   const corrects = target?.ended === 'refused' ? {} : { corrects: editOf };

@@ -3,6 +3,7 @@
 import type { HookNote } from '../../protocol/files.ts';
 import type { KeyEnd, Row } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
+import type { PollingClient } from '../../protocol/polling.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -42,21 +43,6 @@ export interface OpenDialog {
   seen: boolean;
   /** A key was pressed for a tap, or is about to be: no second one is. */
   pressed: boolean;
-}
-
-/** An agent that polls (MCP) and holds messages until it acknowledges them. */
-export interface LeaseHolder {
-  /** One stdio connection; unpredictable. */
-  connection: string;
-  /** The name that the client gave itself. */
-  client: string;
-  pid: number;
-  /** `startOf(pid)`: tells the process from a later one with its pid. */
-  started: string;
-  /** `pidSpace()` of the holder. */
-  space: string;
-  /** The coding agent's process, whose sessions end without the connection. */
-  parent: number;
 }
 
 /** `muted`: no typing, no progress message. `away`: the owner left the desk, so that a turn's end waits for the phone. */
@@ -142,7 +128,7 @@ export type ProjectRecord = InProject &
     | { t: 'returned'; ids: string[] }
     | { t: 'ended'; ids: string[]; state: ReportedState }
     /** Given to an agent that polls, which acknowledges them or loses them at `untilAt`; no other agent gets them meanwhile. */
-    | { t: 'leased'; ids: string[]; edits?: number[]; holder: LeaseHolder; untilAt: number }
+    | { t: 'leased'; ids: string[]; edits?: number[]; holder: PollingClient; untilAt: number }
     /** The holder has sent a text to the phone after the lease began, so that the holder may acknowledge these. */
     | { t: 'replied'; ids: string[] }
     /** The holder is gone or too late: unread again, with the next attempt. `ungiven`: the holder never got them, so the attempt stays. */

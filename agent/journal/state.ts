@@ -4,6 +4,7 @@ import type { Language } from '../../protocol/languages.ts';
 import { oneLine, splitLines } from '../../protocol/lines.ts';
 import type { ControlRow, Forwarded, KeyEnd, MessageRow } from '../../protocol/log.ts';
 import type { Phone } from '../../protocol/phone.ts';
+import type { PollingClient } from '../../protocol/polling.ts';
 import type { Receipt, ReportedState } from '../../protocol/receipts.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Sprint } from '../../protocol/sprint.ts';
@@ -12,7 +13,6 @@ import { emptyApprovals } from './approvals.ts';
 import type {
   FiledAnswer,
   Follow,
-  LeaseHolder,
   OpenDialog,
   OwnedRecord,
   SettingName,
@@ -30,7 +30,7 @@ export interface Hand {
 }
 
 export interface Lease {
-  holder: LeaseHolder;
+  holder: PollingClient;
   at: number;
   untilAt: number;
   /** The holder has sent a text to the phone since. */
@@ -133,6 +133,13 @@ const assumedText = 4_000;
 /** Held back until the owner says so: no agent and no other program gets the message. */
 export function isHeldBack({ parked }: Pick<HeldMessage, 'parked'>): boolean {
   return parked === 'parked' || parked === 'asked';
+}
+
+/** Ids of the waiting messages whose time is over by the relay's clock, without those that are being handed over. */
+export function overdue({ waiting }: ProjectState, relayNow: number, claiming: ReadonlySet<string>): Set<string> {
+  const ids = new Set<string>();
+  for (const [id, { row }] of waiting) if (row.expiresAt <= relayNow && !claiming.has(id)) ids.add(id);
+  return ids;
 }
 
 /** Something on the phone, or in the terminal, waits for the owner: what the owner writes meanwhile may be meant for it. */

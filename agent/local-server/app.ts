@@ -60,6 +60,9 @@ const steerRequest = v.variant('action', [
 
 type SteerRequest = v.InferOutput<typeof steerRequest>;
 
+/** Of a call of a command or of `wa-sync mcp`. */
+const maxBodyBytes = 1024 * 1024;
+
 /** For a hook that names no timeout. */
 const defaultMaxSeconds = 60;
 
@@ -104,13 +107,6 @@ export function createHookApp(options: HookAppOptions, more: Readonly<Record<str
       },
     );
   };
-  /** A call with a body of one shape. */
-  const asked = (work: (request: unknown) => Promise<object>): LocalRoute => {
-    return async (call) => {
-      const request = parseJson(await readBody(call, hookLimits.stdinBytes));
-      return answered(() => work(request));
-    };
-  };
   const routes: Record<string, LocalRoute> = {
     'POST /hook/:tool/:event': onHook,
     'GET /status': async () => JSON.stringify(await options.status()),
@@ -141,8 +137,19 @@ export function createHookApp(options: HookAppOptions, more: Readonly<Record<str
 
 const nothing = `${emptyAnswer}\n`;
 
+/** A route whose body is JSON; `request` undefined = it is not, or longer than `maxBytes`. */
+export function asked(
+  work: (request: unknown, call: LocalCall) => Promise<object>,
+  maxBytes = maxBodyBytes,
+): LocalRoute {
+  return async (call) => {
+    const request = parseJson(await readBody(call, maxBytes));
+    return answered(() => work(request, call));
+  };
+}
+
 /** The result as JSON, or the error, which the caller shows as it is. */
-export async function answered(work: () => Promise<object>): Promise<string> {
+async function answered(work: () => Promise<object>): Promise<string> {
   try {
     return JSON.stringify(await work());
   } catch (cause) {

@@ -12,8 +12,8 @@ import {
   type SendResult,
   textModes,
 } from '../../protocol/polling.ts';
-import { answered } from './app.ts';
-import { type LocalRoute, readBody } from './serve.ts';
+import { asked } from './app.ts';
+import type { LocalRoute } from './serve.ts';
 
 /** What a project does for an agent that polls. */
 export interface PollingProject {
@@ -24,8 +24,6 @@ export interface PollingProject {
   release(from: PollingClient, ids: readonly string[] | undefined): Promise<void>;
   typing(): Promise<void>;
 }
-
-const maxBodyBytes = 1024 * 1024;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const ids = v.pipe(v.array(v.string()), v.maxLength(100));
@@ -52,15 +50,12 @@ export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProje
     schema: v.GenericSchema<C>,
     run: (project: PollingProject, call: C, signal: AbortSignal) => Promise<unknown>,
   ): LocalRoute {
-    return async (from) => {
-      const call = parsed(await readBody(from, maxBodyBytes));
-      return answered(async () => {
-        if (!v.is(schema, call)) throw new WaError('bad_request', 'a call of another shape, or too large');
-        const project = await projectAt(call.cwd);
-        checkChat(project, call);
-        return (await run(project, call, from.signal)) ?? { ok: true };
-      });
-    };
+    return asked(async (call, { signal }) => {
+      if (!v.is(schema, call)) throw new WaError('bad_request', 'a call of another shape, or too large');
+      const project = await projectAt(call.cwd);
+      checkChat(project, call);
+      return (await run(project, call, signal)) ?? { ok: true };
+    });
   }
 
   return {
@@ -70,14 +65,6 @@ export function createMcpRoutes(projectAt: (cwd: string) => Promise<PollingProje
     'POST /mcp/release': route(releaseCall, (project, call) => project.release(call.from, call.ids)),
     'POST /mcp/typing': route(call, (project) => project.typing()),
   };
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function checkChat({ mailbox }: PollingProject, { chat }: PollingCall): void {

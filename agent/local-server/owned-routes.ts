@@ -3,8 +3,8 @@
 import * as v from 'valibot';
 import { WaError } from '../../protocol/errors.ts';
 import { oneLine } from '../../protocol/lines.ts';
-import { answered } from './app.ts';
-import { type LocalRoute, readBody } from './serve.ts';
+import { asked } from './app.ts';
+import type { LocalRoute } from './serve.ts';
 
 const agent = /^[a-z][a-z0-9-]{0,31}$/;
 /** Of a mode or a model. */
@@ -29,25 +29,19 @@ export interface OwnedProject {
   attach(): Promise<object>;
 }
 
-const maxBodyBytes = 64 * 1024;
-
 /** `projectAt` raises `not_bound`. */
 export function createOwnedRoutes(projectAt: (cwd: string) => Promise<OwnedProject>): Record<string, LocalRoute> {
-  const asked = <R>(schema: v.GenericSchema<R>, hint: string, work: (request: R) => Promise<object>): LocalRoute => {
-    return async (from) => {
-      const request = parsed(await readBody(from, maxBodyBytes));
-      return answered(async () => {
-        const read = v.safeParse(schema, request);
-        if (!read.success) throw new WaError('bad_arguments', read.issues[0].message, { hint });
-        return work(read.output);
-      });
-    };
-  };
+  const route = <R>(schema: v.GenericSchema<R>, hint: string, work: (request: R) => Promise<object>): LocalRoute =>
+    asked(async (request) => {
+      const read = v.safeParse(schema, request);
+      if (!read.success) throw new WaError('bad_arguments', read.issues[0].message, { hint });
+      return work(read.output);
+    });
   return {
-    'POST /run': asked(runRequest, 'See `wa-sync run --help`.', async ({ cwd, ...order }) =>
+    'POST /run': route(runRequest, 'See `wa-sync run --help`.', async ({ cwd, ...order }) =>
       (await projectAt(cwd)).run(order),
     ),
-    'POST /attach': asked(attachRequest, 'See `wa-sync attach --help`.', async ({ cwd }) =>
+    'POST /attach': route(attachRequest, 'See `wa-sync attach --help`.', async ({ cwd }) =>
       (await projectAt(cwd)).attach(),
     ),
   };
@@ -58,12 +52,4 @@ function named(option: string, form: RegExp) {
     v.string(),
     v.regex(form, ({ input }) => `${option} "${oneLine(input, 60)}" has a form that no name has`),
   );
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

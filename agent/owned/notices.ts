@@ -8,7 +8,7 @@ type Notice = Extract<OwnedEvent, { type: 'notice' }>;
 /** Of one prompt; an agent that warns more often says the same. */
 const maxNotices = 3;
 
-/** `tell` gets each, and whether its words are ours. */
+/** `isOurs` = the words are those of wa-sync. */
 export function createNotices(tell: (text: string, isOurs: boolean) => void, texts: () => Failures) {
   const waiting = new Map<string, boolean>();
   return {

@@ -112,6 +112,9 @@ export function createOrders(options: OrdersOptions) {
     return all.filter(({ title = '' }) => parts.every((part) => title.toLowerCase().includes(part)));
   }
 
+  /** A name that is misspelled is part of the prompt: the owner sees what the agent gets. */
+  const firstWords = (text: string) => oneLine(visibleLine(options.redact(text)), titleChars);
+
   const isOpen = (id: string) => sessions.current()?.session.id === id;
 
   async function listed(all: readonly KnownSession[], lead: string): Promise<string> {
@@ -194,7 +197,8 @@ export function createOrders(options: OrdersOptions) {
         const isOther = isTerminalBound();
         const wish = { agent: name, session: undefined, mode: undefined, model: undefined, isTold: text === '' };
         await sessions.open(wish, [...prompted, spent(id)]);
-        return isOther ? texts().startingElsewhere(title) : texts().starting(title);
+        const lead = isOther ? texts().startingElsewhere(title) : texts().starting(title);
+        return text === '' ? lead : `${lead} ${texts().firstPrompt(firstWords(text))}`;
       }),
     /** `/resume [latest|number|id|words]` */
     resume: (id: string, args: string): Promise<string> =>

@@ -83,8 +83,7 @@ export type PromptPart = { text: string } | { image: Uint8Array; mimeType: strin
 export type PromptEnd =
   | { type: 'answered' }
   | { type: 'cancelled' }
-  /** `died` = the process is gone, and the prompt may have been worked on. */
-  /** `says` = our own words, for which `error` is the English. */
+  /** `died` = the process is gone, and the prompt may have been worked on. `says` = wa-sync's own words, whose English is `error`. */
   | { type: 'failed'; error: string; died: boolean; says?: Says | undefined };
 
 export interface SessionHandlers {
@@ -105,13 +104,13 @@ export type OwnedEvent =
   /** What the running prompt has taken, told once, just before its end. An agent may not say. */
   | { type: 'tokens'; tokens: number }
   | { type: 'usage'; used: number; size: number; cost?: string | undefined }
-  /** Of the agent itself, never of the model. `says` = our own words, for which `text` is the English. */
+  /** Of the agent itself, never of the model. `says` = wa-sync's own words, whose English is `text`. */
   | { type: 'notice'; severity: 'info' | 'warning' | 'error'; text: string; says?: Says | undefined }
   | { type: 'mode'; id: string }
   | { type: 'model'; id: string }
   | { type: 'title'; title: string }
   | { type: 'plan'; entries: readonly { text: string; done: boolean }[] }
-  /** What the agent did without a prompt of ours has ended: a background task, for instance. */
+  /** Work without a prompt has ended: a background task, for instance. */
   | { type: 'idle' };
 
 export interface OwnedTool {
@@ -144,6 +143,24 @@ export interface PermissionOption {
   /** The agent's own words. */
   name: string;
   kind: 'allowOnce' | 'allowAlways' | 'denyOnce' | 'denyAlways';
+}
+
+/** Where a request comes from. */
+export interface Asking {
+  agent: string;
+  session: string;
+  cwd: string;
+  /** The agent has withdrawn it. */
+  signal: AbortSignal;
+}
+
+export interface PermissionAnswer {
+  /** Of the agent; undefined = the request is cancelled. */
+  option: string | undefined;
+  /** Why it was refused, for the model, where the agent has no way to say so. */
+  why?: string;
+  /** A policy ends the whole turn, for this reason. */
+  halt?: string;
 }
 
 /** A form of the agent for the person. */

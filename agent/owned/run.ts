@@ -8,10 +8,12 @@ import { gateOf, nameOf, refusalIn } from './gate.ts';
 import { createNotices } from './notices.ts';
 import type {
   AgentQuestion,
+  Asking,
   OwnedEvent,
   OwnedProcess,
   OwnedSession,
   OwnedTool,
+  PermissionAnswer,
   PermissionRequest,
   PromptEnd,
   PromptPart,
@@ -24,27 +26,16 @@ import { createTalk, type RunEnd, type TalkOptions } from './talk.ts';
 export interface OwnedPhone {
   /** In order, whether a prompt runs or not. */
   event(event: OwnedEvent): void;
-  /** Never rejects. `why` = the reason of a refusal, `halt` = why the whole turn ends. */
-  permission(
-    request: PermissionRequest,
-    asking: Asking,
-  ): Promise<{ option: string | undefined; why?: string; halt?: string }>;
+  /** Never rejects. */
+  permission(request: PermissionRequest, asking: Asking): Promise<PermissionAnswer>;
   /** Never rejects. */
   question(question: AgentQuestion, asking: Asking): Promise<QuestionAnswer>;
   /** The running prompt is cancelled: nothing is asked any more. */
   cancelled(session: string): void;
-  /** A warning or an error, in the words of the agent or in ours. */
+  /** A warning or an error; `isOurs` = in the words of wa-sync, else in those of the agent. */
   notice(text: string, isOurs: boolean): void;
   /** A text that came while no prompt ran: of a background task. */
   stray(text: string): void;
-}
-
-interface Asking {
-  agent: string;
-  session: string;
-  cwd: string;
-  /** The agent has withdrawn it. */
-  signal: AbortSignal;
 }
 
 export interface RunOptions extends TalkOptions {
@@ -221,7 +212,7 @@ export function createOwnedRun(options: RunOptions) {
     question: (question, signal) => phone.question(question, { ...asking(), signal }),
   };
 
-  /** Undefined = no prompt runs. Otherwise what the phone is told of it. */
+  /** Undefined = no prompt runs; else the text for the phone. */
   function cancel(): string | undefined {
     if (!prompt || !session) return undefined;
     const running = prompt;

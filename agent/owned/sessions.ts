@@ -56,7 +56,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
   /** Ends the keeper of the session before; the next one waits for it. */
   let keeper: { stop: AbortController; ended: Promise<void> } | undefined;
   let isStopped = false;
-  /** Phone, desk and terminal may ask for another session at once: a keeper that nobody remembers would never end. */
+  /** Phone, desk and terminal may ask for another session at once: without an order, a keeper could be forgotten and never end. */
   const oneByOne = createQueue();
 
   function record(changes: Partial<OwnedRecord> & Pick<OwnedRecord, 'agent'>): Promise<void> {
@@ -98,7 +98,7 @@ export function createOwnedSessions(options: OwnedSessionsOptions) {
       throw cause;
     });
     if (!process) {
-      // An agent may be slow to start, and its adapter to be fetched: nobody waits for what nobody wants.
+      // The session is no longer wanted, and an adapter may take minutes to install: the next one does not wait for this start.
       void starting.then((late) => late.close()).then(remove, remove);
       return undefined;
     }

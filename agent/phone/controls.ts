@@ -5,11 +5,11 @@ import { type DaemonCommand, findCommand } from '../../protocol/commands.ts';
 import type { ControlRow } from '../../protocol/log.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import type { SettingName } from '../journal/records.ts';
-import type { NewDocument } from '../relay/documents.ts';
-import { fullAnswerPrefix, renderParts, type Typesetter } from '../relay/render.ts';
+import { fullAnswerPrefix, type Typesetter } from '../relay/render.ts';
 import type { Steering } from '../session/types.ts';
 import { heardKey, helloPrefix } from './hello.ts';
-import type { OwnedCommand, OwnedCommands, PhoneReply } from './owned-commands.ts';
+import type { OwnedCommand, OwnedCommands } from './owned-commands.ts';
+import { type KeepText, markdownReply, type PhoneReply, plainReply } from './reply.ts';
 
 export interface ControlOptions {
   steering: Steering;
@@ -18,7 +18,7 @@ export interface ControlOptions {
   typesetter: Typesetter;
   /** Before the turn hears of a STOP: what a dialog in the terminal makes of it. */
   stopDialog(): Promise<'none' | 'cancelled' | 'waits'>;
-  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+  keepText: KeepText;
   /** The sessions of the project that have these words. */
   sessions(words: string): Promise<string>;
   texts: Texts;
@@ -26,9 +26,6 @@ export interface ControlOptions {
 
 /** `open`: the control has its effect later, and is spent then. */
 export type ControlReply = { setting?: { name: SettingName; value: boolean }; open?: boolean } & PhoneReply;
-
-/** A longer answer is read better as a file. */
-const maxAnswerParts = 5;
 
 /** Made of the control's id, so that a second delivery answers nothing twice. */
 export function replyKey(id: string): string {
@@ -45,28 +42,28 @@ export async function answerControl({ id, seq, control }: ControlRow, options: C
     case 'abort': {
       const dialog = await options.stopDialog();
       const { text, spent } = await steering.stop({ id, seq, type: control.type, dialog });
-      return { ...plain(key, text), open: !spent };
+      return { ...plainReply(key, text), open: !spent };
     }
     case 'command': {
       const command = findCommand(control.name)?.command;
-      if (command?.name === 'sessions') return plain(key, await options.sessions(control.args));
+      if (command?.name === 'sessions') return plainReply(key, await options.sessions(control.args));
       if (command?.name === 'mute') return mute(key, control.args, texts);
-      if (command?.by !== 'daemon') return plain(key, notes.unsupported(`/${control.name}`));
+      if (command?.by !== 'daemon') return plainReply(key, notes.unsupported(`/${control.name}`));
       if (isOwned(command.name)) return options.owned.command(command.name, control.args, key);
-      if (!isSteering(command.name)) return plain(key, notes.unsupported(`/${control.name}`));
-      return plain(key, await steered[command.name](steering, control.args, id));
+      if (!isSteering(command.name)) return plainReply(key, notes.unsupported(`/${control.name}`));
+      return plainReply(key, await steered[command.name](steering, control.args, id));
     }
     case 'button': {
       if (control.action.startsWith(helloPrefix))
-        return plain(heardKey(control.action.slice(helloPrefix.length)), notes.heard);
+        return plainReply(heardKey(control.action.slice(helloPrefix.length)), notes.heard);
       if (control.action.startsWith(fullAnswerPrefix)) {
         return fullAnswer(key, await options.fullAnswer(control.action.slice(fullAnswerPrefix.length)), options);
       }
       const answered = await options.owned.tapped(control.action, control.userId, key);
-      return answered ?? plain(key, notes.unsupported(notes.thisButton));
+      return answered ?? plainReply(key, notes.unsupported(notes.thisButton));
     }
     case 'reply':
-      return plain(key, notes.unsupported(notes.thisButton));
+      return plainReply(key, notes.unsupported(notes.thisButton));
   }
 }
 
@@ -97,23 +94,14 @@ function isOwned(name: DaemonCommand): name is OwnedCommand {
 
 async function fullAnswer(key: string, text: string | undefined, options: ControlOptions): Promise<ControlReply> {
   const { answers } = options.texts;
-  if (text === undefined) return plain(key, answers.fullGone);
-  const { parts, whole } = await renderParts(text, options.typesetter);
-  if (whole === undefined && parts.length <= maxAnswerParts) {
-    return { kind: 'item', item: { key, class: 'answer', parts } };
-  }
-  const all = whole ?? (await options.typesetter.clean(text));
-  return { kind: 'document', document: await options.keepText('answer.md', all, answers.fullCaption) };
+  if (text === undefined) return plainReply(key, answers.fullGone);
+  return markdownReply({ key, class: 'answer' }, text, { name: 'answer.md', caption: answers.fullCaption }, options);
 }
 
 /** `/mute`, `/mute on`, `/mute off`: what is not one of them must not mute. */
 function mute(key: string, args: string, { modes }: Texts): ControlReply {
   const word = args.trim().toLowerCase();
-  if (word !== '' && word !== 'on' && word !== 'off') return plain(key, modes.muteForms);
+  if (word !== '' && word !== 'on' && word !== 'off') return plainReply(key, modes.muteForms);
   const value = word !== 'off';
-  return { ...plain(key, value ? modes.muted : modes.unmuted), setting: { name: 'muted', value } };
-}
-
-function plain(key: string, text: string): ControlReply {
-  return { kind: 'item', item: { key, class: 'reply', parts: [{ text, entities: [] }] } };
+  return { ...plainReply(key, value ? modes.muted : modes.unmuted), setting: { name: 'muted', value } };
 }

@@ -7,6 +7,7 @@ import type { Texts } from '../../protocol/texts.ts';
 import type { Journal } from '../journal/journal.ts';
 import { asksOwner, type HeldMessage, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { textItem } from '../plain-text.ts';
 
 export interface HeldTextsOptions {
   project: ProjectState;
@@ -124,7 +125,7 @@ export function createHeldTexts(options: HeldTextsOptions) {
         : texts().held.unknownButton;
       await tend();
       if (text === undefined) return [];
-      return [{ key: `reply_${controlId}`, class: 'reply', parts: [{ text, entities: [] }] }];
+      return [textItem(`reply_${controlId}`, 'reply', text)];
     },
     /** Asks about what is held back, and says what became of what no longer is. Never rejects. */
     tend: (): Promise<void> =>
@@ -154,9 +155,7 @@ type Buttons = NonNullable<OutboxItem['buttons']>;
 function itemOf(id: string, rev: number, text: string, buttons?: Buttons): OutboxItem {
   const slot = `held_${id}`;
   return {
-    key: `${slot}_${rev}`,
-    class: 'reply',
-    parts: [{ text, entities: [] }],
+    ...textItem(`${slot}_${rev}`, 'reply', text),
     // Without buttons it would count as the agent's answer to the message.
     ...(buttons ? { buttons, replyTo: id } : {}),
     slot,

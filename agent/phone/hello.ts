@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
+import { textItem } from '../plain-text.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 
 export const helloPrefix = 'hello:';
@@ -33,9 +34,7 @@ export async function hello(
 
 function helloItem(key: string, id: string, dir: string, { notes }: Texts): OutboxItem {
   return {
-    key,
-    class: 'reply',
-    parts: [{ text: notes.hello(hostname(), basename(dir)), entities: [] }],
+    ...textItem(key, 'reply', notes.hello(hostname(), basename(dir))),
     buttons: [[{ label: notes.helloButton, action: `${helloPrefix}${id}` }]],
   };
 }

@@ -1,4 +1,4 @@
-// Which commands of ours a misspelled name may have been meant for. Pure.
+// The commands of wa-sync that a misspelled name may stand for. Pure.
 
 import leven from 'leven';
 import { formsOf, offeredForms, phoneCommands } from '../../protocol/commands.ts';

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { isoSeconds, type OutboxEntry } from '../../protocol/files.ts';
-import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { summarize } from '../format/summary.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { textItem } from '../plain-text.ts';
 import { keepAnswer } from '../relay/full-answers.ts';
 import type { OutboxSync } from '../relay/outbox.ts';
 import type { Redact } from '../relay/render.ts';
@@ -37,7 +37,7 @@ export function createNotifier({ project, journal, outbox, redact, clock, log, .
 
   function note(prefix: string, about: string, text: string, replyTo?: string): Promise<void> {
     const hash = createHash('sha256').update(about).digest('hex').slice(0, 40);
-    const item: OutboxItem = { key: `${prefix}_${hash}`, class: 'answer', parts: [{ text, entities: [] }] };
+    const item = textItem(`${prefix}_${hash}`, 'answer', text);
     return outbox.send(replyTo === undefined ? item : { ...item, replyTo });
   }
 

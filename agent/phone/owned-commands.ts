@@ -7,7 +7,7 @@ import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import { errorIn } from '../owned/agent-error.ts';
 import type { AgentCommand } from '../owned/owned.ts';
-import type { NewDocument } from '../relay/documents.ts';
+import { textItem } from '../plain-text.ts';
 import { visibleLine } from '../visible.ts';
 import {
   actionOf,
@@ -19,10 +19,9 @@ import {
   type OpenSession,
   prefix,
 } from './owned-choices.ts';
+import type { PhoneReply } from './reply.ts';
 
 export type OwnedCommand = Extract<DaemonCommand, 'agents' | 'model' | 'mode' | 'skills' | 'thoughts'>;
-
-export type PhoneReply = { kind: 'item'; item: OutboxItem } | { kind: 'document'; document: NewDocument };
 
 /** What there is on this machine. None of it rejects, unless it says so. */
 export interface OwnedDesk {
@@ -42,11 +41,14 @@ export interface AgentFacts {
   title: string;
   /** Undefined = not installed. */
   version: string | undefined;
-  /** wa-sync has hooks for it. */
-  hooks: boolean;
+  /** Undefined = wa-sync has no hooks for it. */
+  hooks: HookState | undefined;
   /** Undefined = no session of its can be owned. `needs`, `cost`: one sentence each. */
   owned: { needs: string; cost: string } | undefined;
 }
+
+/** By the settings files that count in the project: `off` = something keeps installed hooks from running, `unread` = not known. */
+export type HookState = 'installed' | 'off' | 'missing' | 'unread';
 
 export interface FoundSkill {
   name: string;
@@ -101,13 +103,11 @@ export function createOwnedCommands({ desk, details, refusalOf, redact, texts }:
     const more = choices.all.length > listed.length ? [words.more(choices.all.length - listed.length)] : [];
     const legend = kind === 'mode' && listed.some(({ id }) => asksLess(id)) ? [words.less] : [];
     const head = words.head[kind](shown(open.title, nameChars));
-    const buttons = listed
-      .filter(({ id }) => id !== choices.current)
-      .map(({ id, name }) => ({
-        label: shown(name, nameChars),
-        action: actionOf(kind, open, id),
-        once: true as const,
-      }));
+    // The current one has none, so that a button is not what its place among them says.
+    const buttons = listed.flatMap(({ id, name }, index) => {
+      const label = `${index + 1}. ${shown(name, nameChars)}`;
+      return id === choices.current ? [] : [{ label, action: actionOf(kind, open, id), once: true as const }];
+    });
     return {
       text: [lead, head, ...lines, ...more, ...legend, words.tapOne(`/${kind}`)].filter(Boolean).join('\n'),
       buttons: rowsOf(buttons),
@@ -165,7 +165,7 @@ export function createOwnedCommands({ desk, details, refusalOf, redact, texts }:
       const lines = [
         `${shown(title, nameChars)} (${shown(name, nameChars)}): ${version === undefined ? words.notInstalled : shown(version, nameChars)}`,
       ];
-      lines.push(hooks ? words.hooks : words.noHooks);
+      lines.push(hooks === undefined ? words.noHooks : words.hooks[hooks](shown(name, nameChars)));
       if (owned) lines.push(words.fromHere(shown(name, nameChars), owned.needs, owned.cost));
       else lines.push(words.notFromHere);
       return lines.join('\n');
@@ -267,10 +267,7 @@ interface Answer {
 }
 
 function itemOf(key: string, { text, buttons = [] }: Answer): PhoneReply {
-  return {
-    kind: 'item',
-    item: { key, class: 'reply', parts: [{ text, entities: [] }], ...(buttons.length > 0 ? { buttons } : {}) },
-  };
+  return { kind: 'item', item: { ...textItem(key, 'reply', text), ...(buttons.length > 0 ? { buttons } : {}) } };
 }
 
 /** A message has room for eight rows. */

@@ -10,8 +10,10 @@ import type { Said } from '../../protocol/turn-events.ts';
 import type { ProjectState } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import type { OwnedEvent } from '../owned/owned.ts';
+import { plainPart } from '../plain-text.ts';
 import type { Typesetter } from '../relay/render.ts';
 import type { TurnActivity } from '../session/types.ts';
+import { createSaidParts } from './said-parts.ts';
 import { createStreamView, type StreamView, settledPart, shownEnd } from './stream-view.ts';
 
 export interface ProgressOptions {
@@ -80,8 +82,8 @@ interface Turn {
   /** What the agent says; of a session that the daemon owns also its tools, of which hooks say less. */
   view: StreamView | undefined;
   owned: boolean;
-  /** Texts that a hook tells in parts, by their ids: the part that comes next, and parts that came before it. */
-  texts: Map<string, { next: number; early: Map<number, Said> }>;
+  /** What a hook tells in parts. */
+  say: ((part: Said) => void) | undefined;
   /** An edit failed, and the log says so. */
   lost: boolean;
   timer: NodeJS.Timeout;
@@ -100,14 +102,14 @@ export function createProgress(options: ProgressOptions): Progress {
     const waits = options.waitsFor();
     if (waits !== undefined) {
       // The question itself is on the phone; a message that says otherwise must not stay.
-      if (shown && turn.shown !== waits) show(turn, waits, () => waitingPart(waits));
+      if (shown && turn.shown !== waits) show(turn, waits, () => plainPart(texts().progress.waits[waits]));
       return;
     }
     if (!shown && now - turn.typedAt >= typingEveryMs) {
       turn.typedAt = now;
       options.typing().catch(() => {});
     }
-    const state = stateOf(turn);
+    const state = `${turn.view?.revision() ?? ''}${turn.owned ? '' : linesOf(turn)}`;
     const { edit = true } = options.phone() ?? {};
     // Without edits, a second message would say nothing new, and a text that has begun would stay begun.
     if (!edit && (shown || turn.owned)) return;
@@ -157,16 +159,12 @@ export function createProgress(options: ProgressOptions): Progress {
       });
   }
 
-  function waitingPart(waits: WaitsFor): TextPart {
-    return { text: texts().progress.waits[waits], entities: [] };
-  }
-
   async function partOf(current: Turn, now: number): Promise<TextPart> {
     const { view } = current;
     const { progress, words } = texts();
     const status = progress.working(words.elapsed(now - current.startedAt)) + linesOf(current);
     const above = view && showsText(view) ? await answerPart(view) : undefined;
-    return above ? { ...above, text: `${above.text}\n\n${status}` } : { text: status, entities: [] };
+    return above ? { ...above, text: `${above.text}\n\n${status}` } : plainPart(status);
   }
 
   /** The end of the answer as far as no secret can be in it; hidden in the whole before it is cut. */
@@ -190,10 +188,6 @@ export function createProgress(options: ProgressOptions): Progress {
     return `${below}${lines.plan === undefined ? '' : `\n${clean(lines.plan)}`}`;
   }
 
-  function stateOf(current: Turn): string {
-    return `${current.view?.revision() ?? ''}${current.owned ? '' : linesOf(current)}`;
-  }
-
   return {
     started() {
       if (turn) return;
@@ -212,7 +206,7 @@ export function createProgress(options: ProgressOptions): Progress {
         shown: '',
         view: undefined,
         owned: false,
-        texts: new Map(),
+        say: undefined,
         lost: false,
         timer,
       };
@@ -231,7 +225,8 @@ export function createProgress(options: ProgressOptions): Progress {
     said(part) {
       if (!turn || turn.owned) return;
       turn.view ??= createStreamView(options.typesetter.clean);
-      addPart(turn.view, turn.texts, part);
+      turn.say ??= createSaidParts(turn.view);
+      turn.say(part);
     },
     event(event) {
       if (!turn) return;
@@ -250,11 +245,8 @@ export function createProgress(options: ProgressOptions): Progress {
       if (ended.shownAt === 0 || (options.muted() && !ended.view)) return;
       busy = false;
       const { progress, words } = texts();
-      const took = words.elapsed(clock() - ended.startedAt);
-      const text = progress[failed ? 'failed' : 'done'](
-        took,
-        ended.owned ? (ended.view?.tools() ?? 0) : ended.tools.length,
-      );
+      const count = ended.owned ? (ended.view?.tools() ?? 0) : ended.tools.length;
+      const text = progress[failed ? 'failed' : 'done'](words.elapsed(clock() - ended.startedAt), count);
       void keepLast(ended.slot, ended.rev + 1, text, options.offers(ended.slot));
     },
     async closeInterrupted() {
@@ -268,30 +260,10 @@ export function createProgress(options: ProgressOptions): Progress {
   };
 
   function keepLast(slot: string, rev: number, text: string, buttons: Buttons): Promise<void> {
-    const item = { ...itemOf(slot, rev, { text, entities: [] }), key: lastKey(slot) };
+    const item = { ...itemOf(slot, rev, plainPart(text)), key: lastKey(slot) };
     return options
       .keep(buttons.length > 0 ? { ...item, buttons } : item)
       .catch((cause) => log('info', 'progress not ended', { error: (cause as Error).message }));
-  }
-}
-
-/** Texts of one turn whose parts may still come, and parts of one that came too early. */
-const openTexts = 20;
-
-/** Only what has all before it is shown: half a secret must not stand alone. */
-function addPart(view: StreamView, texts: Turn['texts'], part: Said): void {
-  const { message, index } = part;
-  const text = texts.get(message) ?? { next: 0, early: new Map<number, Said>() };
-  if (!texts.has(message)) view.apart();
-  texts.set(message, text);
-  if (texts.size > openTexts) texts.delete(texts.keys().next().value as string);
-  if (index < text.next || text.early.size >= openTexts) return;
-  text.early.set(index, part);
-  for (let next = text.early.get(text.next); next; next = text.early.get(text.next)) {
-    text.early.delete(text.next);
-    text.next += 1;
-    view.see({ type: 'text', text: next.text });
-    if (next.last) view.apart();
   }
 }
 

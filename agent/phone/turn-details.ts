@@ -4,9 +4,8 @@
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import type { OwnedEvent, ToolDiff } from '../owned/owned.ts';
-import type { NewDocument } from '../relay/documents.ts';
-import { renderParts, type Typesetter } from '../relay/render.ts';
-import type { PhoneReply } from './owned-commands.ts';
+import type { Typesetter } from '../relay/render.ts';
+import { type KeepText, markdownReply, type PhoneReply, plainReply } from './reply.ts';
 import { settledPart } from './stream-view.ts';
 
 export interface TurnDetailsOptions {
@@ -14,7 +13,7 @@ export interface TurnDetailsOptions {
   texts(): Texts['owned'];
   /** The changes as lines with `-` and `+`, without secrets. */
   changes(diffs: readonly ToolDiff[]): Promise<string>;
-  keepText(name: string, text: string, caption: string): Promise<NewDocument>;
+  keepText: KeepText;
 }
 
 interface Details {
@@ -40,7 +39,6 @@ const thoughtUnits = 256 * 1024;
 const detailUnits = 2 * 1024 * 1024;
 const outputUnits = 16 * 1024;
 const shownOutputs = 20;
-const maxParts = 5;
 
 const actionPrefix = 'turn:';
 const kinds = ['thoughts', 'changes', 'output'] as const;
@@ -84,16 +82,13 @@ export function createTurnDetails({ typesetter, texts, changes, keepText }: Turn
     return blocks.map(({ title, output }) => `## ${title}\n${output}`).join('\n\n');
   }
 
-  async function textReply(key: string, name: string, markdown: string): Promise<PhoneReply> {
-    const { parts, whole } = await renderParts(markdown, typesetter);
-    if (whole === undefined && parts.length <= maxParts) return { kind: 'item', item: { key, class: 'reply', parts } };
-    return { kind: 'document', document: await keepText(name, whole ?? markdown, '') };
-  }
-
   async function reply(turn: Details, kind: Kind, key: string): Promise<PhoneReply> {
     switch (kind) {
-      case 'thoughts':
-        return textReply(key, 'thoughts.md', (await thoughtsOf(turn)) || texts().details.nothingYet);
+      case 'thoughts': {
+        const text = (await thoughtsOf(turn)) || texts().details.nothingYet;
+        const file = { name: 'thoughts.md', caption: '' };
+        return markdownReply({ key, class: 'reply' }, text, file, { typesetter, keepText });
+      }
       case 'changes': {
         const text = await changes([...turn.diffs.values()].flat());
         return { kind: 'document', document: await keepText('changes.diff', text, texts().details.changes) };
@@ -143,7 +138,7 @@ export function createTurnDetails({ typesetter, texts, changes, keepText }: Turn
     },
     async thoughts(key: string): Promise<PhoneReply> {
       const turn = turns.findLast((each) => has(each, 'thoughts'));
-      return turn ? reply(turn, 'thoughts', key) : plain(key, texts().details.noThoughts);
+      return turn ? reply(turn, 'thoughts', key) : plainReply(key, texts().details.noThoughts);
     },
     /** Undefined = another button. */
     async tapped(action: string, key: string): Promise<PhoneReply | undefined> {
@@ -151,7 +146,7 @@ export function createTurnDetails({ typesetter, texts, changes, keepText }: Turn
       const [, slot, word] = action.split(':');
       const kind = kinds.find((each) => each === word);
       const turn = turns.find((each) => each.slot === slot);
-      return turn && kind && has(turn, kind) ? reply(turn, kind, key) : plain(key, texts().details.notKept);
+      return turn && kind && has(turn, kind) ? reply(turn, kind, key) : plainReply(key, texts().details.notKept);
     },
   };
 }
@@ -166,8 +161,4 @@ function addTo(head: Head, text: string): void {
   if (room <= 0) return;
   head.parts.push(text.slice(0, room));
   head.units += Math.min(room, text.length);
-}
-
-function plain(key: string, text: string): PhoneReply {
-  return { kind: 'item', item: { key, class: 'reply', parts: [{ text, entities: [] }] } };
 }

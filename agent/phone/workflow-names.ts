@@ -2,12 +2,14 @@
 // does not get the text: the owner is asked what was meant, and the relay keeps the text for the answer.
 
 import { readSlash } from '../../protocol/commands.ts';
+import { cutText } from '../../protocol/lines.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import type { Texts } from '../../protocol/texts.ts';
 import { createCoalesced } from '../coalesce.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type HeldMessage, type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
+import { textItem } from '../plain-text.ts';
 import { nearCommands } from './near.ts';
 
 export interface WorkflowNamesOptions {
@@ -70,25 +72,19 @@ function questionOf(id: string, text: string, hasButtons: boolean, texts: Texts)
   const { commands: said, workflows } = texts;
   const { name, args } = readSlash(text) ?? { name: text, args: '' };
   const near = nearCommands(name, args).filter((each) => each.length <= maxMeantChars);
-  const meant = near.map((each) => cut(each, shownChars)).join(` ${said.or} `);
+  const meant = near.map((each) => cutText(each, shownChars)).join(` ${said.or} `);
   const guess = near.length > 0 ? [workflows.meant(meant)] : [];
   const byHand = hasButtons ? [] : [workflows.byHand(name)];
-  const none = workflows.none(cut(name, shownChars));
+  const none = workflows.none(cutText(name, shownChars));
   const commands = near.map((each) => ({
-    label: cut(each, maxLabelChars),
+    label: cutText(each, maxLabelChars),
     action: `relay:say:${id}:${each}`,
     once: true as const,
   }));
   const asText = { label: workflows.asText, action: `relay:text:${id}`, once: true as const };
   return {
-    key: `named_${id}`,
-    class: 'reply',
-    parts: [{ text: [none, ...guess, ...byHand].join(' '), entities: [] }],
+    ...textItem(`named_${id}`, 'reply', [none, ...guess, ...byHand].join(' ')),
     buttons: [...(commands.length > 0 ? [commands] : []), [asText]],
     replyTo: id,
   };
-}
-
-function cut(text: string, chars: number): string {
-  return text.length <= chars ? text : `${[...text].slice(0, chars - 1).join('')}…`;
 }

@@ -8,6 +8,7 @@ import type { OutboxItem, TextPart } from '../../protocol/relay-api.ts';
 import { type Texts, textsIn } from '../../protocol/texts.ts';
 import type { Rendered } from '../format/sheet.ts';
 import type { OutboxKey } from '../journal/state.ts';
+import { plainPart } from '../plain-text.ts';
 
 /** The press of this button comes back as a control with `fullAnswerPrefix + entry id`. */
 export const fullAnswerPrefix = 'full:';
@@ -30,7 +31,7 @@ export function typesetHere(redact: Redact, maxText: number, language: Language 
   return {
     async parts(text, mode) {
       const parts = await renderText(text, mode, redact, maxText);
-      return parts.length === 0 ? [{ text: texts.answers.empty, entities: [] }] : parts;
+      return parts.length === 0 ? [plainPart(texts.answers.empty)] : parts;
     },
     clean: async (text) => redact(text),
     texts: () => texts,
@@ -105,7 +106,7 @@ export async function renderParts(markdown: string, typesetter: Typesetter): Pro
   const parts = await typesetter.parts(whole.slice(0, maxSourceChars), 'Markdown');
   if (parts.length <= relayLimits.outboxParts && whole.length <= maxSourceChars) return { parts };
   const rest = typesetter.texts().answers.rest(wholeName);
-  return { parts: [...parts.slice(0, relayLimits.outboxParts - 1), { text: rest, entities: [] }], whole };
+  return { parts: [...parts.slice(0, relayLimits.outboxParts - 1), plainPart(rest)], whole };
 }
 
 /** The whole text in the mode that its writer chose; a text that breaks the rules of the mode stays as it is. */
@@ -116,7 +117,7 @@ async function renderText(text: string, mode: TextMode, redact: Redact, maxText:
 
 async function parseText(text: string, mode: TextMode, redact: Redact): Promise<Rendered> {
   const { cleanText } = await import('../format/clean.ts');
-  const plain = { text: cleanText(text), entities: [] };
+  const plain = plainPart(cleanText(text));
   switch (mode) {
     case 'Markdown':
       // Loading the Markdown parser costs as much as starting the daemon: only when there is something to render.
@@ -135,5 +136,5 @@ function withoutHidden(rendered: Rendered, redact: Redact): Rendered {
   const text = redact(rendered.text);
   const clean =
     text === rendered.text && rendered.entities.every(({ url }) => url === undefined || redact(url) === url);
-  return clean ? rendered : { text, entities: [] };
+  return clean ? rendered : plainPart(text);
 }

@@ -45,6 +45,8 @@ const otherFiles: Readonly<Record<string, string>> = {
 
 /** The beginnings of other sentences for the model, the log or the command line. */
 const otherSentences = [
+  " requests already wait for the owner's answer",
+  ' Where both find none, its runtime directory was removed',
   'Denied although the owner said yes, because this changed after the question: ',
   'Denied by the policy of wa-sync: ',
   'Denied: the policy of wa-sync changes this call',

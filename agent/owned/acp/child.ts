@@ -30,7 +30,7 @@ export interface ChildOptions {
 }
 
 const lastWordsChars = 2_000;
-/** The longest wait for the group and its pipes after SIGKILL: nobody may ever reap a zombie. */
+/** The longest wait for the group and its pipes after SIGKILL: a zombie may never be reaped. */
 const lateMs = 1_000;
 
 /** Errors: `not_found` for a program that does not start. */

@@ -1,6 +1,7 @@
-// A bound on every answer of an agent, so that one that never comes holds up nobody: the phone's controls, for instance, are answered one
-// after the other.
+// A bound on every answer of an agent: the phone's controls are answered one after the other, and an answer that never comes must not
+// hold up the next.
 
+import type { WaError } from '../../../protocol/errors.ts';
 import type { AcpRow } from './agents.ts';
 import { failed } from './failures.ts';
 import type { Wire } from './wire.ts';
@@ -24,16 +25,22 @@ export function withDeadline(wire: Wire, row: AcpRow, { openMs, answerMs }: Answ
     async request(method, params) {
       if (unbound.test(method)) return wire.request(method, params);
       const ms = opens.test(method) ? openMs : answerMs;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        const error = failed(row, (texts) => texts.noAnswer(row.title, method, ms / 1000));
-        timer = setTimeout(() => reject(error), ms);
-      });
-      try {
-        return await Promise.race([wire.request(method, params), late]);
-      } finally {
-        clearTimeout(timer);
-      }
+      return within(ms, wire.request(method, params), () =>
+        failed(row, (texts) => texts.noAnswer(row.title, method, ms / 1000)),
+      );
     },
   };
+}
+
+/** Rejects with `error` when `work` takes longer. */
+export async function within<T>(ms: number, work: Promise<T>, error: () => WaError): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(error()), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

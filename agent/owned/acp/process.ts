@@ -8,8 +8,17 @@ import type { ListedSession, OpenOptions, OwnedProcess, SessionHandlers } from '
 import type { AcpRow } from './agents.ts';
 import { type AgentChild, startChild } from './child.ts';
 import { optionsIn } from './choices.ts';
-import { type AnswerLimits, withDeadline } from './deadline.ts';
-import { authMethods, callError, deathWords, failed, isLogin, isUnknownSession, loginError } from './failures.ts';
+import { type AnswerLimits, withDeadline, within } from './deadline.ts';
+import {
+  authMethods,
+  callError,
+  deathWords,
+  failed,
+  isLogin,
+  isUnknownSession,
+  loginError,
+  RpcError,
+} from './failures.ts';
 import { keeperOf } from './keepers.ts';
 import { type AcpSession, createSession, type SessionLimits } from './session.ts';
 import { openWire, type Wire } from './wire.ts';
@@ -163,23 +172,16 @@ const nobody = {
 };
 
 async function greet(wire: Wire, child: AgentChild, { row, env, limits, version }: ProcessOptions): Promise<Json> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const says: Says = (texts) => texts.tooSlow(row.title, limits.handshakeMs / 1000);
-    timer = setTimeout(() => reject(failed(row, says)), limits.handshakeMs);
-  });
   const dead = child.ended.then((end) => {
     throw failed(row, deathWords(row, end));
   });
-  try {
-    return await Promise.race([hello(wire, row, env, version), dead, late]);
-  } catch (cause) {
+  const greeted = Promise.race([hello(wire, row, env, version), dead]).catch((cause) => {
     if (cause instanceof WaError) throw cause;
-    // A connection that closes is told better by the end of the process.
-    return await Promise.race([dead, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+    // The end of the process says more than a connection that closes.
+    return dead;
+  });
+  const { handshakeMs } = limits;
+  return within(handshakeMs, greeted, () => failed(row, (texts) => texts.tooSlow(row.title, handshakeMs / 1000)));
 }
 
 async function hello(wire: Wire, row: AcpRow, env: Record<string, string>, version: string): Promise<Json> {
@@ -197,7 +199,9 @@ async function hello(wire: Wire, row: AcpRow, env: Record<string, string>, versi
       },
     })
     .catch((cause) => {
-      throw isRpc(cause) ? callError(row, (texts, why) => texts.noHandshake(row.title, why), cause) : cause;
+      throw cause instanceof RpcError
+        ? callError(row, (texts, why) => texts.noHandshake(row.title, why), cause)
+        : cause;
     });
   if (answer.protocolVersion !== protocolVersion) {
     const other = String(JSON.stringify(answer.protocolVersion)).slice(0, 20);
@@ -211,13 +215,11 @@ async function hello(wire: Wire, row: AcpRow, env: Record<string, string>, versi
     const key = login.variable && env[login.variable];
     const _meta = key ? { _meta: { 'api-key': key } } : {};
     await wire.request('authenticate', { methodId: login.method, ..._meta }).catch((cause) => {
-      throw isRpc(cause) ? loginError(row, cause) : cause;
+      throw cause instanceof RpcError ? loginError(row, cause) : cause;
     });
   }
   return answer;
 }
-
-const isRpc = (cause: unknown) => cause instanceof Error && 'code' in cause && typeof cause.code === 'number';
 
 /** A session starts in the mode in which a person is asked; an earlier one may have been left in another. */
 async function choose(row: AcpRow, session: AcpSession, { mode, model }: OpenOptions): Promise<void> {
@@ -236,7 +238,7 @@ async function openError(row: AcpRow, id: string | undefined, cause: unknown, ch
     return new AgentError('not_found', says, (texts) => texts.startNew, cause);
   }
   const what = id === undefined ? 'notOpened' : 'notOpenedAgain';
-  if (isRpc(cause)) return callError(row, (texts, why) => texts[what](row.title, why), cause);
+  if (cause instanceof RpcError) return callError(row, (texts, why) => texts[what](row.title, why), cause);
   return failed(row, deathWords(row, await child.ended));
 }
 

@@ -40,17 +40,10 @@ export function createToolbox(onFull: () => void) {
     whole: (tool: OwnedTool): OwnedTool => ({ ...open.get(tool.id)?.tool, ...tool }),
     /** Closes those that the agent has left open, and returns them in this state. */
     closeAll(state: 'done' | 'failed'): OwnedTool[] {
-      const left = [...open].map(
-        ([
-          id,
-          {
-            tool: { title },
-          },
-        ]) => ({
-          ...{ id, state },
-          ...(title === undefined ? {} : { title }),
-        }),
-      );
+      const left = [...open.values()].map(({ tool: { id, title } }) => ({
+        ...{ id, state },
+        ...(title === undefined ? {} : { title }),
+      }));
       for (const { id } of left) close(id);
       isFull = false;
       return left;

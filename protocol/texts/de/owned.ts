@@ -34,7 +34,8 @@ export const owned: typeof english = {
     busyTerminal: 'Im Terminal läuft ein Turn. Schick das nochmal, wenn er zu Ende ist; /stop beendet ihn.',
     starting: (title) => `Eine neue Session von ${title} beginnt.`,
     startingElsewhere: (title) =>
-      `Eine neue Session von ${title} beginnt. Das Terminal, das deine Nachrichten hatte, behält seine Session, bekommt sie aber nicht mehr; /wa:here, dort getippt, holt sie zurück.`,
+      `Eine neue Session von ${title} beginnt. Das Terminal, das deine Nachrichten hatte, behält seine Session, bekommt sie aber nicht mehr; wa:here, dort getippt, holt sie zurück.`,
+    firstPrompt: (words) => `Erster Prompt: „${words}“`,
     resuming: (title, session) => `Session ${session} von ${title} wird geöffnet.`,
     ready: (title, session) => `${title} ist bereit (Session ${session}). Was du jetzt schreibst, geht dorthin.`,
     notOpened: (title, why) =>
@@ -128,7 +129,7 @@ export const owned: typeof english = {
     now: ' (jetzt)',
     more: (count) => `… und ${count} weitere.`,
     less: '⚠ = lässt vielleicht Tools laufen, ohne dich zu fragen; so ein Modus braucht einen zweiten Tipp.',
-    tapOne: (command) => `Tipp einen Button an oder schick ${command} NUMMER.`,
+    tapOne: (command) => `Tipp einen Button an oder schick ${command} mit seiner Nummer oder seinem Namen.`,
     noLonger: (title, command) => `${title} bietet das nicht mehr an. ${command} zeigt, was geht.`,
     already: (kind, name) => `${kind}: schon ${name}.`,
     sure: (name, about) =>
@@ -149,7 +150,14 @@ export const owned: typeof english = {
     notInstalled: 'nicht installiert',
     installed: 'installiert',
     ofConfig: 'ein Befehl aus config.json',
-    hooks: 'In deinem Terminal: über seine Hooks, die `wa-sync hooks list` zeigt.',
+    hooks: {
+      installed: () => 'In deinem Terminal: über seine Hooks, die installiert sind.',
+      off: (name) =>
+        `In deinem Terminal: seine Hooks sind installiert, aber etwas steht ihnen im Weg; \`wa-sync hooks list --agent ${name}\` sagt, was.`,
+      missing: (name) =>
+        `In deinem Terminal: seine Hooks sind nicht installiert; das macht \`wa-sync hooks install --agent ${name}\`.`,
+      unread: (name) => `In deinem Terminal: über seine Hooks, die \`wa-sync hooks list --agent ${name}\` zeigt.`,
+    },
     noHooks: 'In deinem Terminal: wa-sync hat keine Hooks dafür.',
     fromHere: (name, needs, cost) => `Von hier, /new ${name}: ${needs} ${cost}`,
     notFromHere: 'Von hier: nicht möglich.',

@@ -41,8 +41,8 @@ export const turns: typeof englishTurns = {
     typing:
       'Sie wartet: im Prompt des Terminals steht etwas, oder jemand tippt dort. Sie geht mit diesem Prompt mit oder sobald der Prompt leer ist.',
     neverHolds: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas. ("hold" steht in config.json auf "never".)`,
-    idleNudgeOff: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas, und /wa:away, bevor du gehst, damit der Agent zuhört. ("nudge" steht in config.json auf "off".)`,
-    idle: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas, und /wa:away, bevor du gehst, damit der Agent zuhört. In tmux wird es von selbst geweckt.`,
+    idleNudgeOff: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas, und wa:away, bevor du gehst, damit der Agent zuhört. ("nudge" steht in config.json auf "off".)`,
+    idle: `Sie wartet auf einen Prompt am Terminal, ${idle}: tipp dort irgendetwas, und wa:away, bevor du gehst, damit der Agent zuhört. In tmux wird es von selbst geweckt.`,
   },
   withheldOne: 'Während du am Terminal warst, ein Turn:',
   withheld: (count) => `Während du am Terminal warst, ${count} Turns; die letzte Antwort:`,
@@ -57,6 +57,10 @@ export const stop: typeof englishStop = {
     count === 1
       ? '1 frühere Nachricht ist zurückgestellt: eine neue Nachricht oder /continue gibt sie frei.'
       : `${count} frühere Nachrichten sind zurückgestellt: eine neue Nachricht oder /continue gibt sie frei.`,
+  parkedBack: (count) =>
+    count === 1
+      ? '1 Nachricht hat den Agent vor dem STOP nicht erreicht und ist zurückgestellt: eine neue Nachricht oder /continue gibt sie frei.'
+      : `${count} Nachrichten haben den Agent vor dem STOP nicht erreicht und sind zurückgestellt: eine neue Nachricht oder /continue gibt sie frei.`,
   dialogCancelled: 'Gestoppt: der Dialog im Terminal wurde abgebrochen und der Turn mit ihm.',
   dialogWaits: {
     stop: 'Im Terminal wartet ein Dialog, den nur du dort beantworten kannst. Danach wirkt das Stop.',
@@ -117,7 +121,7 @@ export const modes: typeof englishModes = {
   awayWakes: 'Away ist an: eine Nachricht von dir weckt das untätige Terminal.',
   awayNext: 'Away ist an: ein Turn im Terminal wartet an seinem Ende auf deine Nachrichten.',
   awayIdle:
-    'Away ist an, aber das untätige Terminal kann von hier nicht geweckt werden: tipp dort /wa:away, damit der Agent auf deine Nachrichten wartet.',
+    'Away ist an, aber das untätige Terminal kann von hier nicht geweckt werden: tipp dort wa:away, damit der Agent auf deine Nachrichten wartet.',
   followForms: 'Möglich ist /follow auto, /follow always oder /follow never.',
   follow: {
     auto: 'Follow ist auto: solange du am Terminal bist, kommen Turns, die du dort beginnst, nicht hierher; wenn du gehst, sagt eine Nachricht, was dabei herauskam.',

@@ -34,7 +34,8 @@ export const owned = {
     busyTerminal: 'A turn runs in the terminal. Send this again when it has ended; /stop lets it end.',
     starting: (title: string) => `A new session of ${title} starts.`,
     startingElsewhere: (title: string) =>
-      `A new session of ${title} starts. The terminal that had your messages keeps its session and no longer gets them; /wa:here typed there takes them back.`,
+      `A new session of ${title} starts. The terminal that had your messages keeps its session and no longer gets them; wa:here typed there takes them back.`,
+    firstPrompt: (words: string) => `First prompt: “${words}”`,
     resuming: (title: string, session: string) => `Session ${session} of ${title} is opened.`,
     ready: (title: string, session: string) => `${title} is ready (session ${session}). What you write now goes there.`,
     notOpened: (title: string, why: string) =>
@@ -135,7 +136,7 @@ export const owned = {
     now: ' (now)',
     more: (count: number) => `… and ${count} more.`,
     less: '⚠ = may let tools run without asking you; such a mode takes a second tap.',
-    tapOne: (command: string) => `Tap one, or send ${command} NUMBER.`,
+    tapOne: (command: string) => `Tap one, or send ${command} with its number or name.`,
     noLonger: (title: string, command: string) => `${title} no longer offers this. ${command} lists what it does.`,
     already: (kind: string, name: string) => `${kind}: ${name} already.`,
     sure: (name: string, about: string) =>
@@ -156,7 +157,14 @@ export const owned = {
     notInstalled: 'not installed',
     installed: 'installed',
     ofConfig: 'a command of config.json',
-    hooks: 'In your terminal: by its hooks, which `wa-sync hooks list` shows.',
+    hooks: {
+      installed: (_name: string) => 'In your terminal: by its hooks, which are installed.',
+      off: (name: string) =>
+        `In your terminal: its hooks are installed, and something is in their way; \`wa-sync hooks list --agent ${name}\` says what.`,
+      missing: (name: string) =>
+        `In your terminal: its hooks are not installed; \`wa-sync hooks install --agent ${name}\` does that.`,
+      unread: (name: string) => `In your terminal: by its hooks, which \`wa-sync hooks list --agent ${name}\` shows.`,
+    },
     noHooks: 'In your terminal: wa-sync has no hooks for it.',
     fromHere: (name: string, needs: string, cost: string) => `From here, /new ${name}: ${needs} ${cost}`,
     notFromHere: 'From here: not possible.',

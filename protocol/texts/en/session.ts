@@ -36,8 +36,8 @@ export const turns = {
     neverHolds:
       'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there. ("hold" is "never" in config.json.)',
     idleNudgeOff:
-      'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. ("nudge" is "off" in config.json.)',
-    idle: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. In tmux it is woken by itself.',
+      'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave wa:away, so that the agent listens. ("nudge" is "off" in config.json.)',
+    idle: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave wa:away, so that the agent listens. In tmux it is woken by itself.',
   },
   withheldOne: 'While you were at the terminal, one turn:',
   withheld: (count: number) => `While you were at the terminal, ${count} turns; the last answer:`,
@@ -52,6 +52,10 @@ export const stop = {
     count === 1
       ? '1 message from before it is parked: a new message or /continue releases it.'
       : `${count} messages from before it are parked: a new message or /continue releases them.`,
+  parkedBack: (count: number) =>
+    count === 1
+      ? '1 message did not reach the agent before the STOP and is parked: a new message or /continue releases it.'
+      : `${count} messages did not reach the agent before the STOP and are parked: a new message or /continue releases them.`,
   dialogCancelled: 'Stopped: the dialog in the terminal was cancelled, and the turn with it.',
   dialogWaits: {
     stop: 'A dialog waits in the terminal and can be answered only there. The stop takes effect after that.',
@@ -115,7 +119,7 @@ export const modes = {
   awayWakes: 'Away is on: a message of yours wakes the idle terminal.',
   awayNext: 'Away is on: a turn in a terminal waits for your messages when it ends.',
   awayIdle:
-    'Away is on, but the idle terminal cannot be woken from here: type /wa:away there, so that the agent waits for your messages.',
+    'Away is on, but the idle terminal cannot be woken from here: type wa:away there, so that the agent waits for your messages.',
   followForms: 'It is /follow auto, /follow always or /follow never.',
   follow: {
     auto: 'Follow is auto: while you are at the terminal, the turns that you begin there are not sent; when you leave, one message says what they came to.',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { apply } from '../../../agent/journal/apply.ts';
 import { type JournalState, textOf } from '../../../agent/journal/state.ts';
-import { toEntry } from '../../../agent/mailbox/inbox-view.ts';
+import { toEntry } from '../../../agent/mailbox/inbox-entries.ts';
 import { frameMessages } from '../../../agent/turns/framing.ts';
 import type { EditRow, MessageRow } from '../../../protocol/log.ts';
 

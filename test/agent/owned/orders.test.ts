@@ -109,6 +109,25 @@ describe('wa-sync run', () => {
   });
 });
 
+describe('/new', () => {
+  it('says which agent starts and with which words, so that a misspelled name is seen', async () => {
+    const { command } = await ownedWorld();
+    expect(await command('/new')).toBe('A new session of Gemini CLI starts.');
+    expect(await command('/new Claude  fix the hunter2 test')).toBe(
+      'A new session of Claude Code starts. First prompt: “fix the [redacted] test”',
+    );
+  });
+
+  it('takes a word that is no name as a word of the text', async () => {
+    const { command, german } = await ownedWorld();
+    await german();
+    const line = `/new cluade fix\u202e ${'it '.repeat(40)}`;
+    expect(await command(line)).toBe(
+      `Eine neue Session von Gemini CLI beginnt. Erster Prompt: „${`cluade fix⟨U+202E⟩ ${'it '.repeat(40)}`.slice(0, 60)}…“`,
+    );
+  });
+});
+
 describe('what wa-sync says about an agent', () => {
   it('is German on a German phone, around the words of the agent, and English at the desk', async () => {
     const { owned, told, command, german } = await ownedWorld({ agents: { mine: { faults: ['dead'] } } });

@@ -14,10 +14,10 @@ const facts: AgentFacts[] = [
     name: 'gemini',
     title: 'Gemini CLI',
     version: '0.61.0',
-    hooks: true,
+    hooks: 'missing',
     owned: { needs: 'Needs A.', cost: 'Costs B.' },
   },
-  { name: 'agy', title: 'Antigravity CLI', version: undefined, hooks: false, owned: undefined },
+  { name: 'agy', title: 'Antigravity CLI', version: undefined, hooks: undefined, owned: undefined },
 ];
 
 function scene({ isOpen = true, canSwitch = true } = {}) {
@@ -114,10 +114,11 @@ describe('/mode', () => {
         '3. ⚠ YOLO⟨U+202E⟩: Never asks, token [redacted]',
         '4. Plan',
         '⚠ = may let tools run without asking you; such a mode takes a second tap.',
-        'Tap one, or send /mode NUMBER.',
+        'Tap one, or send /mode with its number or name.',
       ].join('\n'),
     );
-    expect(labels()).toEqual(['Auto Edit', 'YOLO⟨U+202E⟩', 'Plan']);
+    // The number of the list, whichever place the button has.
+    expect(labels()).toEqual(['2. Auto Edit', '3. YOLO⟨U+202E⟩', '4. Plan']);
   });
 
   it.each(['4', 'plan', 'PLAN', 'pla'])('%s switches to a mode that asks, at once', async (args) => {
@@ -141,7 +142,7 @@ describe('/mode', () => {
     const { send, tap, close, calls } = scene();
     await send('mode');
     close();
-    expect(await tap('Plan')).toContain('That session is over');
+    expect(await tap('4. Plan')).toContain('That session is over');
     expect(calls).toEqual([]);
   });
 
@@ -172,7 +173,9 @@ describe('/agents', () => {
     const { send } = scene({ isOpen: false });
     const text = (await send('agents')) ?? '';
     expect(text).toMatch(/^The usual way is your own session in the terminal: your plan, no second login\./);
-    expect(text).toContain('Gemini CLI (gemini): 0.61.0\nIn your terminal: by its hooks');
+    expect(text).toContain(
+      'Gemini CLI (gemini): 0.61.0\nIn your terminal: its hooks are not installed; `wa-sync hooks install --agent gemini` does that.\n',
+    );
     expect(text).toContain('From here, /new gemini: Needs A. Costs B.');
     expect(text).toContain(
       'Antigravity CLI (agy): not installed\nIn your terminal: wa-sync has no hooks for it.\nFrom here: not possible.',

@@ -1,48 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
-import { typesetHere } from '../../../agent/relay/render.ts';
-import type { Phone } from '../../../protocol/phone.ts';
-import type { OutboxItem } from '../../../protocol/relay-api.ts';
+// The message that shows a turn while it runs: typing first, then tools and time, never faster than the chat allows.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Progress } from '../../../agent/phone/progress.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
+import { eachTurn } from './world.ts';
 
-let sent: OutboxItem[];
-let typed: number;
-let muted: boolean;
-let phone: Phone;
-let waits: 'question' | 'dialog' | undefined;
+const { world, sent, texts, create, pass } = eachTurn((text) => text.replaceAll('hunter2', '[redacted]'));
 let progress: Progress;
-
-const redact = (text: string) => text.replaceAll('hunter2', '[redacted]');
-const send = async (item: OutboxItem) => void sent.push(item);
-
 beforeEach(() => {
-  vi.useFakeTimers({ now: 1_790_000_000_000 });
-  sent = [];
-  typed = 0;
-  muted = false;
-  phone = privatePhone;
-  waits = undefined;
-  progress = createProgress({
-    send,
-    keep: send,
-    keys: () => sent.map(({ key }) => key),
-    offers: () => [],
-    typesetter: typesetHere(redact, 4096),
-    async typing() {
-      typed += 1;
-    },
-    muted: () => muted,
-    waitsFor: () => waits,
-    redact,
-    phone: () => phone,
-    clock: Date.now,
-    log: () => {},
-  });
+  progress = create();
 });
-afterEach(() => vi.useRealTimers());
-
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const texts = () => sent.map((item) => item.parts[0]?.text);
 
 describe('while a turn runs, the phone', () => {
   it('sees typing only, when the turn is short', async () => {
@@ -50,7 +17,7 @@ describe('while a turn runs, the phone', () => {
     await pass(7_000);
     progress.ended(false);
     await pass(60_000);
-    expect({ typed, sent }).toEqual({ typed: 2, sent: [] });
+    expect({ typed: world.typed, sent }).toEqual({ typed: 2, sent: [] });
   });
 
   it('sees one message edited in place, whose rev rises, and how it ended', async () => {
@@ -99,14 +66,14 @@ describe('while a turn runs, the phone', () => {
 
   it('is not told that the agent works while the turn waits for the owner', async () => {
     progress.started();
-    waits = 'question';
+    world.waits = 'question';
     await pass(60_000);
-    expect({ typed, sent }).toEqual({ typed: 1, sent: [] });
-    waits = undefined;
+    expect({ typed: world.typed, sent }).toEqual({ typed: 1, sent: [] });
+    world.waits = undefined;
     await pass(1_000);
-    waits = 'question';
+    world.waits = 'question';
     await pass(60_000);
-    waits = undefined;
+    world.waits = undefined;
     await pass(5_000);
     expect(texts()).toEqual([
       'Working, 1 min 1 s',
@@ -132,17 +99,17 @@ describe('while a turn runs, the phone', () => {
   });
 
   it('sees neither typing nor progress when it is muted', async () => {
-    muted = true;
+    world.muted = true;
     progress.started();
     await pass(60_000);
     progress.ended(false);
-    expect({ typed, sent }).toEqual({ typed: 0, sent: [] });
+    expect({ typed: world.typed, sent }).toEqual({ typed: 0, sent: [] });
   });
 });
 
 describe('on a phone that edits nothing', () => {
   it('there is one message of a turn, and no second one', async () => {
-    phone = { ...privatePhone, edit: false };
+    world.phone = { ...privatePhone, edit: false };
     progress.started();
     await pass(9_000);
     progress.tool('run_shell_command');

@@ -1,63 +1,17 @@
 // What the model writes in a turn of the terminal, told part by part by its hooks, in the one message that is edited in place.
 
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
-import { typesetHere } from '../../../agent/relay/render.ts';
-import type { Phone } from '../../../protocol/phone.ts';
-import type { OutboxItem } from '../../../protocol/relay-api.ts';
+import { beforeEach, expect, it } from 'vitest';
+import type { Progress } from '../../../agent/phone/progress.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
+import { eachTurn } from './world.ts';
 
-let sent: OutboxItem[];
-let phone: Phone;
+const { world, sent, texts, create, pass } = eachTurn((text) => text.replaceAll('hunter2 is it', '[redacted]'));
 let progress: Progress;
-
-const redact = (text: string) => text.replaceAll('hunter2 is it', '[redacted]');
-
-const real = typesetHere(redact, 4096);
-/** Work of the typesetter that is not done yet. */
-const work = new Set<Promise<unknown>>();
-function noted<T>(made: Promise<T>): Promise<T> {
-  work.add(made);
-  void made.finally(() => work.delete(made));
-  return made;
-}
-
 beforeEach(() => {
-  vi.useFakeTimers({ now: 1_790_000_000_000 });
-  sent = [];
-  phone = privatePhone;
-  const send = async (item: OutboxItem) => void sent.push(item);
-  progress = createProgress({
-    send,
-    keep: send,
-    keys: () => sent.map(({ key }) => key),
-    offers: () => [],
-    typesetter: {
-      texts: real.texts,
-      parts: (text, mode) => noted(real.parts(text, mode)),
-      clean: (text) => noted(real.clean(text)),
-    },
-    typing: async () => {},
-    muted: () => false,
-    waitsFor: () => undefined,
-    redact,
-    phone: () => phone,
-    clock: Date.now,
-    log: () => {},
-  });
+  progress = create();
 });
-afterEach(() => vi.useRealTimers());
 
-async function pass(ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= 1_000) {
-    await vi.advanceTimersByTimeAsync(Math.min(left, 1_000));
-    while (work.size > 0) {
-      await Promise.all(work);
-      await vi.advanceTimersByTimeAsync(0);
-    }
-  }
-}
-const shown = () => sent.at(-1)?.parts[0]?.text;
+const shown = () => texts().at(-1);
 const says = (message: string, index: number, text: string, last = false) =>
   progress.said({ type: 'says', message, index, text, last });
 
@@ -93,19 +47,19 @@ it('shows no secret, also when the secret comes in two parts', async () => {
   progress.started();
   says('m1', 0, 'The password hunter2 ');
   await pass(3_000);
-  expect(sent.map(({ parts }) => parts[0]?.text).join('\n')).not.toContain('hunter2');
+  expect(texts().join('\n')).not.toContain('hunter2');
   says('m1', 1, 'is it.', true);
   await pass(8_000);
   expect(shown()).toContain('The password [redacted].');
-  expect(sent.map(({ parts }) => parts[0]?.text).join('\n')).not.toContain('hunter2');
+  expect(texts().join('\n')).not.toContain('hunter2');
 });
 
 it('is left out where the phone has no edits, since the text would stay as it began', async () => {
-  phone = { ...privatePhone, edit: false };
+  world.phone = { ...privatePhone, edit: false };
   progress.started();
   says('m1', 0, 'I look.', true);
   await pass(8_000);
-  expect(sent.map(({ parts }) => parts[0]?.text)).toEqual(['Working, 8 s']);
+  expect(texts()).toEqual(['Working, 8 s']);
 });
 
 it('that comes after the end of its turn, or of many texts at once, changes nothing and stays bounded', async () => {

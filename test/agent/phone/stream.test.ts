@@ -1,89 +1,20 @@
 // The message that shows an owned turn while it runs: what it says, how often it changes, and what never stands in it.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRedactor } from '../../../agent/format/redact.ts';
-import type { OwnedEvent, OwnedTool } from '../../../agent/owned/owned.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OwnedTool } from '../../../agent/owned/owned.ts';
 import { createCleanTail, keptUnits } from '../../../agent/phone/clean-tail.ts';
-import { createProgress, type Progress } from '../../../agent/phone/progress.ts';
+import type { Progress } from '../../../agent/phone/progress.ts';
 import { createStreamView, settledPart, shownEnd } from '../../../agent/phone/stream-view.ts';
-import { createTurnDetails } from '../../../agent/phone/turn-details.ts';
-import { type Typesetter, typesetHere } from '../../../agent/relay/render.ts';
-import type { Phone } from '../../../protocol/phone.ts';
-import type { OutboxItem } from '../../../protocol/relay-api.ts';
 import { textsIn } from '../../../protocol/texts.ts';
 import { privatePhone } from '../../helpers/private-phone.ts';
+import { eachTurn, redact } from './world.ts';
 
-const redactor = createRedactor({
-  own: ['own-token-of-wa-sync-12345'],
-  kinds: { secrets: true, cards: true, iban: true, ssn: true },
-  patterns: [],
-});
-const redact = (text: string) => redactor(text).text;
-const real = typesetHere(redact, 4096);
-/** Work of the typesetter that is not done yet. */
-const work = new Set<Promise<unknown>>();
-function noted<T>(made: Promise<T>): Promise<T> {
-  work.add(made);
-  void made.finally(() => work.delete(made));
-  return made;
-}
-const typesetter: Typesetter = {
-  texts: real.texts,
-  parts: (text, mode) => noted(real.parts(text, mode)),
-  clean: (text) => noted(real.clean(text)),
-};
-
-let sent: OutboxItem[];
-let kept: OutboxItem[];
-let typed: number;
-let phone: Phone;
-let waits: 'question' | 'dialog' | undefined;
-let muted: boolean;
+const { world, sent, kept, texts, create, pass } = eachTurn();
 let progress: Progress;
-
-const create = () =>
-  createProgress({
-    send: async (item) => void sent.push(item),
-    async keep(item) {
-      sent.push(item);
-      kept.push(item);
-    },
-    keys: () => kept.map(({ key }) => key),
-    offers: () => [],
-    async typing() {
-      typed += 1;
-    },
-    muted: () => muted,
-    waitsFor: () => waits,
-    redact,
-    typesetter,
-    phone: () => phone,
-    clock: Date.now,
-    log: () => {},
-  });
-
 beforeEach(() => {
-  vi.useFakeTimers({ now: 1_790_000_000_000 });
-  sent = [];
-  kept = [];
-  typed = 0;
-  phone = privatePhone;
-  waits = undefined;
-  muted = false;
   progress = create();
 });
-afterEach(() => vi.useRealTimers());
 
-async function pass(ms: number): Promise<void> {
-  for (let left = ms; left >= 0; left -= 1_000) {
-    await vi.advanceTimersByTimeAsync(Math.min(left, 1_000));
-    while (work.size > 0) {
-      await Promise.all(work);
-      await vi.advanceTimersByTimeAsync(0);
-    }
-  }
-}
-const texts = () => sent.map((item) => item.parts[0]?.text ?? '');
 const say = (text: string) => progress.event({ type: 'text', text });
 const tool = (given: Partial<OwnedTool> & { id: string }) => progress.event({ type: 'tool', tool: given });
 const sentence = 'The tests of the shop are green again, because the price is rounded once. ';
@@ -142,31 +73,31 @@ describe('the message of an owned turn', () => {
     expect(await edits(60_000)).toBeLessThanOrEqual(30);
     expect(await edits(60_000)).toBeLessThanOrEqual(12);
     progress.ended(false);
-    phone = { ...privatePhone, messageEveryMs: 3_000 };
+    world.phone = { ...privatePhone, messageEveryMs: 3_000 };
     progress.started();
     expect(await edits(60_000)).toBeLessThanOrEqual(12);
   });
 
   it('is not there where the phone has no edits, and where the owner has muted it', async () => {
-    phone = { ...privatePhone, edit: false };
+    world.phone = { ...privatePhone, edit: false };
     progress.started();
     say(sentence.repeat(3));
     await pass(20_000);
     progress.ended(false);
-    muted = true;
+    world.muted = true;
     progress.started();
     say(sentence.repeat(3));
     await pass(20_000);
     progress.ended(false);
     expect(sent).toEqual([]);
-    expect(typed).toBeGreaterThan(2);
+    expect(world.typed).toBeGreaterThan(2);
   });
 
   it('ends with the turn also when it is muted meanwhile, so that no answer stands there twice', async () => {
     progress.started();
     say(sentence.repeat(3));
     await pass(3_000);
-    muted = true;
+    world.muted = true;
     progress.ended(true);
     await pass(0);
     expect(texts().at(-1)).toBe('Failed after 3 s, 0 tool calls.');
@@ -177,7 +108,7 @@ describe('the message of an owned turn', () => {
     progress.started();
     say(sentence.repeat(3));
     await pass(3_000);
-    waits = 'question';
+    world.waits = 'question';
     await pass(1_000);
     expect(texts().at(-1)).toBe('Waits for your answer to the question here.');
   });
@@ -282,70 +213,5 @@ describe('what is kept of a stream', () => {
     say('[ ( { '.repeat(10_000));
     await pass(3_000);
     expect(sent).toHaveLength(1);
-  });
-});
-
-describe('the details of an owned turn', () => {
-  const files: { name: string; text: string }[] = [];
-  const details = () => {
-    files.length = 0;
-    return createTurnDetails({
-      typesetter,
-      texts: () => textsIn('en').owned,
-      changes: async (diffs) => diffs.map(({ path, after }) => `${path}\n+ ${redact(after)}`).join('\n'),
-      async keepText(name, text) {
-        files.push({ name, text });
-        return { key: name, document: { path: '', name, caption: '' } };
-      },
-    });
-  };
-  const token = `ghp_${'A1b2C3d4E5'.repeat(4)}`;
-
-  it('are offered when the turn has ended, and told whole without secrets', async () => {
-    const all = details();
-    const events: OwnedEvent[] = [
-      { type: 'thought', text: `I look for ${token.slice(0, 9)}` },
-      { type: 'thought', text: `${token.slice(9)} in the folder` },
-      { type: 'tool', tool: { id: '1', title: 'npm test', output: `ok ${token}` } },
-      { type: 'tool', tool: { id: '2', diffs: [{ path: 'a.ts', before: 'x', after: 'y' }] } },
-    ];
-    for (const event of events) all.see('turn_a', event);
-    expect(all.offers('turn_a')).toMatchObject([[{ label: 'Thoughts' }, { label: 'Changes' }, { label: 'Output' }]]);
-    expect(await all.tapped('turn:turn_a:thoughts', 'k')).toMatchObject({
-      item: { parts: [{ text: 'I look for [redacted:github-token] in the folder' }] },
-    });
-    await all.tapped('turn:turn_a:changes', 'k');
-    await all.tapped('turn:turn_a:output', 'k');
-    expect(files).toEqual([
-      { name: 'changes.diff', text: 'a.ts\n+ y' },
-      { name: 'output.txt', text: '## npm test\nok [redacted:github-token]' },
-    ]);
-  });
-
-  it('have room for a change that the agent says again and again, and for the next one', async () => {
-    const all = details();
-    const large = { path: 'large.txt', before: undefined, after: 'x'.repeat(700_000) };
-    for (let again = 0; again < 5; again++) all.see('turn_a', { type: 'tool', tool: { id: '1', diffs: [large] } });
-    all.see('turn_a', { type: 'tool', tool: { id: '2', diffs: [{ path: 'a.ts', before: 'x', after: 'y' }] } });
-    all.see('turn_a', { type: 'tool', tool: { id: '3', diffs: [large, large] } });
-    await all.tapped('turn:turn_a:changes', 'k');
-    expect(files[0]?.text.match(/^\S+(?=\n\+ )/gm)).toEqual(['large.txt', 'a.ts']);
-  });
-
-  it('of a turn that runs hold back what could be the beginning of a secret', async () => {
-    const all = details();
-    all.see('turn_a', { type: 'thought', text: `${sentence.repeat(2)}so it is ${token.slice(0, 20)}` });
-    const reply = await all.thoughts('k');
-    expect(JSON.stringify(reply)).toContain('The tests of the shop');
-    expect(JSON.stringify(reply)).not.toContain('ghp_');
-  });
-
-  it('of an earlier turn, or after a restart, are said to be gone; on the hook route there are none', async () => {
-    const all = details();
-    expect(await all.tapped('turn:turn_x:thoughts', 'k')).toMatchObject({
-      item: { parts: [{ text: expect.stringContaining('the last turns only') }] },
-    });
-    expect(await all.thoughts('k')).toMatchObject({ item: { parts: [{ text: expect.stringContaining('/new') }] } });
-    expect(await all.tapped('full:x', 'k')).toBeUndefined();
   });
 });

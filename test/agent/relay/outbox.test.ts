@@ -81,6 +81,19 @@ it('the outbox key of an answer is its id only where wa-sync signed this very te
   expect(signer.isSigned(signed, 'inbox')).toBe(false);
 });
 
+it('a signature is of one time at which the entry expires, or of none', () => {
+  const signer = createSigner('a'.repeat(64), p);
+  const entry = { id: 'msg_e_0_1', timestamp: '2026-02-15T14:30:00Z', text: 'go' };
+  for (const expiresAt of [undefined, 1_771_252_200_000]) {
+    const signed = signer.sign({ ...entry, ...(expiresAt ? { expiresAt } : {}) }, 'inbox');
+    expect(signer.isSigned(signed, 'inbox')).toBe(true);
+    for (const other of [undefined, null, Number.POSITIVE_INFINITY, Number.NaN, '1771252200000', 1_771_252_200_001]) {
+      const changed = { ...signed, expiresAt: other };
+      expect(signer.isSigned(changed, 'inbox'), String(other)).toBe(other === expiresAt);
+    }
+  }
+});
+
 it('an answer and what became of the messages of its turn are one append of the journal, or none', async () => {
   const dir = await temporaryFolder();
   const journal = await journalIn(dir, clock);
