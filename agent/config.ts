@@ -135,7 +135,7 @@ function isObject(value: unknown): value is Json {
 /** Each method returns the checked value, or undefined when the key is absent; `need…` refuses an absent key. */
 function checker(file: string) {
   const wrong = (key: string, expected: string, value: unknown): never => {
-    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : value === '' ? 'empty text' : typeof value;
     const seen = /^(null|undefined)$/.test(type) ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
     throw new WaError('bad_config', `${file}: "${key}" must be ${expected}, found ${seen}`, {
       hint: `Correct "${key}" in ${file}.`,
@@ -186,7 +186,7 @@ function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['
       const missing = env.WA_RELAY_URL ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL';
       throw new WaError(
         'bad_config',
-        `${missing} is not set, although ${missing === 'WA_RELAY_URL' ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL'} is`,
+        `${missing} is unset or empty, although ${missing === 'WA_RELAY_URL' ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL'} is set`,
         {
           hint: `Set ${missing} as well: address and token of a relay are a pair.`,
         },
@@ -248,7 +248,12 @@ function agentCommand(raw: Json, key: string, check: Checker): AgentCommand {
   const variables = Object.entries(check.object(env, `${key}.env`) ?? {});
   return {
     command: words.map((word, index) => check.needText(word, `${key}.command[${index}]`)),
-    env: Object.fromEntries(variables.map(([name, value]) => [name, check.needText(value, `${key}.env.${name}`)])),
+    env: Object.fromEntries(
+      variables.map(([name, value]) => [
+        name,
+        check.needText(value, `${key}.env.${name}`, `the value of the variable ${name}`),
+      ]),
+    ),
   };
 }
 

@@ -39,7 +39,8 @@ export function createProgram(context: CommandContext, { hasDefault }: { hasDefa
     const dev = daemonCommands.has(name) ? await devBeside(context) : undefined;
     if (dev === undefined) return;
     Object.assign(context.env, dev.env);
-    context.note(`(this is \`wa-sync dev\` of ${dev.dir})`);
+    const yet = dev.hasDaemon ? '' : '; its daemon does not run yet: try again in a moment';
+    context.note(`(this is \`wa-sync dev\` of ${dev.dir}${yet})`);
   });
 
   return program;

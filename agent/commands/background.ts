@@ -74,7 +74,8 @@ export async function takeOver(dirs: Config['dirs']): Promise<void> {
   await untilGone(dirs.state, pid).catch(() => {});
 }
 
-async function livingOwner(state: string): Promise<number | undefined> {
+/** The process of the daemon of these directories; undefined = none runs. */
+export async function livingOwner(state: string): Promise<number | undefined> {
   const owner = await readLockOwner(stateFiles(state).lock);
   return owner && !isOver(owner) ? owner.pid : undefined;
 }

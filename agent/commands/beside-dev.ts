@@ -14,20 +14,29 @@ export const daemonCommands: ReadonlySet<string> = new Set(
   'status doctor logs down stop sprint away run attach send letters mcp approvals audit policy'.split(' '),
 );
 
+interface DevBeside {
+  dir: string;
+  env: Record<string, string>;
+  /** False = it is starting or ending. */
+  hasDaemon: boolean;
+}
+
 /**
  * The variables of the nearest running `wa-sync dev` at or above the current folder, found by the directories of this environment;
  * undefined = there is none, or the daemon of the user runs and serves this folder or a nearer one.
  */
 export async function devBeside(
   context: Pick<CommandContext, 'env' | 'platform' | 'home' | 'cwd' | 'loadConfig'>,
-): Promise<{ dir: string; env: Record<string, string> } | undefined> {
+): Promise<DevBeside | undefined> {
   const { state, runtime } = directories(context);
   const own = (await isHeld(stateFiles(state).lock)) ? await servedHere(context) : '';
   let dir = await realpath(context.cwd).catch(() => context.cwd);
   for (let above = ''; above !== dir; [above, dir] = [dir, dirname(dir)]) {
     const { baseDir, runtimeDir, lock } = devPlace({ state, runtime }, dir);
     if (dir.length <= own.length) return undefined;
-    if (await isHeld(lock)) return { dir, env: devVariables(baseDir, runtimeDir) };
+    if (!(await isHeld(lock))) continue;
+    const env = devVariables(baseDir, runtimeDir);
+    return { dir, env, hasDaemon: await isHeld(stateFiles(env.WA_STATE_DIR).lock) };
   }
   return undefined;
 }

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WaError } from '../../protocol/errors.ts';
-import type { HookScope, HookStatus, InstallDirs, Workstation } from '../drivers/driver.ts';
+import type { HookScope, HookStatus, InstallDirs, Workstation } from '../drivers/workstation.ts';
 import { installable, workstationOf } from '../drivers/workstations.ts';
 import { directories, hookDirectories } from '../paths.ts';
 import { lastingDist } from '../service/package-copy.ts';

@@ -51,7 +51,7 @@ export async function runCommand(
       : `${title} is ready (session ${shortId(answer.session)}); what your phone writes now goes there.`,
   );
   if (answer.isTaken)
-    context.out('The terminal that had the messages keeps its session; /wa:here typed there takes them back.');
+    context.out('The terminal that had the messages keeps its session; wa:here typed there takes them back.');
   if (first === '') return;
   const served = await findServed(context.cwd, config);
   const place = await served?.place();

@@ -23,6 +23,8 @@ export interface SessionFlags {
 export async function sessionListCommand(flags: SessionFlags, context: CommandContext): Promise<void> {
   const { place, options } = await chosen(flags, context);
   const sessions = await context.progress.during('reading the sessions', () => listSessions(place, options));
+  const unread = Object.keys(context.loadConfig().agentCommands).filter((name) => !sessionFilesOf(name));
+  if (unread.length > 0 && flags.agent === undefined) context.note(unlisted(unread));
   if (flags.json) {
     for (const session of sessions) context.out(visibleJson(session));
     return;
@@ -30,6 +32,10 @@ export async function sessionListCommand(flags: SessionFlags, context: CommandCo
   for (const [at, session] of sessions.entries()) for (const line of rows(session, at + 1)) context.out(line);
   if (sessions.length === 0) context.out(flags.all ? 'no sessions' : nothingHere);
 }
+
+/** Agents that only config.json names. */
+const unlisted = (agents: readonly string[]) =>
+  `wa-sync cannot read the session files of ${agents.join(', ')}: those sessions are not listed; \`wa-sync run --agent NAME --session ID\` opens one`;
 
 const nothingHere = 'no sessions of this project; `wa-sync sessions list --all` lists those of all projects';
 

@@ -1,5 +1,6 @@
 // `wa-sync uninstall`: takes back what setup did, part by part, and says what stays. A part that fails does not keep the others.
 
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
@@ -17,7 +18,7 @@ import { changeConfig } from '../setup/config-file.ts';
 import type { Prompter } from '../setup/prompter.ts';
 import { readSetup, type SetupState, writeSetup } from '../setup/state.ts';
 import { version } from '../version.ts';
-import { endDaemon } from './background.ts';
+import { endDaemon, livingOwner } from './background.ts';
 import type { CommandContext } from './context.ts';
 import { installDirs } from './hooks.ts';
 import { withoutSecretsOf } from './setup-machine.ts';
@@ -61,13 +62,17 @@ export async function uninstallCommand(flags: UninstallFlags, context: CommandCo
     });
   };
 
-  await part(() => removeHooks(all));
+  const removed: string[] = [];
+  await part(async () => void removed.push(...(await removeHooks(all))));
   await part(async () => {
     const places = await uninstallService(serviceWorld(withoutSecretsOf(context), version));
+    removed.push(...places);
     prompter.done('service', places.length > 0 ? `removed ${places.join(', ')}` : 'was not installed');
   });
   await part(async () => {
-    await noteDown(dirs.state);
+    // A hook of an open session may start it again; where wa-sync was not, nothing is written.
+    const isRunning = (await livingOwner(dirs.state)) !== undefined;
+    if (isRunning || removed.length + failures.length > 0) await noteDown(dirs.state);
     const was = await endDaemon(dirs);
     prompter.done('daemon', was === undefined ? 'did not run' : 'ended');
   });
@@ -83,13 +88,15 @@ export async function uninstallCommand(flags: UninstallFlags, context: CommandCo
   if (failures.length > 0) throw failures[0];
 }
 
-async function removeHooks({ context, prompter }: Uninstall): Promise<void> {
+/** The places that had some. */
+async function removeHooks({ context, prompter }: Uninstall): Promise<string[]> {
   const removed: string[] = [];
   for (const agent of installable()) {
     const installer = workstationOf(agent)?.installer;
     if (installer) removed.push(...(await installer.uninstall(await installDirs(context, agent), undefined)));
   }
   prompter.done('hooks', removed.length > 0 ? `removed from ${removed.join(', ')}` : 'were not installed');
+  return removed;
 }
 
 async function removeWebhook({ context, prompter, state }: Uninstall): Promise<void> {
@@ -150,6 +157,9 @@ async function removeRelay({ context, prompter, state }: Uninstall, configFile: 
 
 async function purge({ context, prompter, state }: Uninstall): Promise<void> {
   const { dirs } = context.loadConfig();
+  const all = [dirs.config, dirs.state, dirs.runtime, dirs.data, dirs.cache];
+  const kept = all.filter((dir) => existsSync(dir));
+  if (kept.length === 0) return;
   const answer = await prompter.ask({
     need: 'purge',
     kind: 'yes',
@@ -158,11 +168,10 @@ async function purge({ context, prompter, state }: Uninstall): Promise<void> {
     fallback: 'no',
   });
   if (answer === 'no') {
-    prompter.say(`Kept: ${dirs.config}, ${dirs.state}, ${dirs.data}. \`wa-sync setup\` starts from there.`);
+    prompter.say(`Kept: ${kept.join(', ')}. \`wa-sync setup\` starts from there.`);
     return;
   }
   if (state.relay?.kind === 'local') await removeBotFile(dirs.config);
-  const all = [dirs.config, dirs.state, dirs.runtime, dirs.data, dirs.cache];
   // A folder that a variable names may hold other things.
   const own = all.filter(isOwn);
   const isInOwn = (dir: string) => own.some((each) => dir === each || dir.startsWith(each + sep));

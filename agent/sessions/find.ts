@@ -4,7 +4,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { oneLine } from '../../protocol/lines.ts';
 import { bareId, type ListOptions, listSessions, type Session, type SessionsPlace } from './list.ts';
 
-const maxNumber = 4;
+const maxNumberDigits = 4;
 const minIdDigits = 6;
 const maxNamed = 5;
 const maxTitleChars = 60;
@@ -14,16 +14,12 @@ const maxTitleChars = 60;
  * words that stand in the title or the last text. Errors: `not_found`; `bad_arguments` when several fit.
  */
 export async function findSession(selector: string, place: SessionsPlace, options: ListOptions): Promise<Session> {
-  return chooseSession(selector, await listSessions(place, { how: 'ends', ...options }));
-}
-
-/** Errors as `findSession`. */
-function chooseSession(selector: string, sessions: readonly Session[]): Session {
+  const sessions = await listSessions(place, { how: 'ends', ...options });
   const typed = selector.trim().toLowerCase();
   const [newest] = sessions;
   if (newest === undefined) throw new WaError('not_found', 'no session is here', { hint: elsewhere });
   if (typed === '' || typed === 'latest') return newest;
-  if (/^\d+$/.test(typed) && typed.length <= maxNumber) {
+  if (/^\d+$/.test(typed) && typed.length <= maxNumberDigits) {
     const chosen = sessions[Number(typed) - 1];
     if (chosen) return chosen;
     throw new WaError('not_found', `there is no session ${typed}, the list has ${sessions.length}`, { hint: theList });

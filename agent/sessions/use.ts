@@ -1,4 +1,4 @@
-// Whether somebody may write into a session now: never two writers on one session.
+// Whether a session may be opened or deleted now: no session has two writers.
 
 import { WaError } from '../../protocol/errors.ts';
 import type { DaemonStatus, ProjectStatus } from '../daemon-status.ts';
@@ -24,7 +24,7 @@ export async function refuseUsed(session: Session, { dirs, home, env, clock }: U
     throw new WaError('session_in_use', `session ${short} ${why}`, { hint });
   };
   const bound = boundProject(await projectsOf(dirs), { id, path });
-  if (bound) refuse(`is the one of ${bound.dir}`, `End it at the agent first, or go on with it from the phone.`);
+  if (bound) refuse(`is the one of ${bound.dir}`, 'End it at the agent first, or go on with it from the phone.');
   const open = await sessionFilesOf(agent)?.open?.({ home, env });
   if (open?.has(id)) refuse('is open in a terminal', 'End it there first.');
   const quiet = clock() - session.modifiedAt;

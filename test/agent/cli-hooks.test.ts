@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isDown } from '../../agent/fs/down.ts';
 import { type TemporaryHome, temporaryHome } from '../helpers/home.ts';
 
 const cli = fileURLToPath(new URL('../../agent/cli.ts', import.meta.url));
@@ -87,4 +88,15 @@ test('uninstall deletes the directories of wa-sync, the one for sockets within t
   const said = await wa('uninstall', '--purge');
   expect(said).toContain(`deleted ${home.home}/.config/wa-sync, ${home.home}/.local/state/wa-sync`);
   expect(said).not.toContain('Delete it yourself');
+});
+
+test('uninstall where nothing is installed writes nothing; where hooks were, they start no daemon any more', async () => {
+  const before = await home.snapshot();
+  const said = await wa('uninstall', '--yes');
+  expect(said).toContain('did not run');
+  expect(said).not.toContain('Kept');
+  expect(await home.snapshot()).toEqual(before);
+  await wa('hooks', 'install');
+  await wa('uninstall', '--yes');
+  expect(await isDown(join(home.home, '.local', 'state', 'wa-sync'))).toBe(true);
 });

@@ -106,6 +106,11 @@ describe('the configuration', () => {
       { bindings: [{ dir: '/p', mailbox: '1', project: '7' }] },
       /\.project" must be a whole/,
     ],
+    [
+      'an empty variable of an agent',
+      { agents: { mine: { command: ['mine'], env: { API_KEY: '' } } } },
+      /config\.json: "agents\.mine\.env\.API_KEY" must be the value of the variable API_KEY, found an empty text/,
+    ],
     ['a relay without a token', { relay: { url: 'https://x.dev' } }, /"relay\.token" must be a text/],
     ['a relay over plain http', { relay: { url: 'http://x.dev', token: 't' } }, /relay\.url is not an https address/],
     ['a summary of no length', { summaryMaxChars: 0 }, /from 50 to 4000, found a number/],

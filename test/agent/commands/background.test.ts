@@ -3,6 +3,7 @@
 import { appendFile, mkdir, realpath, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { livingOwner } from '../../../agent/commands/background.ts';
 import type { CommandContext } from '../../../agent/commands/context.ts';
 import { logsCommand, readable } from '../../../agent/commands/logs.ts';
 import { loadConfig } from '../../../agent/config.ts';
@@ -29,7 +30,10 @@ beforeEach(async () => {
   const bindings = [{ dir: project, mailbox: '1000001' }];
   await writeFile(join(dir, 'config', 'config.json'), JSON.stringify({ relay, bindings }), { mode: 0o600 });
   onTestFinished(async () => {
+    const pid = await livingOwner(env.WA_STATE_DIR as string);
     await run('down');
+    // It writes its log until its end.
+    if (pid !== undefined) await until('the daemon has ended', () => !isAlive(pid));
   });
 });
 

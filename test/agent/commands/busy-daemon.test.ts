@@ -1,9 +1,10 @@
 // What the commands say of a daemon that is there and does not answer, and of one that is not there.
 
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { devPlace } from '../../../agent/dev/variables.ts';
 import { acquireLock, type HeldLock } from '../../../agent/fs/lock.ts';
 import { rememberBound } from '../../../agent/mailbox/served.ts';
 import { runProgram } from '../../helpers/daemon.ts';
@@ -52,18 +53,30 @@ it('a daemon that takes the call and does not answer is called busy, with its pr
   for (const { code, stderr } of [status, stop, down, sprint]) {
     expect([code, stderr]).toEqual([
       1,
-      `wa-sync: the daemon (pid ${process.pid}) does not answer: it is busy or hangs (daemon_busy)\n  Try again. If it lasts: kill ${process.pid} and start \`wa-sync\` again; stored messages are kept.\n`,
+      `wa-sync: the daemon (pid ${process.pid}) does not answer: it is busy or hangs (daemon_busy)\n  Try again. If it lasts: end it with Ctrl+C in its terminal, or with \`kill ${process.pid}\`, and start it again as before; stored messages are kept.\n`,
     ]);
   }
   expect(send).toMatchObject({ code: 0, stderr: '' });
   expect(send.stdout).toContain(`it goes out later: the daemon (pid ${process.pid}) does not answer`);
 }, 60_000);
 
-it('a daemon without its socket is named by its process', async () => {
-  const { code, stderr } = await run('status');
+it('a daemon without its socket may be starting, and is named by its process', async () => {
+  const { code, stderr } = await run('attach');
   expect(code).toBe(1);
   expect(stderr).toContain(`but one runs as process ${process.pid} (daemon_not_running)`);
-  expect(stderr).toContain('WA_RUNTIME_DIR must be the same for both');
+  expect(stderr).toContain('It may be starting: try again in a moment. If it lasts, WA_RUNTIME_DIR must be the same');
+  expect(stderr).toContain(`removed: end it with Ctrl+C in its terminal, or with \`kill ${process.pid}\`,`);
+});
+
+it('a `wa-sync dev` whose daemon does not run yet is worth a second try', async () => {
+  await lock.release();
+  const { WA_STATE_DIR: state = '', WA_RUNTIME_DIR: runtime = '' } = env;
+  const dev = devPlace({ state, runtime }, await realpath(home.project));
+  await mkdir(dev.baseDir, { recursive: true });
+  const devLock = await acquireLock(dev.lock, { timeoutMs: 0, short: false });
+  const { stderr } = await run('attach');
+  await devLock.release();
+  expect(stderr).toMatch(/^\(this is `wa-sync dev` of \S+; its daemon does not run yet: try again in a moment\)\n/);
 });
 
 it('the socket of a dead daemon counts as no running daemon', async () => {

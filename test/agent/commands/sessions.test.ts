@@ -75,6 +75,21 @@ it('`sessions list` shows the sessions of all agents in this project, newest fir
   ]);
 });
 
+it('`sessions list` names the agents of config.json whose files cannot be read', async () => {
+  await add('codex');
+  await mkdir(context.env.WA_CONFIG_DIR ?? '');
+  const agents = { mine: { command: ['mine', 'acp'] }, claude: { command: ['other-claude'] } };
+  await writeFile(join(context.env.WA_CONFIG_DIR ?? '', 'config.json'), JSON.stringify({ agents }));
+  await sessionListCommand({}, context);
+  expect(lines[0]).toBe(
+    'wa-sync cannot read the session files of mine: those sessions are not listed; `wa-sync run --agent NAME --session ID` opens one',
+  );
+  expect(lines[1]).toContain('codex');
+  lines.length = 0;
+  await sessionListCommand({ agent: 'codex' }, context);
+  expect(lines[0]).toContain('codex');
+});
+
 it('`sessions list` leaves out other projects, sub-agents and sessions without a prompt; --all and --agent choose', async () => {
   await all();
   const elsewhere = (await recordedText('codex', '/home/dev/other')).replaceAll(recorded.codex.id, twin('9'));
