@@ -6,8 +6,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { webhookRoute } from '../../protocol/telegram-settings.ts';
+import { lockForDaemon } from '../daemon/lock.ts';
 import { writeAtomic } from '../fs/atomic.ts';
-import { acquireLock, type HeldLock } from '../fs/lock.ts';
 import type { Log } from '../log.ts';
 import { localRelayFile, localRelayFolder } from '../paths.ts';
 import { startEmbeddedRelay } from './embedded-relay.ts';
@@ -39,7 +39,7 @@ export async function startLocalRelay({ bot, dirs, distDir, log, say }: LocalRel
   const token = randomBytes(32).toString('base64url');
   const secret = randomBytes(24).toString('base64url');
   await mkdir(dirs.state, { recursive: true, mode: 0o700 });
-  const lock = await lockRelay(localRelayFolder(dirs.state));
+  const lock = await lockForDaemon(localRelayFolder(dirs.state));
   const relay = await startEmbeddedRelay({
     workerScript: join(distDir, 'worker.js'),
     persistDir: localRelayFolder(dirs.state),
@@ -87,19 +87,6 @@ export async function startLocalRelay({ bot, dirs, distDir, log, say }: LocalRel
     failure = cause;
   });
   return { url, token, secrets: [token, bot.token, secret], failed, failure: () => failure, stop };
-}
-
-/** The storage belongs to one process. Errors: `daemon_running`. */
-async function lockRelay(path: string): Promise<HeldLock> {
-  try {
-    return await acquireLock(path, { timeoutMs: 0, short: false });
-  } catch (cause) {
-    if (!(cause instanceof WaError) || cause.code !== 'lock_timeout') throw cause;
-    throw new WaError('daemon_running', `a daemon of this user already runs: ${cause.message}`, {
-      hint: 'See it with `wa-sync status`, stop it with `wa-sync down`.',
-      cause,
-    });
-  }
 }
 
 function ended(code: number): WaError {

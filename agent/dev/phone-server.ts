@@ -71,13 +71,9 @@ async function answer(
   url: URL,
 ): Promise<void> {
   const route = `${request.method} ${url.pathname}`;
+  const asset = request.method === 'GET' ? assets.get(url.pathname) : undefined;
+  if (asset) return sendText(response, asset.type, asset.text);
   switch (route) {
-    case 'GET /':
-      return sendText(response, 'text/html; charset=utf-8', assets.html);
-    case 'GET /phone.css':
-      return sendText(response, 'text/css; charset=utf-8', assets.css);
-    case 'GET /phone.client.js':
-      return sendText(response, 'text/javascript; charset=utf-8', assets.script);
     case 'GET /events':
       return streamEvents(sim, request, response, url.searchParams.get('after') ?? '');
     case 'GET /file':
