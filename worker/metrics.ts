@@ -3,37 +3,22 @@
 import { counterHelp, counterNames, sumCounts } from './mailbox/counters.ts';
 import type { MailboxMetrics } from './mailbox/report.ts';
 
+type Sum = [name: string, type: 'counter' | 'gauge', help: string, read: (metrics: MailboxMetrics) => number];
+
+const sums: readonly Sum[] = [
+  ['wa_in_total', 'counter', 'Rows ever logged: from the phone, and outcomes for the workstation.', (each) => each.in],
+  ['wa_waiting', 'gauge', 'Rows above the cursors, without outcomes.', (each) => each.waiting],
+  ['wa_outbox_waiting', 'gauge', 'Calls that wait to be sent.', (each) => each.outboxWaiting],
+  ['wa_dead_letters', 'gauge', 'Dead letters that are kept.', (each) => each.deadLetters],
+];
+
 /** `edge` = the counts of the stateless Worker. */
 export function metricsText(mailboxes: readonly MailboxMetrics[], edge: Readonly<Record<string, number>>): string {
   const total = (read: (metrics: MailboxMetrics) => number) => mailboxes.reduce((sum, each) => sum + read(each), 0);
   const counts = sumCounts(...mailboxes.map((metrics) => metrics.counts));
   const oldestMs = Math.max(0, ...mailboxes.map((metrics) => metrics.oldestWaitingMs));
-  const ever = 'Rows ever logged: from the phone, and outcomes for the workstation.';
   const lines = [
-    ...metric(
-      'wa_in_total',
-      'counter',
-      ever,
-      total((each) => each.in),
-    ),
-    ...metric(
-      'wa_waiting',
-      'gauge',
-      'Rows above the cursors, without outcomes.',
-      total((each) => each.waiting),
-    ),
-    ...metric(
-      'wa_outbox_waiting',
-      'gauge',
-      'Calls that wait to be sent.',
-      total((each) => each.outboxWaiting),
-    ),
-    ...metric(
-      'wa_dead_letters',
-      'gauge',
-      'Dead letters that are kept.',
-      total((each) => each.deadLetters),
-    ),
+    ...sums.flatMap(([name, type, help, read]) => metric(name, type, help, total(read))),
     ...metric('wa_oldest_waiting_seconds', 'gauge', 'Age of the oldest waiting message.', oldestMs / 1000),
     ...counterNames.flatMap((name) =>
       name.endsWith('_ms')

@@ -68,12 +68,12 @@ function standingLines(core: Core, project: ProjectRow, standing: Standing): str
   ];
 }
 
-/** What goes on, what somebody has to answer first. */
 /** Of a session that the daemon runs itself. */
 function ownedWords(core: Core, { owned }: Standing): string[] {
   return owned === undefined ? [] : [textsOf(core).status.owned(owned)];
 }
 
+/** What goes on, what somebody has to answer first. */
 function doingText(core: Core, project: ProjectRow, { doing, sinceAt, dialog, asked, agent }: Standing): string {
   const since = clockText(sinceAt, core.clock(), zoneOf(core.sql, project));
   const { status } = textsOf(core);
@@ -84,8 +84,12 @@ function doingText(core: Core, project: ProjectRow, { doing, sinceAt, dialog, as
   ].join('; ');
 }
 
+/** A workstation whose poll has just been answered is on its way back with the next one. */
+const betweenPollsMs = 3_000;
+
 function isOnline(core: Core, project: ProjectRow): boolean {
-  return presentAt(core, project) === Number.POSITIVE_INFINITY;
+  const lastAt = presentAt(core, project);
+  return lastAt !== null && core.clock() - lastAt < betweenPollsMs;
 }
 
 function seenText(core: Core, project: ProjectRow): string {

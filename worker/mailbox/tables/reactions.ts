@@ -1,4 +1,5 @@
-// The ladder of a phone message as one reaction: which messages do not show theirs yet, newest first. Calls no platform.
+// The ladder of a phone message as one reaction: which messages, and commands whose text is one, do not show theirs yet, newest first.
+// Calls no platform.
 // All of these messages lie above `shown_to` of their project, which is written with the state that makes a reaction due.
 
 import type { ReceiptState } from '../../../protocol/receipts.ts';
@@ -69,7 +70,9 @@ function keyOf({ project, seq }: ReactingRow): string {
 
 /** Null = the phone already shows the right reaction, or needs none. */
 function reactionDue(core: Core, { kind, ref, state, shown }: ReactingRow): Reaction | null {
-  if (!core.platform.capabilities.reactions || kind !== 'message' || ref === '' || shown === noReaction) return null;
+  // The daemon reports of a control whose text it has made a message, as `/new` and `/later` do.
+  const climbs = kind === 'message' || (kind === 'control' && state !== null);
+  if (!core.platform.capabilities.reactions || !climbs || ref === '' || shown === noReaction) return null;
   const wanted = reactionOf(state);
   return shown === wanted ? null : wanted;
 }

@@ -71,6 +71,20 @@ describe('/status', () => {
         `Not delivered: 1, see /letters.\nSending pauses until ${until} UTC: rate_limited.`,
     );
   });
+
+  it('says connected also between two polls, and when the workstation was seen last as soon as none follows', async () => {
+    const bench = createBench();
+    const saysAfter = async (ms: number) => {
+      bench.clock.now += ms;
+      bench.say('/status');
+      await bench.wake();
+      return textsOf(bench.platform.calls).at(-1)?.split('\n')[0];
+    };
+    bench.open();
+    bench.say('ends the poll');
+    expect(await saysAfter(1_000)).toBe('Workstation: connected.');
+    expect(await saysAfter(3_000)).toMatch(/^Workstation: last seen .* 4 s ago\.$/);
+  });
 });
 
 describe('the menu of the phone', () => {

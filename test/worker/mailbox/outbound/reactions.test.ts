@@ -163,9 +163,24 @@ describe('the ladder of a message on the phone', () => {
     expect(reactionsOf(bench.platform.calls)).toEqual(['seen', 'seen']);
   });
 
-  it('does not exist for controls, nor on a platform without reactions', async () => {
+  it('of a command shows what becomes of the text behind it, from the first report of the daemon on', async () => {
+    const bench = reactingBench();
+    bench.say('/new claude fix the test');
+    bench.poll({ after: 1 });
+    await bench.runUntil(startAt + 10_000);
+    expect(bench.platform.calls).toEqual([]);
+    bench.poll({ after: 1, receipts: [receipt(1, 'injected')] });
+    await bench.runUntil(startAt + 20_000);
+    bench.poll({ after: 1, receipts: [receipt(1, 'answered')] });
+    bench.restart();
+    await bench.runUntil(startAt + 30_000);
+    expect(reactionsOf(bench.platform.calls)).toEqual(['working', 'done']);
+  });
+
+  it('does not exist for controls without a text for the agent, nor on a platform without reactions', async () => {
     const bench = reactingBench();
     bench.say('stop');
+    bench.poll({ after: 1 });
     await bench.runUntil(startAt + 10_000);
     const plain = createBench();
     plain.say('work');
