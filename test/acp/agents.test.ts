@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OwnedProcess, OwnedSession } from '../../agent/owned/owned.ts';
 import { isOver } from '../../agent/process.ts';
-import { until } from '../gemini/processes.ts';
 import { type Recorder, recorder } from '../helpers/acp/scripted.ts';
+import { until } from '../hosts/processes.ts';
 import { type AgentName, type Stage, stageFor } from './stage.ts';
 
 /** A valid PNG: Codex puts a text in the place of any other. */

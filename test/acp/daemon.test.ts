@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
 import { isOver } from '../../agent/process.ts';
 import { openCodex } from '../codex/harness.ts';
-import { until } from '../gemini/processes.ts';
-import { type Product, startProduct } from '../gemini/product.ts';
+import { until } from '../hosts/processes.ts';
+import { type Product, startProduct } from '../hosts/product.ts';
 import { type AgentName, type Place, placeFor } from './stage.ts';
 
 const waitMs = 30_000;
@@ -132,6 +132,8 @@ describe.each(['gemini', 'claude', 'codex'] as AgentName[])('%s', (name) => {
     await shown(/Second\.$/);
     const answers = phone().filter(({ text }) => /First\.|Second\./.test(text));
     expect(answers).toHaveLength(steers ? 1 : 2);
+    // The edit follows the answer.
+    await shown(/^Done after/);
     const progress = phone().filter(({ text }) => /^(Working|Done after)/.test(text));
     expect(progress.map((each) => [each.messageId, each.text.slice(0, 10)])).toEqual([[messageId, 'Done after']]);
   });

@@ -1,8 +1,7 @@
 // The three real agents behind the one driver: each with a home and an environment built from nothing, and its scripted model server.
 // In all three a prompt's `[[shell: CMD]]` runs a command, and `[[say: X]]` is the answer.
 
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acpAgents } from '../../agent/owned/acp/start.ts';
 import type { OpenOptions, OwnedProcess, OwnedSession } from '../../agent/owned/owned.ts';
@@ -12,6 +11,7 @@ import { type Recorder, recorder } from '../helpers/acp/scripted.ts';
 import { startMessagesServer } from '../helpers/models/claude.ts';
 import { startResponsesServer } from '../helpers/models/codex.ts';
 import { startModelServer } from '../helpers/models/gemini.ts';
+import { emptyHome } from '../hosts/home.ts';
 
 export type AgentName = 'gemini' | 'claude' | 'codex';
 
@@ -106,7 +106,7 @@ async function geminiPlace(): Promise<Place> {
 
 async function claudePlace(): Promise<Place> {
   const server = await startMessagesServer();
-  const { root, home, project, env } = await emptyHome();
+  const { home, project, env, close } = await emptyHome('acp', 'project');
   const key = 'sk-ant-dummy-key-of-the-tests';
   await writeFile(
     join(home, '.claude.json'),
@@ -133,14 +133,14 @@ async function claudePlace(): Promise<Place> {
     refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
-      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+      await close();
     },
   };
 }
 
 async function codexPlace(): Promise<Place> {
   const server = await startResponsesServer();
-  const { root, home, project, env } = await emptyHome();
+  const { home, project, env, close } = await emptyHome('acp', 'project');
   await mkdir(join(home, '.codex'));
   await writeFile(
     join(home, '.codex', 'config.toml'),
@@ -164,19 +164,9 @@ trust_level = "trusted"
     refuse: (error) => server.rule(() => ({ error })),
     async close() {
       await server.close();
-      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+      await close();
     },
   };
-}
-
-async function emptyHome() {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-acp-')));
-  const home = join(root, 'home');
-  const project = join(home, 'project');
-  const temporary = join(root, 'tmp');
-  for (const folder of [project, temporary]) await mkdir(folder, { recursive: true });
-  const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: temporary, LANG: 'C.UTF-8' };
-  return { root, home, project, env };
 }
 
 /** Claude's own binary; Codex as its npm package links it, which is what lies on a PATH. */

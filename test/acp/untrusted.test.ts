@@ -4,7 +4,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { until } from '../gemini/processes.ts';
+import { until } from '../hosts/processes.ts';
 import { type AgentName, stageFor } from './stage.ts';
 
 const forget: Record<AgentName, (home: string) => Promise<void>> = {

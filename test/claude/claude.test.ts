@@ -5,9 +5,10 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
-import { until } from '../gemini/processes.ts';
-import type { Product } from '../gemini/product.ts';
-import { type ClaudeHome, runPrint } from './harness.ts';
+import type { HostHome } from '../hosts/home.ts';
+import { until } from '../hosts/processes.ts';
+import type { Product } from '../hosts/product.ts';
+import { runPrint } from './harness.ts';
 import { idle, test, testWith, type } from './stage.ts';
 
 const shell = ['--allowedTools', 'Bash(*)'];
@@ -26,7 +27,7 @@ async function expectHeld(product: Product): Promise<void> {
   if (!(await until(isHeld, 30_000))) throw new Error('no turn is held');
 }
 
-const made = (home: ClaudeHome, name = 'made.txt') =>
+const made = (home: HostHome, name = 'made.txt') =>
   stat(join(home.project, name)).then(
     () => true,
     () => false,
@@ -40,7 +41,7 @@ describe('a message of the phone', () => {
   }) => {
     const id = await product.say('From the phone [[say: Read it.]]');
     expect(await runPrint(home, 'go on')).toMatchObject({ code: 0, stdout: 'Read it.\n' });
-    const request = await model.waitForRequest('From the phone');
+    const request = await model.waitForRequest('From the phone [[say');
     expect(request.texts.join('\n')).toContain("A message from the owner's phone, relayed by wa-sync");
     expect(await product.waitForAnswers(1)).toMatchObject([{ text: 'Read it.', replyTo: id }]);
     await product.waitForLadder({ answered: 1 });
@@ -80,6 +81,20 @@ testWith({ hold: 'always' })(
     await product.waitForLadder({ answered: 8 });
     // The ninth would be dropped: the keyboard is free instead.
     await idle(tui);
+  },
+);
+
+testWith({ nudge: 'off' })(
+  'wa:away, typed without a slash, is answered with one line, and the terminal waits for the phone',
+  async ({ model, product, open }) => {
+    const tui = await open();
+    await type(tui, 'wa:away');
+    await model.waitForRequest('wa:away means: I leave the desk now');
+    await expectHeld(product);
+    const id = await product.sim.say('Are you there? [[say: Here.]]');
+    const answers = () => product.waitForAnswers(1).then((all) => all.filter(({ replyTo }) => replyTo === id));
+    await until(async () => (await answers()).length > 0, 30_000);
+    expect(await answers()).toMatchObject([{ text: 'Here.' }]);
   },
 );
 

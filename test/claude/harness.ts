@@ -1,29 +1,16 @@
-// A temporary home and project for the real Claude Code, and print runs in it.
-// Must never read the developer's own home, key or proxy: the environment is built from nothing.
+// A temporary home and project for the real Claude Code, its terminal, and print runs.
 
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostCommand } from '../../scripts/hosts.ts';
-import { endTree } from '../gemini/processes.ts';
+import { type HeadlessResult, runToItsEnd } from '../hosts/headless.ts';
+import { emptyHome, type HostHome } from '../hosts/home.ts';
+import { openTui, type Tui } from '../hosts/tui.ts';
 
 const key = 'sk-ant-api03-scripted-scripted-scripted';
 
-export interface ClaudeHome {
-  home: string;
-  project: string;
-  /** The whole environment of the CLI. */
-  env: Record<string, string>;
-  close(): Promise<void>;
-}
-
-export async function claudeHome(modelUrl: string): Promise<ClaudeHome> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-claude-')));
-  const home = join(root, 'home');
-  const project = join(home, 'my project');
-  const temporary = join(root, 'tmp');
-  for (const folder of [project, temporary]) await mkdir(folder, { recursive: true });
+export async function claudeHome(modelUrl: string): Promise<HostHome> {
+  const { home, project, env, close } = await emptyHome('claude');
   const state = {
     hasCompletedOnboarding: true,
     theme: 'dark',
@@ -35,58 +22,38 @@ export async function claudeHome(modelUrl: string): Promise<ClaudeHome> {
     home,
     project,
     env: {
-      PATH: process.env.PATH ?? '',
-      HOME: home,
-      TMPDIR: temporary,
-      LANG: 'C.UTF-8',
-      TERM: 'xterm-256color',
+      ...env,
       ANTHROPIC_BASE_URL: modelUrl,
       ANTHROPIC_API_KEY: key,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
       DISABLE_TELEMETRY: '1',
     },
-    close: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
+    close,
   };
 }
 
 /** The program, and the arguments that every run has: without `auto`, which asks a classifier. */
-export async function claudeCommand(args: readonly string[] = []): Promise<string[]> {
+async function claudeCommand(args: readonly string[] = []): Promise<string[]> {
   return [...(await hostCommand('claude')), '--permission-mode', 'manual', ...args];
 }
 
-/** One `claude -p`. A run over its time is ended with its children and rejects, showing its output so far. */
+/** One `claude -p`; see `runToItsEnd`. */
 export async function runPrint(
-  home: ClaudeHome,
+  home: HostHome,
   prompt: string,
   { args = [] as string[], timeoutMs = 60_000 } = {},
-): Promise<{ stdout: string; code: number | null }> {
-  const [program = '', ...rest] = await claudeCommand([...args, '-p', prompt]);
-  const child = spawn(program, rest, {
-    cwd: home.project,
-    env: home.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk;
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
-  return new Promise((resolve, reject) => {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      if (child.pid) endTree(child.pid).catch(reject);
-    }, timeoutMs);
-    child.on('error', reject);
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      if (!late) return resolve({ stdout, code });
-      reject(new Error(`claude -p did not end within ${timeoutMs} ms.\nstdout: ${stdout}\nstderr: ${stderr}`));
-    });
-  });
+): Promise<HeadlessResult> {
+  const command = await claudeCommand([...args, '-p', prompt]);
+  return runToItsEnd({ command, cwd: home.project, env: home.env, timeoutMs });
+}
+
+/** See `openTui`. */
+export async function openClaude(
+  home: HostHome,
+  { args = [], outsideTmux }: { args?: string[]; outsideTmux?: true } = {},
+): Promise<Tui> {
+  // The screen is that of tmux all the same; what tells wa-sync so is gone.
+  const hides = outsideTmux ? ['env', '-u', 'TMUX', '-u', 'TMUX_PANE'] : [];
+  return openTui(home, { command: [...hides, ...(await claudeCommand(args))], ready: /^❯\s*$/m });
 }

@@ -2,8 +2,8 @@
 
 import { access } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { until } from '../gemini/processes.ts';
-import type { Product } from '../gemini/product.ts';
+import { until } from '../hosts/processes.ts';
+import type { Product } from '../hosts/product.ts';
 import { test, type } from './stage.ts';
 
 const exists = (path: string) =>

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Finding } from '../../agent/doctor/finding.ts';
-import type { Product } from '../gemini/product.ts';
+import type { Product } from '../hosts/product.ts';
 import { test } from './stage.ts';
 
 async function found(product: Product): Promise<Pick<Finding, 'state' | 'evidence'>[]> {

@@ -1,29 +1,18 @@
-// A temporary home and project for the real Codex, and its terminal. Must never read the developer's own home, key or proxy: the
-// environment is built from nothing.
+// A temporary home and project for the real Codex, and its terminal.
 
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hostCommand } from '../../scripts/hosts.ts';
-import { endTree, running, until } from '../gemini/processes.ts';
-import { openTui, type Tui } from '../gemini/tui.ts';
+import { emptyHome, type HostHome } from '../hosts/home.ts';
+import { endTree, running, until } from '../hosts/processes.ts';
+import { openTui, type Tui } from '../hosts/tui.ts';
 
-export interface CodexHome {
-  home: string;
-  project: string;
-  /** The whole environment of the program; a `codex` is on its PATH. */
-  env: Record<string, string>;
-  close(): Promise<void>;
-}
-
-export async function codexHome(modelUrl: string): Promise<CodexHome> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-codex-')));
-  const home = join(root, 'home');
-  const project = join(home, 'my project');
+/** A `codex` is on its PATH. */
+export async function codexHome(modelUrl: string): Promise<HostHome> {
+  const { root, home, project, env, close } = await emptyHome('codex');
   const bin = join(root, 'bin');
-  const temporary = join(root, 'tmp');
   const settings = join(home, '.codex');
-  for (const folder of [project, bin, temporary, settings]) await mkdir(folder, { recursive: true });
+  for (const folder of [bin, settings]) await mkdir(folder);
   const command = await hostCommand('codex');
   const words = command.map((word) => `'${word}'`).join(' ');
   await writeFile(join(bin, 'codex'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
@@ -32,16 +21,13 @@ export async function codexHome(modelUrl: string): Promise<CodexHome> {
     home,
     project,
     env: {
-      PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
-      HOME: home,
-      TMPDIR: temporary,
-      LANG: 'C.UTF-8',
-      TERM: 'xterm-256color',
+      ...env,
+      PATH: `${bin}:${dirname(process.execPath)}:${env.PATH}`,
       SCRIPTED_KEY: 'dummy',
     },
     async close() {
       for (const pid of await serverPids(settings)) await endTree(pid);
-      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+      await close();
     },
   };
 }
@@ -79,7 +65,7 @@ async function serverPids(settings: string): Promise<number[]> {
 }
 
 /** Opens a terminal; the person trusts the hooks when Codex asks. */
-export async function openCodex(home: CodexHome, args: readonly string[] = []): Promise<Tui> {
+export async function openCodex(home: HostHome, ...args: string[]): Promise<Tui> {
   const command = [...(await hostCommand('codex')), '-m', 'gpt-5.5-codex', ...args];
   const config = () => readFile(join(home.home, '.codex', 'config.toml'), 'utf8');
   const isTrusted = (await config()).includes('trusted_hash');

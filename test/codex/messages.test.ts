@@ -2,8 +2,8 @@
 
 import { access, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { until } from '../gemini/processes.ts';
 import { textsOf } from '../helpers/models/codex.ts';
+import { until } from '../hosts/processes.ts';
 import { test, testWith, type } from './stage.ts';
 
 const exists = (path: string) =>

@@ -1,71 +1,17 @@
-// What every scenario starts with, as fixtures that end with their test: scripted model, home, product, terminals.
+// What every scenario with Codex starts with.
 
-import { test as base } from 'vitest';
-import { until } from '../gemini/processes.ts';
-import { type Product, startProduct } from '../gemini/product.ts';
-import type { Tui } from '../gemini/tui.ts';
 import { type ResponsesServer, startResponsesServer } from '../helpers/models/codex.ts';
-import { type CodexHome, codexHome, openCodex } from './harness.ts';
+import { stageOf } from '../hosts/stage.ts';
+import { type Tui, typeText } from '../hosts/tui.ts';
+import { codexHome, openCodex } from './harness.ts';
 
-export interface Stage {
-  model: ResponsesServer;
-  home: CodexHome;
-  /** What config.json holds besides. */
-  config: object;
-  /** A running daemon, and the hooks installed for the user. */
-  product: Product;
-  /** Opens a terminal; a test that is over closes it. */
-  open(...args: string[]): Promise<Tui>;
-}
-
-export const test = base.extend<Stage>({
-  model: async ({ task: _ }, use) => {
-    const model = await startResponsesServer();
-    await use(model);
-    await model.close();
-  },
-  home: async ({ model }, use) => {
-    const home = await codexHome(`${model.url}/v1`);
-    await use(home);
-    await home.close();
-  },
-  config: async ({ task: _ }, use) => {
-    await use({});
-  },
-  product: async ({ home, config }, use) => {
-    const product = await startProduct(home, { nudge: 'auto', ...config });
-    try {
-      const { code, stderr } = await product.wa('hooks', 'install', '--agent', 'codex');
-      if (code !== 0) throw new Error(`The hooks could not be installed: ${stderr}`);
-      await use(product);
-    } finally {
-      await product.close();
-    }
-  },
-  open: async ({ home, product: _ }, use) => {
-    const opened: Tui[] = [];
-    await use(async (...args) => {
-      const tui = await openCodex(home, args);
-      opened.push(tui);
-      return tui;
-    });
-    for (const tui of opened) await tui.close();
-  },
+export const { test, testWith } = stageOf({
+  startModel: () => startResponsesServer(),
+  newHome: ({ url }: ResponsesServer) => codexHome(`${url}/v1`),
+  install: ['--agent', 'codex'],
+  config: { nudge: 'auto' },
+  openTui: openCodex,
 });
 
-/** With these keys in config.json. */
-export function testWith(config: object) {
-  return test.extend({
-    config: async ({ task: _ }, use) => {
-      await use(config);
-    },
-  });
-}
-
-/** Pastes and sends, as a person at the keyboard. */
-export async function type(tui: Tui, text: string): Promise<void> {
-  const shown = text.slice(0, 40);
-  await tui.paste(text);
-  await until(async () => (await tui.screen()).includes(shown), 10_000);
-  await tui.enter();
-}
+/** See `typeText`. */
+export const type = (tui: Tui, text: string): Promise<void> => typeText(tui, text, text.slice(0, 40));

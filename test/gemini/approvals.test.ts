@@ -4,10 +4,11 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
+import type { HeadlessResult } from '../hosts/headless.ts';
+import { until } from '../hosts/processes.ts';
+import type { Product } from '../hosts/product.ts';
 import { turnRequests } from './hand-over.ts';
-import { type GeminiHome, type HeadlessResult, runHeadless } from './harness.ts';
-import { until } from './processes.ts';
-import type { Product } from './product.ts';
+import { type GeminiHome, runHeadless } from './harness.ts';
 import { test, type } from './stage.ts';
 
 const yolo = ['--approval-mode', 'yolo'];

@@ -2,10 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../helpers/models/gemini.ts';
-import { type GeminiHome, geminiHome, runHeadless } from './harness.ts';
+import { running } from '../hosts/processes.ts';
+import { type GeminiHome, geminiHome, runHeadless, startTui } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
-import { running } from './processes.ts';
-import { startTui } from './tui.ts';
 
 let model: ModelServer;
 let home: GeminiHome;

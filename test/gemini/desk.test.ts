@@ -2,9 +2,9 @@
 
 import { expect } from 'vitest';
 import type { ModelRule } from '../helpers/models/gemini.ts';
+import { until } from '../hosts/processes.ts';
 import { runHeadless } from './harness.ts';
 import { recordHooks } from './hook-recorder.ts';
-import { until } from './processes.ts';
 import { test, testWith, type } from './stage.ts';
 
 /** Who has pressed no key for a second has left: the phone hears at once of what waits there. */
@@ -102,6 +102,8 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   const tui = await open();
   await type(tui, 'first turn [[say: For the desk.]]');
   await tui.waitForScreen('✦ For the desk.');
+  // The turn has ended: at its end the text would be its next prompt.
+  await product.waitForAnswers(1);
   const id = await product.say('Nobody hears me');
   await until(() => told().length > 0, 30_000);
   await product.say('Nor me [[say: I hear you both.]]');
@@ -110,7 +112,7 @@ test('a text that comes to an idle terminal is told once, with how it will be pi
   expect(told()).toEqual([
     expect.objectContaining({
       replyTo: id,
-      text: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave /wa:away, so that the agent listens. ("nudge" is "off" in config.json.)',
+      text: 'It waits for a prompt at the terminal, which is idle and cannot be woken from here: type anything there, and before you leave wa:away, so that the agent listens. ("nudge" is "off" in config.json.)',
     }),
   ]);
 });

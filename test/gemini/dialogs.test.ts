@@ -4,9 +4,9 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { SimMessage } from '../../agent/dev/telegram-sim/sim.ts';
+import { until } from '../hosts/processes.ts';
+import type { Product } from '../hosts/product.ts';
 import type { GeminiHome } from './harness.ts';
-import { until } from './processes.ts';
-import type { Product } from './product.ts';
 import { testWith, type } from './stage.ts';
 
 /** Who has pressed no key for a second has left: the phone hears of a dialog at once. */

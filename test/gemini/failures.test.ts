@@ -1,12 +1,12 @@
 // Turns that end without an answer: the phone gets the reason and 'failed', never the host's placeholder.
 
 import { expect } from 'vitest';
+import { signal } from '../hosts/processes.ts';
+import type { Product } from '../hosts/product.ts';
+import type { Tui } from '../hosts/tui.ts';
 import { handedOver, holdModel } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
-import { signal } from './processes.ts';
-import type { Product } from './product.ts';
 import { type Stage, test, type } from './stage.ts';
-import type { Tui } from './tui.ts';
 
 const withoutAnswer = 'Failed: The turn ended without an answer.';
 const killed = 'Failed: The coding agent ended (closed, killed or crashed) before its turn had an answer.';

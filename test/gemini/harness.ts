@@ -1,28 +1,21 @@
-// A temporary home and project for the real Gemini CLI, and headless runs in it.
-// Must never read the developer's own home, key or proxy: the environment is built from nothing.
+// A temporary home and project for the real Gemini CLI, its terminal, and headless runs.
 
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { hostCommand } from '../../scripts/hosts.ts';
-import { endTree } from './processes.ts';
+import { type HeadlessResult, runToItsEnd } from '../hosts/headless.ts';
+import { emptyHome, type HostHome } from '../hosts/home.ts';
+import { openTui, type Tui } from '../hosts/tui.ts';
 
 /** A fixed model: `auto` would ask a router model first. */
 const modelArguments = ['-m', 'gemini-2.5-flash'];
 
-export interface GeminiHome {
-  /** HOME of the CLI. */
-  home: string;
-  /** A trusted folder, the default working directory. */
-  project: string;
-  /** The whole environment of the CLI. */
-  env: Record<string, string>;
+/** Its project is trusted. */
+export interface GeminiHome extends HostHome {
   /** Merges into ~/.gemini/settings.json, objects deeply, everything else replaced. */
   changeSettings(change: Settings): Promise<void>;
   /** The lines of all session files of the project, oldest file first. */
   sessionLines(): Promise<Record<string, unknown>[]>;
-  close(): Promise<void>;
 }
 
 export interface Settings {
@@ -38,12 +31,9 @@ export interface GeminiHomeOptions {
 }
 
 export async function geminiHome(options: GeminiHomeOptions): Promise<GeminiHome> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'wa-gemini-')));
-  const home = join(root, 'home');
-  const project = join(home, options.projectName ?? 'project');
-  const temporary = join(root, 'tmp');
+  const { home, project, env, close } = await emptyHome('gemini', options.projectName ?? 'project');
   const settingsPath = join(home, '.gemini', 'settings.json');
-  for (const folder of [project, temporary, dirname(settingsPath)]) await mkdir(folder, { recursive: true });
+  await mkdir(join(home, '.gemini'));
   await writeJson(join(home, '.gemini', 'trustedFolders.json'), { [project]: 'TRUST_FOLDER' });
 
   let settings: Settings = {
@@ -63,18 +53,14 @@ export async function geminiHome(options: GeminiHomeOptions): Promise<GeminiHome
     home,
     project,
     env: {
-      PATH: process.env.PATH ?? '',
-      HOME: home,
-      TMPDIR: temporary,
-      LANG: 'C.UTF-8',
-      TERM: 'xterm-256color',
+      ...env,
       GEMINI_API_KEY: 'dummy',
       GOOGLE_GEMINI_BASE_URL: options.modelUrl,
       ...(options.relaunch ? {} : { GEMINI_CLI_NO_RELAUNCH: 'true' }),
     },
     changeSettings,
     sessionLines: () => sessionLines(join(home, '.gemini', 'tmp')),
-    close: () => rm(root, { recursive: true, force: true, maxRetries: 5 }),
+    close,
   };
 }
 
@@ -89,44 +75,20 @@ export interface HeadlessOptions extends RunOptions {
   timeoutMs?: number;
 }
 
-export interface HeadlessResult {
-  stdout: string;
-  stderr: string;
-  code: number | null;
-}
-
-/** One `gemini -p`. A run over its time is ended with its children and rejects, showing its output so far. */
+/** One `gemini -p`; see `runToItsEnd`. */
 export async function runHeadless(home: GeminiHome, options: HeadlessOptions): Promise<HeadlessResult> {
   const { prompt, timeoutMs = 120_000 } = options;
-  const [node, ...args] = await geminiCommand([...(options.args ?? []), '-p', prompt]);
-  const child = spawn(node, args, {
+  return runToItsEnd({
+    command: await geminiCommand([...(options.args ?? []), '-p', prompt]),
     cwd: options.cwd ?? home.project,
     env: { ...home.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own, so that hooks that outlive the CLI are found.
-    detached: true,
+    timeoutMs,
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk;
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
-  return new Promise((resolve, reject) => {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      if (child.pid) endTree(child.pid).catch(reject);
-    }, timeoutMs);
-    child.on('error', reject);
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      if (!late) return resolve({ stdout, stderr, code });
-      reject(new Error(`gemini -p did not end within ${timeoutMs} ms.\nstdout: ${stdout}\nstderr: ${stderr}`));
-    });
-  });
+}
+
+/** See `openTui`. */
+export async function startTui(home: GeminiHome, { args = [], ...options }: RunOptions = {}): Promise<Tui> {
+  return openTui(home, { ...options, command: await geminiCommand(args), ready: 'Type your message' });
 }
 
 /** Node, the installed script, and the arguments every run has. */

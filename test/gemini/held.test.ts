@@ -2,10 +2,10 @@
 
 import { access, writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
+import { until } from '../hosts/processes.ts';
+import type { Tui } from '../hosts/tui.ts';
 import { framedPrompts, holdModel, turnRequests } from './hand-over.ts';
-import { until } from './processes.ts';
 import { type Stage, test, type } from './stage.ts';
-import type { Tui } from './tui.ts';
 
 async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: string }> }): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
@@ -18,7 +18,7 @@ async function expectHeld(product: { wa(...args: string[]): Promise<{ stdout: st
 /** A terminal that the owner has left: it had one turn, and waits for the phone. */
 async function openHeld({ product, open }: Pick<Stage, 'product' | 'open'>): Promise<Tui> {
   const tui = await open();
-  await type(tui, 'first turn [[say: At your service.]]\n/wa:away');
+  await type(tui, 'wa:away first turn [[say: At your service.]]');
   await expectHeld(product);
   return tui;
 }
@@ -37,7 +37,7 @@ describe('with the owner away', () => {
     open,
   }) => {
     const tui = await open();
-    await type(tui, 'first turn [[say: At your service.]]\n/wa:away');
+    await type(tui, 'wa:away first turn [[say: At your service.]]');
     await tui.waitForScreen('Any key gives the keyboard back');
     await tui.waitForScreen('✦ At your service.');
     await expectHeld(product);
@@ -143,7 +143,7 @@ test('a turn that the phone started waits for the phone by itself, a turn of the
   await tui.waitForScreen('✦ For both.');
   expect((await product.wa('status')).stdout).not.toContain('it waits for the phone');
 
-  await type(tui, 'one more [[say: Waiting.]]\n/wa:away');
+  await type(tui, 'wa:away one more [[say: Waiting.]]');
   await expectHeld(product);
   const answer = holdModel(model, { text: 'I am here.' });
   await product.sim.say('Are you there?');

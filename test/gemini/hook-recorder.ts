@@ -2,8 +2,8 @@
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '../hosts/processes.ts';
 import type { GeminiHome } from './harness.ts';
-import { until } from './processes.ts';
 
 export interface HookPayload {
   session_id: string;

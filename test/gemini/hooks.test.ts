@@ -63,7 +63,7 @@ describe.each(['user', 'project'])('installed as %s', (scope) => {
     const result = await runHeadless(home, { prompt: 'go on', args: ['--approval-mode', 'yolo'] });
 
     expect(result).toMatchObject({ code: 0, stdout: 'Both are here.\n' });
-    const request = await model.waitForRequest('From the phone');
+    const request = await model.waitForRequest('From the phone [[shell');
     expect(hookContext(request).join('\n')).toContain('House rule: be brief.');
     expect(handedOver(request)).toHaveLength(1);
     expect((await hooks.payloads()).map((payload) => payload.hook_event_name)).toEqual([

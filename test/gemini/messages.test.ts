@@ -2,9 +2,9 @@
 
 import { describe, expect } from 'vitest';
 import type { ModelServer } from '../helpers/models/gemini.ts';
+import type { Product } from '../hosts/product.ts';
 import { handedOver, holdModel, hookContext, promptOf } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
-import type { Product } from './product.ts';
 import { test, type } from './stage.ts';
 
 const question = 'Which tests fail?\nAnswer in zwei Sätzen 🙏 & keep "quotes".';

@@ -1,9 +1,9 @@
 // Without the daemon the hooks work on the files alone; what they did is carried on, once, when it is back.
 
 import { expect } from 'vitest';
+import type { Product } from '../hosts/product.ts';
 import { handedOver, holdModel, hookContext } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
-import type { Product } from './product.ts';
 import { test } from './stage.ts';
 
 async function phoneTexts(product: Product, count: number): Promise<string[]> {

@@ -5,8 +5,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { ModelReply, ModelRequest, ModelServer } from '../helpers/models/gemini.ts';
+import { until } from '../hosts/processes.ts';
 import { runHeadless } from './harness.ts';
-import { until } from './processes.ts';
 import { test, type } from './stage.ts';
 
 const prompt = 'Listen to the phone.';

@@ -3,9 +3,9 @@
 
 import { writeFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
+import { until } from '../hosts/processes.ts';
+import type { Product } from '../hosts/product.ts';
 import { framedPrompts, handedOver } from './hand-over.ts';
-import { until } from './processes.ts';
-import type { Product } from './product.ts';
 import { testWith, type } from './stage.ts';
 
 /** Resolves when `wa-sync status` says so of the session. */

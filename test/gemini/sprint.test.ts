@@ -3,11 +3,11 @@
 import { access, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { ModelServer } from '../helpers/models/gemini.ts';
+import { until } from '../hosts/processes.ts';
+import type { Tui } from '../hosts/tui.ts';
 import { framedPrompts, turnRequests } from './hand-over.ts';
 import { runHeadless } from './harness.ts';
-import { until } from './processes.ts';
 import { type Stage, test, type } from './stage.ts';
-import type { Tui } from './tui.ts';
 
 /** Each task is one tool call and then an answer of its own. */
 function workOnTasks(
@@ -37,7 +37,7 @@ const yolo = { args: ['--approval-mode', 'yolo'] };
 /** The owner has left a terminal after its first turn, and orders a sprint from the phone. */
 async function sprintFromAway({ product, open }: Pick<Stage, 'product' | 'open'>, order: string): Promise<Tui> {
   const tui = await open(yolo);
-  await type(tui, 'first turn [[say: Ready.]]\n/wa:away');
+  await type(tui, 'wa:away first turn [[say: Ready.]]');
   await product.waitForAnswers(1);
   await product.sim.say(order);
   return tui;

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmux } from '../../scripts/hosts.ts';
-import { type GeminiHome, geminiCommand, type RunOptions } from './harness.ts';
+import type { HostHome } from './home.ts';
 import { endTree, until } from './processes.ts';
 
 // A shell around the CLI writes the exit code, which tmux 3.3a sometimes misses, and keeps the screen afterwards.
@@ -41,19 +41,17 @@ export interface Tui {
   close(): Promise<void>;
 }
 
-/** Gemini CLI. Resolves when the prompt can be typed into. The caller must close it, also when the CLI has ended by itself. */
-export async function startTui(home: GeminiHome, options: RunOptions = {}): Promise<Tui> {
-  return openTui(home, { ...options, command: await geminiCommand(options.args ?? []), ready: 'Type your message' });
-}
-
-interface TuiOptions extends Omit<RunOptions, 'args'> {
+export interface TuiOptions {
+  cwd?: string;
+  /** Beside the environment of the home. */
+  env?: Record<string, string>;
   command: readonly string[];
   /** The screen of an empty prompt. */
   ready: string | RegExp;
 }
 
-/** Any CLI, as `startTui`. */
-export async function openTui(home: Pick<GeminiHome, 'home' | 'project' | 'env'>, options: TuiOptions): Promise<Tui> {
+/** Resolves when the prompt can be typed into. The caller must close it, also when the CLI has ended by itself. */
+export async function openTui(home: Omit<HostHome, 'close'>, options: TuiOptions): Promise<Tui> {
   const program = await tmux();
   const socket = join(home.env.TMPDIR ?? home.home, `tmux-${process.pid}-${Date.now()}`);
   const env = { ...home.env, ...options.env };
@@ -132,6 +130,16 @@ export async function openTui(home: Pick<GeminiHome, 'home' | 'project' | 'env'>
     throw error;
   }
   return tui;
+}
+
+/** Pastes and sends, as a person at the keyboard. The screen shows `part` of the text. */
+export async function typeText(tui: Tui, text: string, part: string): Promise<void> {
+  const shown = async () => (await tui.screen()).split(part).length;
+  const before = await shown();
+  await tui.paste(text);
+  // On a busy machine the CLI reads a paste late, and an Enter with it as a newline of the prompt. A long text is not shown.
+  await until(async () => (await shown()) > before, 10_000);
+  await tui.enter();
 }
 
 function tmuxCall(program: string, args: string[], env: Record<string, string>, input: string): Promise<string> {
