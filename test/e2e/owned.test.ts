@@ -76,6 +76,8 @@ describe('a new session', () => {
     await say('[[say: Second answer.]]');
     await told(/^Second answer\.$/);
     await ladder('answered');
+    const reactions = () => far.sim.messages(ws.chat.id).find(({ messageId }) => messageId === first)?.reactions;
+    await until('the command shows what became of its text', () => reactions()?.includes('👍'));
     expect([count('Hello there.'), count('Second answer.')]).toEqual([1, 1]);
   });
 
@@ -285,7 +287,7 @@ it('on a German phone wa-sync speaks German around the words of the agent', asyn
   await say('/language_de');
   await told(/^Dieser Chat spricht jetzt Deutsch\.$/);
   await say('/new claude [[say: Guten Tag.]]');
-  await told(/^Eine neue Session von Claude Code beginnt\.$/);
+  await told(/^Eine neue Session von Claude Code beginnt\. Erster Prompt: „\[\[say: Guten Tag\.\]\]“$/);
   await told(/^Guten Tag\.$/);
   await say('[[run: touch nein.txt]][[say: Weiter.]]');
   const asked = await tap(/touch nein\.txt/, 'No');

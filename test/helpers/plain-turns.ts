@@ -1,7 +1,7 @@
 // The turn rules over a real journal, with an inbox and a phone that only keep what they are given. Holds no expectations.
 
 import type { Journal } from '../../agent/journal/journal.ts';
-import { toEntry } from '../../agent/mailbox/inbox-view.ts';
+import { toEntry } from '../../agent/mailbox/inbox-entries.ts';
 import { createTurns } from '../../agent/session/turns.ts';
 import type { Turns, TurnsOptions } from '../../agent/session/types.ts';
 

@@ -73,7 +73,7 @@ it.each(relays)('a second run changes nothing and asks for nothing, with the rel
 });
 
 it.each(relays)(
-  'a setup that is killed after everything that it writes completes, with the relay: %s',
+  'a setup that is killed after each of its writes that is seen completes, with the relay: %s',
   async (relay) => {
     const { machine, sim, phone, cloudflare } = scene;
     const flags = {
