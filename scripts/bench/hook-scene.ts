@@ -2,12 +2,13 @@
 // plays the coding agent's turns around the hook that is timed.
 
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { modeOf } from '../../agent/drivers/registry.ts';
 import { rememberBound } from '../../agent/mailbox/served.ts';
+import { configFiles } from '../../agent/paths.ts';
 import type { Lab } from '../lab/lab.ts';
 import { onChange, readEntries } from './inbox-file.ts';
 import type { Command, Runner } from './processes.ts';
@@ -136,6 +137,8 @@ async function settings(lab: Lab, stage: Stage, dir: string) {
   const bindings = [binding];
   await rememberBound(config, binding, null, Date.now());
   await writeFile(join(config, 'config.json'), JSON.stringify({ bindings }), { mode: 0o600 });
+  // The daemon that signed the entries ran here.
+  await copyFile(configFiles(stage.configDir).signingKey, configFiles(config).signingKey);
   return {
     ...lab.env,
     WA_CONFIG_DIR: config,
