@@ -100,7 +100,7 @@ describe('a daemon that hangs for a moment', () => {
     const agent = await newAgent();
     await agent.hook('SessionStart', { source: 'startup' });
     await until('the relay knows', async () => (await ws.chat.ladder()).delivered === 1);
-    process.kill(daemon.pid, 'SIGSTOP');
+    await ws.hang(daemon);
     const context = (await agent.hook('BeforeAgent', { prompt: 'x' })).additionalContext;
     process.kill(daemon.pid, 'SIGCONT');
     expect(context).toContain('go');
@@ -120,7 +120,7 @@ describe('kill -9 of a hook', () => {
     await ws.chat.say('important');
     await until('it is there', async () => (await texts()).length === 1);
     const victim = await newAgent('victim');
-    process.kill(daemon.pid, 'SIGSTOP');
+    await ws.hang(daemon);
     const lost = victim.hook('BeforeAgent', { prompt: 'x' }).catch(() => 'killed');
     const launcher = await until('the launcher runs', () => launcherOf(victim.pid));
     await until('it has asked', async () => (await childrenOf(launcher)).length > 0);

@@ -194,10 +194,7 @@ describe('a daemon that stood still while a turn began', () => {
     const daemon = await startProgram();
     await arrives('go');
     const agent = await newAgent('agent');
-    // Not with the lock of the file in its hands: then nobody gives anything.
-    const lock = await acquireLock(ws.inboxFile, { timeoutMs: 5_000, short: false });
-    process.kill(daemon.pid, 'SIGSTOP');
-    await lock.release();
+    await ws.hang(daemon);
     const context = (await agent.hook('BeforeAgent', { prompt: 'go on' })).hookSpecificOutput?.additionalContext;
     expect(timesIn(context, 'go')).toBe(1);
     await agent.record('user', [{ text: 'go on' }, { text: `<hook_context>${context}</hook_context>` }]);

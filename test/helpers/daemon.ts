@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Binding, loadConfig } from '../../agent/config.ts';
 import { type Daemon, startDaemon } from '../../agent/daemon/daemon.ts';
 import { readDaemonId } from '../../agent/daemon/daemon-id.ts';
+import { acquireLock } from '../../agent/fs/lock.ts';
 import { rememberBound } from '../../agent/mailbox/served.ts';
 import { createRelayClient } from '../../agent/relay/client.ts';
 import { version } from '../../agent/version.ts';
@@ -43,6 +44,8 @@ export interface Workstation {
   run(...args: string[]): Running;
   /** The built daemon, as soon as it says that it runs. */
   runDaemon(): Promise<Running>;
+  /** SIGSTOP, but not while it holds the lock of the inbox file: then no hook may give anything. */
+  hang(daemon: Running): Promise<void>;
   /** Entries as they stand in the file; empty while there is none. */
   inbox(): Promise<InboxEntry[]>;
   outbox(): Promise<OutboxEntry[]>;
@@ -133,6 +136,11 @@ export async function createWorkstation(
         return daemon.stdout().includes('is running');
       });
       return daemon;
+    },
+    async hang(daemon) {
+      const lock = await acquireLock(inboxFile, { timeoutMs: 10_000, short: true });
+      process.kill(daemon.pid, 'SIGSTOP');
+      await lock.release();
     },
     inbox: () => entriesOf<InboxEntry>(inboxFile),
     outbox: () => entriesOf<OutboxEntry>(outboxFile),
