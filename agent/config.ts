@@ -81,10 +81,10 @@ export function loadConfig(input: ConfigInput): Config {
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
     redact: redaction(check.object(raw.redact, 'redact') ?? {}, check),
-    hold: check.oneOf(raw.hold, 'hold', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
-    nudge: check.oneOf(raw.nudge, 'nudge', ['auto', 'off'], '"auto" or "off"') ?? 'auto',
+    hold: check.oneOf(raw.hold, 'hold', ['auto', 'always', 'never']) ?? 'auto',
+    nudge: check.oneOf(raw.nudge, 'nudge', ['auto', 'off']) ?? 'auto',
     presence: presence(check.object(raw.presence, 'presence') ?? {}, check),
-    follow: check.oneOf(raw.follow, 'follow', ['auto', 'always', 'never'], '"auto", "always" or "never"') ?? 'auto',
+    follow: check.oneOf(raw.follow, 'follow', ['auto', 'always', 'never']) ?? 'auto',
     sprintText: check.string(raw.sprintText, 'sprintText'),
     ...agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
     mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
@@ -154,8 +154,8 @@ function checker(file: string) {
       checked<number>(value, key, `a whole number from ${min} to ${max}`, (given) => {
         return Number.isSafeInteger(given) && (given as number) >= min && (given as number) <= max;
       }),
-    oneOf: <T extends string>(value: unknown, key: string, words: readonly T[], expected: string) =>
-      checked<T>(value, key, expected, (given) => words.includes(given as T)),
+    oneOf: <T extends string>(value: unknown, key: string, words: readonly T[]) =>
+      checked<T>(value, key, `"${words.join('" or "')}"`, (given) => words.includes(given as T)),
     /** An object or a text that must be there. */
     needObject: (value: unknown, key: string): Json => (isObject(value) ? value : wrong(key, 'an object', value)),
     needText: (value: unknown, key: string, expected = 'a text'): string =>
@@ -181,18 +181,13 @@ function localRelay(state: string): Config['relay'] {
 }
 
 function relayPair(env: ConfigInput['env'], raw: Json, check: Checker): Config['relay'] {
-  if (isRelayInEnvironment(env)) {
-    if (!env.WA_RELAY_URL || !env.WA_AGENT_TOKEN) {
-      const missing = env.WA_RELAY_URL ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL';
-      throw new WaError(
-        'bad_config',
-        `${missing} is unset or empty, although ${missing === 'WA_RELAY_URL' ? 'WA_AGENT_TOKEN' : 'WA_RELAY_URL'} is set`,
-        {
-          hint: `Set ${missing} as well: address and token of a relay are a pair.`,
-        },
-      );
-    }
-    return { url: relayUrl(env.WA_RELAY_URL, 'WA_RELAY_URL'), token: env.WA_AGENT_TOKEN, from: 'environment' };
+  const { WA_RELAY_URL: address, WA_AGENT_TOKEN: given } = env;
+  if (address && given) return { url: relayUrl(address, 'WA_RELAY_URL'), token: given, from: 'environment' };
+  if (address || given) {
+    const [set, missing] = address ? ['WA_RELAY_URL', 'WA_AGENT_TOKEN'] : ['WA_AGENT_TOKEN', 'WA_RELAY_URL'];
+    throw new WaError('bad_config', `${missing} is unset or empty, although ${set} is set`, {
+      hint: `Set ${missing} as well: address and token of a relay are a pair.`,
+    });
   }
   const relay = check.object(raw.relay, 'relay');
   if (!relay) return undefined;

@@ -54,8 +54,8 @@ function makeConstants(): { start: Uint32Array; rounds: Uint32Array } {
   const primes: number[] = [];
   for (let number = 2; primes.length < 64; number += 1) {
     let divisor = 2;
-    while (number % divisor !== 0) divisor += 1;
-    if (divisor === number) primes.push(number);
+    while (divisor * divisor <= number && number % divisor !== 0) divisor += 1;
+    if (divisor * divisor > number) primes.push(number);
   }
   const fraction = (root: number) => (root - Math.floor(root)) * 2 ** 32;
   return {

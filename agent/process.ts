@@ -49,6 +49,15 @@ export function pidSpace(): string {
   }
 }
 
+/** Of this machine. Linux has the name in a file, which a hook reads sooner than it loads node:os. */
+export function hostName(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/hostname', 'utf8').trim();
+  } catch {
+    return process.getBuiltinModule('node:os').hostname();
+  }
+}
+
 /** True when the process with this pid and start has ended, also when another process has the pid now. */
 export function isOver({ pid, started }: { pid: number; started: string }): boolean {
   if (!isAlive(pid)) return true;

@@ -3,7 +3,6 @@
 // Tries the socket where the launcher could not, then works on the files alone. Prints one JSON object, exits 0, always.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { kindOf, mayHold } from '../agent/drivers/registry.ts';
 import { hookWorld } from '../agent/paths.ts';
 import { emptyAnswer, hookJson, ownedVariable, slownessOf } from '../protocol/hook.ts';
@@ -21,7 +20,10 @@ declare function keepCompiled(): void;
 const turnEndDeadlineMs = 5_000;
 
 const [tool = '', event = '', time = '60', socketTried = '0', parent, ...dirs] = process.argv.slice(2);
-const world = hookWorld({ env: process.env, platform: process.platform, home: homedir() }, dirs);
+const { env, platform } = process;
+// As node:os has it, whose load takes longer than a lock.
+const home = (platform !== 'win32' && env.HOME) || process.getBuiltinModule('node:os').homedir();
+const world = hookWorld({ env, platform, home }, dirs);
 const [maxSeconds = '60', times] = time.split('x');
 const slow = slownessOf(times);
 const pid = Number(parent) || process.ppid;
@@ -56,7 +58,7 @@ let clock = startClock();
 
 async function run(): Promise<string> {
   const stdin = await readStdin();
-  if (isOwned(world, process.env[ownedVariable])) return emptyAnswer;
+  if (isOwned(world, env[ownedVariable])) return emptyAnswer;
   if (socketTried === '0') {
     const endClock = () => clearTimeout(clock);
     // Who holds the answer may take hours.
@@ -73,7 +75,7 @@ async function run(): Promise<string> {
 
 async function readStdin(): Promise<Buffer> {
   // The launcher hands over a pipe that ends; without a launcher (Windows) a host may leave it open, against the deadline.
-  if (process.platform !== 'win32') return readFileSync(0).subarray(0, hookLimits.stdinBytes);
+  if (platform !== 'win32') return readFileSync(0).subarray(0, hookLimits.stdinBytes);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin) {

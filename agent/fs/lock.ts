@@ -2,11 +2,10 @@
 // one process. Written here and not taken from a library: the hook fallback imports no package, and each millisecond of its start counts.
 
 import { link, unlink, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { WaError } from '../../protocol/errors.ts';
 import { randomHex } from '../crypto.ts';
-import { isOver, pidSpace, startOf } from '../process.ts';
+import { hostName, isOver, pidSpace, startOf } from '../process.ts';
 import { fileUnusable, temporaryPath } from './atomic.ts';
 import { readRaw } from './raw-file.ts';
 
@@ -62,14 +61,13 @@ export async function acquireLock(
   const untilSeconds = process.uptime() + timeoutMs / 1000;
   const endTurn = await takeTurn(lockPath, timeoutMs);
   try {
-    while (endTurn) {
+    // Nobody has most locks, so the attempt comes before the look.
+    for (let isFree = true; endTurn; ) {
+      const owner = isFree && newOwner();
+      if (owner && (await placeLock(lockPath, owner))) return held(lockPath, owner, endTurn);
       const seen = await readLock(lockPath);
-      if (seen) {
-        if (await removeStale(lockPath, seen, short ? shortStaleMs : Number.POSITIVE_INFINITY)) continue;
-      } else {
-        const owner = newOwner();
-        if (await placeLock(lockPath, owner)) return held(lockPath, owner, endTurn);
-      }
+      isFree = !seen || (await removeStale(lockPath, seen, short ? shortStaleMs : Number.POSITIVE_INFINITY));
+      if (seen && isFree) continue;
       if (process.uptime() >= untilSeconds) break;
       // The random part keeps waiting processes out of step.
       await new Promise((done) => setTimeout(done, stepMs * (0.5 + Math.random())));
@@ -152,7 +150,7 @@ export function newOwner(): LockOwner {
   ownProcess ??= { pid: process.pid, pidSpace: pidSpace(), started: startOf(process.pid) ?? '' };
   return {
     ...ownProcess,
-    host: hostname(),
+    host: hostName(),
     at: Date.now(),
     nonce: randomHex(8),
   };
@@ -225,7 +223,7 @@ function isStale({ owner, modifiedAtMs }: SeenLock, staleAfterMs: number): boole
   const ageMs = Math.abs(Date.now() - (owner?.at ?? modifiedAtMs));
   if (!owner) return ageMs > unreadableStaleMs;
   if (ageMs > staleAfterMs) return true;
-  return owner.host === hostname() && owner.pidSpace === pidSpace() && isOver(owner);
+  return owner.host === hostName() && owner.pidSpace === pidSpace() && isOver(owner);
 }
 
 function parseOwner(text: string): LockOwner | undefined {

@@ -12,8 +12,9 @@ const now = Date.parse('2026-02-15T14:30:00Z');
 const nonce = '7f3a9c01';
 
 function waiting(id: string, text = 'Run the tests', changes: Partial<WaitingMessage> = {}): WaitingMessage {
-  const entry = { id, timestamp: '2026-02-15T14:30:00Z', from: 'user', text, read: false };
-  return { entry, at: now, fromOwner: true, ...changes };
+  const { at = now } = changes;
+  const entry = { id, timestamp: isoSeconds(at), from: 'user', text, read: false };
+  return { entry, at, fromOwner: true, ...changes };
 }
 
 const view = (changes: Partial<TurnView> = {}) => turnView({ now, ...changes });
