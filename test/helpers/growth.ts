@@ -212,8 +212,8 @@ export async function growsTooFast(
     // The shortest of some looks: what the machine does besides only ever adds.
     for (let look = 0; look === 0 || (look < looks && !isFine()); look += 1) {
       best = {
-        small: Math.min(best.small, await timeOf(work, small)),
-        large: Math.min(best.large, await timeOf(work, large)),
+        small: Math.min(best.small, await cpuMs(() => work(small))),
+        large: Math.min(best.large, await cpuMs(() => work(large))),
       };
     }
     if (!isFine()) found.push(`${name}: ${Math.round(best.small)} ms, then ${Math.round(best.large)} ms`);
@@ -222,9 +222,9 @@ export async function growsTooFast(
 }
 
 /** Milliseconds of CPU: a loaded machine takes turns, and the longer work waits for more of them. */
-async function timeOf(work: (text: string) => unknown, text: string): Promise<number> {
+export async function cpuMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
-  await work(text);
+  await work();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }

@@ -8,6 +8,7 @@ import { bracesExpanded } from '../../../agent/approvals/danger/paths.ts';
 import { stringsIn } from '../../../agent/approvals/danger/shell-programs.ts';
 import { lookAround } from '../../../agent/approvals/danger/surroundings.ts';
 import { judge } from '../../../agent/approvals/policy/judge.ts';
+import { cpuMs } from '../../helpers/growth.ts';
 import { places, policiesWith, shellCall, worldWith } from './machine.ts';
 
 const world = worldWith();
@@ -24,9 +25,7 @@ const floorMs = 4;
 async function bestMs(work: () => unknown, rounds: number): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
-    const startedAt = performance.now();
-    await work();
-    best = Math.min(best, performance.now() - startedAt);
+    best = Math.min(best, await cpuMs(work));
   }
   return best;
 }
