@@ -71,11 +71,11 @@ function sha256(message: Uint8Array): Buffer {
   const padded = Buffer.alloc(Math.ceil((message.length + 9) / blockBytes) * blockBytes);
   padded.set(message);
   padded[message.length] = 0x80;
-  padded.writeUInt32BE(Math.floor(message.length / 2 ** 29), padded.length - 8);
-  padded.writeUInt32BE((message.length << 3) >>> 0, padded.length - 4);
+  const view = new DataView(padded.buffer, padded.byteOffset);
+  view.setBigUint64(padded.length - 8, 8n * BigInt(message.length));
   const words = new Uint32Array(64);
   for (let block = 0; block < padded.length; block += blockBytes) {
-    for (let at = 0; at < 16; at += 1) words[at] = padded.readUInt32BE(block + 4 * at);
+    for (let at = 0; at < 16; at += 1) words[at] = view.getUint32(block + 4 * at);
     mix(state, words, rounds);
   }
   const digest = Buffer.alloc(32);

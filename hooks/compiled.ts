@@ -35,7 +35,6 @@ function runBundle(bundle: string, filename: string): void {
     cachedData: readCompiled(path),
   });
   function keepCompiled(): void {
-    if (script.cachedDataRejected === false) return;
     try {
       const code = script.createCachedData();
       const temporary = `${path}.${process.pid}`;
@@ -46,7 +45,10 @@ function runBundle(bundle: string, filename: string): void {
       // The next hook compiles again.
     }
   }
-  script.runInThisContext()(require, __dirname, keepCompiled);
+  // At each `require` Node prepares its module anew, and the bundle has many.
+  const known: Record<string, unknown> = {};
+  const requireOnce = (id: string) => (known[id] ??= require(id));
+  script.runInThisContext()(requireOnce, __dirname, script.cachedDataRejected === false ? undefined : keepCompiled);
 }
 
 const tool = process.argv[2] ?? '';

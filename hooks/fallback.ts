@@ -13,8 +13,8 @@ import { askSocket } from './socket.ts';
 import { startDaemon } from './start-daemon.ts';
 import { actOnFiles } from './without-daemon.ts';
 
-/** Given by compiled.ts: keeps the code that this run had to compile, for the hooks to come. Never throws. */
-declare function keepCompiled(): void;
+/** Given by compiled.ts where this run had to compile its code: keeps that for the hooks to come. Never throws. */
+declare const keepCompiled: (() => void) | undefined;
 
 /** At the end of a turn the host waits for us, up to the entry's own timeout; giving up early would lose the status update. */
 const turnEndDeadlineMs = 5_000;
@@ -36,7 +36,7 @@ function finish(answer: string): void {
     // Nobody reads any more.
   }
   // Most of the work was done, so most of the code is compiled.
-  if (answer !== emptyAnswer) keepCompiled();
+  if (answer !== emptyAnswer) keepCompiled?.();
   process.exit(0);
 }
 
