@@ -68,15 +68,16 @@ export interface ConfigInput {
 
 /** Errors: `bad_config` naming file, key and the value's type. A missing file is an empty config. */
 export function loadConfig(input: ConfigInput): Config {
+  const { env } = input;
   const dirs = directories(input);
   const file = join(dirs.config, 'config.json');
   const raw = readObject(file);
   const check = checker(file);
-  const isLocal = !isRelayInEnvironment(input.env) && isLocalRelay(raw, check);
+  const isLocal = !env.WA_RELAY_URL && !env.WA_AGENT_TOKEN && isLocalRelay(raw, check);
   return Object.freeze({
     dirs,
     file,
-    relay: isLocal ? localRelay(dirs.state) : relayPair(input.env, raw, check),
+    relay: isLocal ? localRelay(dirs.state) : relayPair(env, raw, check),
     isLocal,
     bindings: check.list(raw.bindings, 'bindings').map((entry, index) => binding(entry, `bindings[${index}]`, check)),
     summaryMaxChars: check.integer(raw.summaryMaxChars, 'summaryMaxChars', 50, 4000) ?? summaryMaxChars,
@@ -87,7 +88,7 @@ export function loadConfig(input: ConfigInput): Config {
     follow: check.oneOf(raw.follow, 'follow', ['auto', 'always', 'never']) ?? 'auto',
     sprintText: check.string(raw.sprintText, 'sprintText'),
     ...agentPrograms(check.object(raw.agents, 'agents') ?? {}, check),
-    mailboxDir: input.env.WA_MAILBOX_DIR ? resolve(input.env.WA_MAILBOX_DIR) : undefined,
+    mailboxDir: env.WA_MAILBOX_DIR ? resolve(env.WA_MAILBOX_DIR) : undefined,
   });
 }
 
@@ -155,15 +156,13 @@ function checker(file: string) {
         return Number.isSafeInteger(given) && (given as number) >= min && (given as number) <= max;
       }),
     oneOf: <T extends string>(value: unknown, key: string, words: readonly T[]) =>
-      checked<T>(value, key, `"${words.join('" or "')}"`, (given) => words.includes(given as T)),
+      checked<T>(value, key, `one of "${words.join('", "')}"`, (given) => words.includes(given as T)),
     /** An object or a text that must be there. */
     needObject: (value: unknown, key: string): Json => (isObject(value) ? value : wrong(key, 'an object', value)),
     needText: (value: unknown, key: string, expected = 'a text'): string =>
       isText(value) ? value : wrong(key, expected, value),
   };
 }
-
-const isRelayInEnvironment = (env: ConfigInput['env']) => Boolean(env.WA_RELAY_URL || env.WA_AGENT_TOKEN);
 
 function isLocalRelay(raw: Json, check: Checker): boolean {
   const { local } = check.object(raw.relay, 'relay') ?? {};

@@ -28,13 +28,14 @@ function readUrandom(bytes: number): Buffer | undefined {
 
 /** SHA-256 of UTF-8 text. Not that of Node, whose load alone would take half of the time that a hook has. */
 export function sha256Hex(text: string): string {
-  return toHex(sha256(Buffer.from(text, 'utf8')));
+  return sha256(Buffer.from(text, 'utf8')).toString('hex');
 }
 
 /** HMAC-SHA-256 of texts; `key` is at most one block long. `digest` = another SHA-256. */
 export function hmacWith(key: string, digest: (bytes: Buffer) => Buffer = sha256): (text: string) => string {
   const [inner, outer] = [keyBlock(key, 0x36), keyBlock(key, 0x5c)];
-  return (text) => toHex(digest(Buffer.concat([outer, digest(Buffer.concat([inner, Buffer.from(text, 'utf8')]))])));
+  return (text) =>
+    digest(Buffer.concat([outer, digest(Buffer.concat([inner, Buffer.from(text, 'utf8')]))])).toString('hex');
 }
 
 /** The key, filled up to a block, with `byte` on each of its bytes. */
@@ -108,8 +109,4 @@ function mix(state: Uint32Array, words: Uint32Array, rounds: Uint32Array): void 
     a = (first + second) | 0;
   }
   for (const [index, value] of [a, b, c, d, e, f, g, h].entries()) state[index] = (state[index] as number) + value;
-}
-
-function toHex(bytes: Buffer): string {
-  return bytes.toString('hex');
 }

@@ -52,10 +52,11 @@ export function pidSpace(): string {
 /** Of this machine. Linux has the name in a file, which a hook reads sooner than it loads node:os. */
 export function hostName(): string {
   try {
-    return readFileSync('/proc/sys/kernel/hostname', 'utf8').trim();
+    if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/hostname', 'utf8').trim();
   } catch {
-    return process.getBuiltinModule('node:os').hostname();
+    // Without /proc.
   }
+  return process.getBuiltinModule('node:os').hostname();
 }
 
 /** True when the process with this pid and start has ended, also when another process has the pid now. */

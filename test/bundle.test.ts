@@ -65,6 +65,10 @@ describe.each(agents)('what the fallback runs for %s', (agent) => {
     expect(statSync(join(dist, bundle)).size).toBeLessThanOrEqual(maxBundleBytes);
   });
 
+  it('is ASCII, because Latin-1 is what Node reads fastest', () => {
+    expect(text(bundle).match(/[^\t\n -~]/)).toBeNull();
+  });
+
   it('touches nothing that Node loads at the first look, which costs a hook more than its own work', () => {
     const late = /\b(performance|rmSync|structuredClone|webcrypto|fetch|AbortController)\b/g;
     expect(text(bundle).match(late)).toBeNull();

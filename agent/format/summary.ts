@@ -128,7 +128,8 @@ function lastFitting(text: string, room: number, ends: number[]): string {
 
 function sentenceEnds(text: string, room: number): number[] {
   const ends: number[] = [];
-  const end = /[.!?。！？](?:[)"'”’*_`\]]{0,4})(?=\s)|\n(?=[^\S\n]*(?:[-*+|]|\d{1,9}[.)])\s?)/g;
+  // Full-width marks and curly quotes as escapes: hooks read their bundle as Latin-1.
+  const end = /[.!?\u3002\uff01\uff1f](?:[)"'\u201d\u2019*_`\]]{0,4})(?=\s)|\n(?=[^\S\n]*(?:[-*+|]|\d{1,9}[.)])\s?)/g;
   for (const match of text.slice(0, room + 1).matchAll(end)) {
     const at = match[0] === '\n' ? match.index : match.index + match[0].length;
     const before = text.slice(Math.max(0, at - 12), at);

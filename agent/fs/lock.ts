@@ -61,13 +61,14 @@ export async function acquireLock(
   const untilSeconds = process.uptime() + timeoutMs / 1000;
   const endTurn = await takeTurn(lockPath, timeoutMs);
   try {
-    // Nobody has most locks, so the attempt comes before the look.
-    for (let isFree = true; endTurn; ) {
-      const owner = isFree && newOwner();
-      if (owner && (await placeLock(lockPath, owner))) return held(lockPath, owner, endTurn);
+    while (endTurn) {
       const seen = await readLock(lockPath);
-      isFree = !seen || (await removeStale(lockPath, seen, short ? shortStaleMs : Number.POSITIVE_INFINITY));
-      if (seen && isFree) continue;
+      if (seen) {
+        if (await removeStale(lockPath, seen, short ? shortStaleMs : Number.POSITIVE_INFINITY)) continue;
+      } else {
+        const owner = newOwner();
+        if (await placeLock(lockPath, owner)) return held(lockPath, owner, endTurn);
+      }
       if (process.uptime() >= untilSeconds) break;
       // The random part keeps waiting processes out of step.
       await new Promise((done) => setTimeout(done, stepMs * (0.5 + Math.random())));
