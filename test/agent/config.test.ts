@@ -137,7 +137,11 @@ describe('the configuration', () => {
     ],
     ['a hold that is a switch', { hold: true }, /"hold" must be one of "auto", "always", "never", found a boolean/],
     ['an unknown nudge', { nudge: 'screen' }, /"nudge" must be one of "auto", "off", found a string/],
-    ['a follow that is a switch', { follow: true }, /"follow" must be one of "auto", "always", "never", found a boolean/],
+    [
+      'a follow that is a switch',
+      { follow: true },
+      /"follow" must be one of "auto", "always", "never", found a boolean/,
+    ],
     ['a time without a unit', { presence: { awayAfter: '2m' } }, /"presence.awayAfter" must be a whole number from 0/],
     ['a pattern without a source', { redact: { patterns: [{}] } }, /"redact\.patterns\[0\]\.source" must be a text/],
   ];
