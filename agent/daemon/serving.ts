@@ -8,6 +8,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { replaceFile } from '../fs/atomic.ts';
 import { acquireLock, type HeldLock, readLockOwner } from '../fs/lock.ts';
 import { readRaw } from '../fs/raw-file.ts';
+import { sweepTemporary } from '../mailbox/open.ts';
 import type { Directories } from '../paths.ts';
 import { isOver } from '../process.ts';
 import { variablesText } from '../shell.ts';
@@ -41,8 +42,10 @@ export function createServing(dirs: Directories): Serving {
         await rm(note, { force: true }).catch(() => {});
         await lock.release();
       }
-      // The last one leaves nothing.
-      await rmdir(join(dirs.data, 'serving')).catch(() => {});
+      // The last one leaves nothing, and removes what a killed one left.
+      const folder = join(dirs.data, 'serving');
+      await sweepTemporary(folder, Number.POSITIVE_INFINITY);
+      await rmdir(folder).catch(() => {});
     },
   };
 }

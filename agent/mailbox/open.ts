@@ -209,7 +209,7 @@ async function settle<E extends Entry>(
 
 const abandonedAfterMs = 3_600_000;
 
-/** Removes the temporary files of killed writers, and touches no other name. Never throws. */
+/** Removes the temporary files of killed writers, an hour old at `now` (Infinity = of any age), and touches no other name. Never throws. */
 export async function sweepTemporary(dir: string, now: number): Promise<void> {
   const left = await filesBelow(dir, (name) => temporaryForm.test(name)).catch(() => []);
   for (const { name, modifiedAtMs } of left) {
