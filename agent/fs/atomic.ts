@@ -7,7 +7,8 @@ import { WaError } from '../../protocol/errors.ts';
 import { randomHex } from '../crypto.ts';
 
 /** The names that `temporaryPath` makes, and the tickets of lock.ts. The group is the writer's process id. */
-export const temporaryForm = /^\.wa-tmp-(?:(\d{1,10})-[0-9a-f]{12}|ticket-(?:wa_\w+\.json|[0-9a-f]{24})\.lock-[\w.-]{1,64})$/;
+export const temporaryForm =
+  /^\.wa-tmp-(?:(\d{1,10})-[0-9a-f]{12}|ticket-(?:wa_\w+\.json|[0-9a-f]{24})\.lock-[\w.-]{1,64})$/;
 
 /**
  * A name in the folder of `path` that `unique`, 12 hex digits, makes unique. Not `wa_*.json.tmp`, because scripts of other people write
