@@ -106,10 +106,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
     tell: notifier.tell,
     compressions: async ({ tool, transcript, offset }) =>
       transcript ? newCompressions({ agent: tool, path: transcript }, offset) : [],
-    async told(isFresh) {
-      if (isFresh) await outbox.scan();
-      return outbox.toldAlone();
-    },
+    scanOutbox: () => outbox.scan(),
     onDialog: (call, pid, dialog) => guard.dialogs.opened(call, pid, dialog),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,

@@ -13,11 +13,18 @@ import type { ApprovalRecord } from './approvals.ts';
 /** A journal of another version is refused: this daemon would drop records that it does not know. */
 export const journalVersion = 6;
 
-/** An entry of the outbox file by its identity. */
+/** An entry of the outbox file by its identity; `ended` = the turn that it ended. */
 export interface FiledAnswer {
   id: string;
   timestamp: string;
   text: string;
+  ended?: EndedTurn;
+}
+
+/** A turn by its session file, and the size of that file in bytes when the turn had ended. */
+export interface EndedTurn {
+  transcript: string;
+  at: number;
 }
 
 export interface StoredDocument {

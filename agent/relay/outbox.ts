@@ -6,7 +6,7 @@ import { noteOf, type OutboxEntry } from '../../protocol/files.ts';
 import type { KeyEnd } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createCoalesced } from '../coalesce.ts';
-import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
+import type { FiledAnswer, ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { OutboxKey } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { pruneSettled } from '../mailbox/merge.ts';
@@ -45,8 +45,6 @@ export interface OutboxSync {
     entry: OutboxEntry,
     more: { replyTo: string | undefined; turn: StoredTurn; receipts: readonly ProjectRecord[] },
   ): Promise<void>;
-  /** Answers in the file by hooks that worked without the daemon, oldest first, as of the last scan; the journal has them. */
-  toldAlone(): readonly ToldAlone[];
   /** Queues items that stand in no file, in order; an item with a known key is dropped. */
   send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
@@ -59,14 +57,6 @@ export interface OutboxSync {
   stop(): Promise<void>;
 }
 
-/** An answer with its session file, and the size of that file when the turn had ended. */
-export interface ToldAlone {
-  id: string;
-  text: string;
-  transcript: string;
-  at: number;
-}
-
 type EntryRecord = Extract<ProjectRecord, { t: 'entry' }>;
 
 export function createOutbox(options: OutboxOptions): OutboxSync {
@@ -74,7 +64,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   const stopping = new AbortController();
   const { signal } = stopping;
   const keyOf = (entry: OutboxEntry) => outboxKey(entry, options.signer);
-  let toldAlone: readonly ToldAlone[] = [];
   let trouble: string | undefined;
   let retry: NodeJS.Timeout | undefined;
   let written: Written = { at: 0, entries: [] };
@@ -135,17 +124,15 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       records.push(entryRecord(entry));
     }
     await journal.append(records);
-    toldAlone = entries.flatMap((entry) => {
-      const note = noteOf(entry);
-      const isTold = note?.transcript && project.outbox.has(entry.id) && keyOf(entry) === entry.id;
-      return isTold ? { id: entry.id, text: entry.text, transcript: note.transcript as string, at: note.at } : [];
-    });
   }
 
   function entryRecord(entry: OutboxEntry): EntryRecord {
     const { id, timestamp, text, replyTo } = entry;
     const reply = typeof replyTo === 'string' ? { replyTo } : {};
-    return { t: 'entry', p: project.key, at: clock(), key: keyOf(entry), answer: { id, timestamp, text }, ...reply };
+    const key = keyOf(entry);
+    // In the journal, as another program may take the entry out of the file before the turn is settled.
+    const answer = { id, timestamp, text, ...(key === id ? endedBy(entry) : {}) };
+    return { t: 'entry', p: project.key, at: clock(), key, answer, ...reply };
   }
 
   /** Entries that need no change are the same objects. */
@@ -185,7 +172,6 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     trouble: () => trouble,
     postOpen,
     ended,
-    toldAlone: () => toldAlone,
     async report(unsigned, { replyTo, turn, receipts }) {
       const entry = { ...options.signer.sign(unsigned, 'outbox'), ...(replyTo === undefined ? {} : { replyTo }) };
       const record = entryRecord(entry);
@@ -235,6 +221,12 @@ const memoryRetryMs = 250;
 /** Nothing to send. Files are replaced whole, so a text cannot follow; an entry with a text would be another entry. */
 function isBlank({ text }: OutboxEntry): boolean {
   return text.trim() === '';
+}
+
+/** What the note of its writer says; `entry` is signed. */
+function endedBy(entry: OutboxEntry): Pick<FiledAnswer, 'ended'> {
+  const note = noteOf(entry);
+  return note?.transcript ? { ended: { transcript: note.transcript, at: note.at } } : {};
 }
 
 const withoutText: ErrorCode = 'empty_text';

@@ -1,11 +1,11 @@
-// What hooks did without the daemon, seen from the turn: the journal has what they gave, the outbox file the answers that they told.
+// What hooks did without the daemon, seen from the turn: the journal has what they gave and the answers that they told.
 
 import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
 import { turnRecord } from './settlement.ts';
 import { carriedBy, isBusy, placeIn } from './state.ts';
-import { givenIn, placeOf } from './stored-turn.ts';
+import { givenIn, placeOf, toldIn } from './stored-turn.ts';
 
 /** Begins what the phone reads of a turn that failed. */
 const failedPrefix = 'Failed: ';
@@ -13,7 +13,7 @@ const failedPrefix = 'Failed: ';
 /** Both are called in the queue of the events. */
 export function createAdoption(runtime: Runtime, ending: Ending) {
   const { options, dispatch, keepTurn } = runtime;
-  const { project, inbox } = options;
+  const { project, inbox, scanOutbox } = options;
 
   /** What a hook gave belongs to the turn that runs in that session file, or is one. */
   async function takeHands(): Promise<void> {
@@ -27,9 +27,9 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   }
 
   /** An answer from behind the beginning of the turn ended it; what was given from there on belongs to the next one. */
-  async function takeEnds(isFresh: boolean): Promise<void> {
+  async function takeEnds(): Promise<void> {
     if (!isBusy(runtime.state)) return;
-    for (const { id, text, transcript, at } of await options.told(isFresh)) {
+    for (const { id, text, transcript, at } of toldIn(project)) {
       const place = placeIn(runtime.state);
       if (!place || place.transcript !== transcript || at <= place.offset) continue;
       const later = givenIn(project).filter(({ hand }) => hand.transcript === transcript && hand.offset >= at);
@@ -49,7 +49,8 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
     async adopt(isFresh: boolean): Promise<void> {
       await inbox.catchUp();
       await takeHands();
-      await takeEnds(isFresh);
+      if (isFresh) await scanOutbox();
+      await takeEnds();
       await keepTurn();
     },
     /** Takes the last turn before this place that a hook alone could not tell: its prompt and its answer stand in the session file, and in no entry. */
@@ -57,7 +58,8 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
       const { toldTo, isFresh, bound } = runtime.state;
       if (!isFresh || isBusy(runtime.state) || bound?.id !== session || !toldTo) return;
       if (toldTo.transcript !== transcript) return;
-      const ends = (await options.told(true)).filter((end) => end.transcript === transcript).map(({ at }) => at);
+      await scanOutbox();
+      const ends = toldIn(project).flatMap((end) => (end.transcript === transcript ? end.at : []));
       const place = { tool, transcript, offset: Math.max(toldTo.at, ...ends) };
       if (place.offset >= until) return;
       const record = await turnRecord({ ...place, until });

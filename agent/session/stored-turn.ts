@@ -1,6 +1,6 @@
 // The state of a turn as a line of the journal, which is the memory of a restarted daemon, and back. Pure.
 
-import type { StoredTurn } from '../journal/records.ts';
+import type { EndedTurn, StoredTurn } from '../journal/records.ts';
 import type { Hand, ProjectState } from '../journal/state.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import { running, type Turn, type TurnState, unknownTerminal } from './state.ts';
@@ -62,6 +62,17 @@ export function givenIn(project: ProjectState): { id: string; hand: Hand }[] {
       hand && (phase === 'handed' || phase === 'injected') ? { id: row.id, hand } : [],
     )
     .sort((a, b) => a.hand.offset - b.hand.offset);
+}
+
+/** Ends of turns that the phone is told of, in the order of their session file. */
+export function toldIn(project: ProjectState): ({ id: string; text: string } & EndedTurn)[] {
+  return [...project.outbox.values()]
+    .flatMap(({ source }) => {
+      if (source.kind !== 'file' || !source.answer.ended) return [];
+      const { id, text, ended } = source.answer;
+      return { id, text, ...ended };
+    })
+    .sort((a, b) => a.at - b.at);
 }
 
 /** Where a turn began that only the hand-over knows of. */

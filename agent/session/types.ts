@@ -94,8 +94,8 @@ export interface TurnsOptions {
   tell(key: string, text: string, replyTo?: string): Promise<void>;
   /** What the coding agent's own session file says of compressions since a turn began: the summary that each left. */
   compressions(at: TurnPlace): Promise<readonly string[]>;
-  /** Ends of turns that the outbox file knows of, oldest first; `isFresh` = after another look at it. Never rejects. */
-  told(isFresh: boolean): Promise<readonly ToldEnd[]>;
+  /** Takes what stands in the outbox file into the journal. Never rejects. */
+  scanOutbox(): Promise<void>;
   /** The bound session is about to show a dialog in its terminal, or asks a question there. */
   onDialog(call: HookCall, pid: number | undefined, dialog: HostDialog): void;
   isAlive(pid: number): boolean;
@@ -131,14 +131,6 @@ export interface TurnsOptions {
   sprintText: string | undefined;
   clock: () => number;
   log: Log;
-}
-
-/** An answer that a turn ended with, as the phone reads it, and where in the session file. */
-export interface ToldEnd {
-  id: string;
-  text: string;
-  transcript: string;
-  at: number;
 }
 
 export interface HookHost {

@@ -1,10 +1,11 @@
 // Answers while journal and file cannot be written.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
 import { createSigner, outboxKey } from '../../../agent/mailbox/signing.ts';
+import { toldIn } from '../../../agent/session/stored-turn.ts';
 import type { OutboxEntry } from '../../../protocol/files.ts';
 import { outboxOf } from '../../helpers/outbox.ts';
 import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
@@ -79,6 +80,39 @@ it('the outbox key of an answer is its id only where wa-sync signed this very te
   const others = [createSigner('b'.repeat(64), p), createSigner('a'.repeat(64), '2.0')];
   for (const other of others) expect(outboxKey(signed, other)).not.toBe(entry.id);
   expect(signer.isSigned(signed, 'inbox')).toBe(false);
+});
+
+it('the end of a turn that a hook told alone stays known when another program takes the entry out of the file, and after a restart', async () => {
+  const dir = await temporaryFolder();
+  const path = join(dir, 'wa_outbox.json');
+  const write = (...messages: object[]) => writeFile(path, JSON.stringify({ messages }), { mode: 0o600 });
+  const via = { tool: 'gemini', session: 's', transcript: '/s.jsonl', at: 7 };
+  const entry = (number: number): OutboxEntry => ({
+    id: `resp_${String(number).padStart(32, '0')}`,
+    timestamp: '2026-02-15T14:30:00Z',
+    from: 'agent',
+    text: `Done ${number}.`,
+    sent: false,
+    via,
+  });
+  const { sign } = createSigner('a'.repeat(64), p);
+  const ends = [{ id: entry(1).id, text: 'Done 1.', transcript: '/s.jsonl', at: 7 }];
+
+  const before = await journalIn(dir, clock);
+  const outbox = outboxOf({ project: before.project(p), journal: before, path, clock: clock.now });
+  // The second has the note of a hook, and no signature of one.
+  await write(sign(entry(1), 'outbox'), entry(2));
+  await outbox.scan();
+  expect(before.project(p).outbox.size).toBe(2);
+  await write();
+  await outbox.scan();
+  expect(toldIn(before.project(p))).toEqual(ends);
+  await outbox.stop();
+  await before.close();
+
+  const after = await journalIn(dir, clock);
+  expect(toldIn(after.project(p))).toEqual(ends);
+  await after.close();
 });
 
 it('a signature is of one time at which the entry expires, or of none', () => {

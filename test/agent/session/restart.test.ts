@@ -3,10 +3,15 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { EndedTurn } from '../../../agent/journal/records.ts';
 import { answerId } from '../../../agent/mailbox/signing.ts';
 import { eachTurns, id, line, now, p } from './turns-world.ts';
 
 const { world, reports, restart, happens, message, texts } = eachTurns();
+
+/** As the journal has the entry of a hook that ended a turn while no daemon ran. */
+const toldAlone = (key: string, text: string, ended: EndedTurn) =>
+  world.journal.append([{ t: 'entry', p, at: now, key, answer: { id: key, timestamp: '', text, ended } }]);
 
 describe('after a restart', () => {
   it('the journal knows the session, the turn that runs and where it began', async () => {
@@ -38,7 +43,7 @@ describe('after a restart', () => {
     await happens({ type: 'turnStart', prompt: 'go on' }, transcript);
     const prompt = line('user', `go on ${id}`);
     await writeFile(transcript, prompt + line('gemini', 'Done.'));
-    world.toldAlone = [{ id: 'told 1', text: 'Done.', transcript, at: prompt.length }];
+    await toldAlone('told 1', 'Done.', { transcript, at: prompt.length });
     restart();
     await world.turns.checkProcess();
     expect(message()?.ended).toBe('answered');
@@ -57,10 +62,8 @@ describe('after a restart', () => {
     await writeFile(transcript, first + second);
     await given(id, 0);
     await given('msg_e_0_2', first.length);
-    world.toldAlone = [
-      { id: 'told 1', text: 'One.', transcript, at: first.length },
-      { id: 'told 2', text: 'Failed: no quota', transcript, at: first.length + second.length },
-    ];
+    await toldAlone('told 2', 'Failed: no quota', { transcript, at: first.length + second.length });
+    await toldAlone('told 1', 'One.', { transcript, at: first.length });
     restart();
     await world.turns.checkProcess();
     const ended = [...world.journal.project(p).messages.values()].map((each) => each.ended);

@@ -8,7 +8,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import { toEntry } from '../../../agent/mailbox/inbox-entries.ts';
 import { createTurns } from '../../../agent/session/turns.ts';
-import type { ToldEnd, TurnReport, Turns } from '../../../agent/session/types.ts';
+import type { TurnReport, Turns } from '../../../agent/session/types.ts';
 import type { StopView } from '../../../agent/turns/view.ts';
 import type { TurnEvent } from '../../../protocol/turn-events.ts';
 
@@ -28,8 +28,6 @@ interface World {
   time: number;
   diskIsFull: boolean;
   fileIsFull: boolean;
-  /** Ends that hooks told while no daemon ran. */
-  toldAlone: ToldEnd[];
   onCatchUp: () => Promise<void>;
   beforeAppend: (() => Promise<void>) | undefined;
   isPolled: boolean;
@@ -45,7 +43,6 @@ const untouched = {
   time: now,
   diskIsFull: false,
   fileIsFull: false,
-  toldAlone: [],
   onCatchUp: async () => {},
   beforeAppend: undefined,
   isPolled: false,
@@ -126,7 +123,7 @@ export function eachTurns() {
         told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
       },
       compressions: async () => [],
-      told: async () => world.toldAlone,
+      scanOutbox: async () => {},
       onDialog: () => {},
       isAlive: () => true,
       isInteractive: async () => world.isTerminal,
