@@ -8,7 +8,7 @@ import { WaError } from '../../protocol/errors.ts';
 import { replaceFile } from '../fs/atomic.ts';
 import { acquireLock, type HeldLock, readLockOwner } from '../fs/lock.ts';
 import { readRaw } from '../fs/raw-file.ts';
-import { sweepTemporary } from '../mailbox/open.ts';
+import { sweepTemporary } from '../fs/sweep.ts';
 import type { Directories } from '../paths.ts';
 import { isOver } from '../process.ts';
 import { variablesText } from '../shell.ts';

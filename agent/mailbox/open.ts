@@ -8,13 +8,11 @@ import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
 import { projectKey } from '../../protocol/ids.ts';
 import { textsIn } from '../../protocol/texts.ts';
 import type { Binding, Config } from '../config.ts';
-import { temporaryForm } from '../fs/atomic.ts';
-import { filesBelow, removeBelow } from '../fs/below.ts';
 import { excludeFromGit, gitTakes, indexMark } from '../fs/git.ts';
+import { sweepTemporary } from '../fs/sweep.ts';
 import { type ProjectState, phoneTexts } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { stateFiles } from '../paths.ts';
-import { isAlive } from '../process.ts';
 import { isOurStop, isOurs } from './inbox-entries.ts';
 import type { Entry, MailboxKind } from './merge.ts';
 import {
@@ -205,17 +203,4 @@ async function settle<E extends Entry>(
   });
   if (quarantined) onQuarantined(quarantined);
   return count;
-}
-
-const abandonedAfterMs = 3_600_000;
-
-/** Removes the temporary files of killed writers, an hour old at `now` (Infinity = of any age), and touches no other name. Never throws. */
-export async function sweepTemporary(dir: string, now: number): Promise<void> {
-  const left = await filesBelow(dir, (name) => temporaryForm.test(name)).catch(() => []);
-  for (const { name, modifiedAtMs } of left) {
-    // The file of a writer that the sleep of the machine interrupted is old, and its process is alive.
-    const pid = temporaryForm.exec(name)?.[1];
-    if (pid !== undefined && isAlive(Number(pid))) continue;
-    if (now - modifiedAtMs > abandonedAfterMs) await removeBelow(join(dir, name)).catch(() => {});
-  }
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeAtomic } from '../../../agent/fs/atomic.ts';
-import { sweepTemporary } from '../../../agent/mailbox/open.ts';
+import { sweepTemporary } from '../../../agent/fs/sweep.ts';
 import { updateMailboxFile } from '../../../agent/mailbox/update.ts';
 import { inboxEntry, temporaryFolders } from '../mailbox/temporary.ts';
 
