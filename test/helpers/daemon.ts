@@ -13,6 +13,7 @@ import { rememberBound } from '../../agent/mailbox/served.ts';
 import { createRelayClient } from '../../agent/relay/client.ts';
 import { version } from '../../agent/version.ts';
 import type { InboxEntry, OutboxEntry } from '../../protocol/files.ts';
+import { outputOf } from './output.ts';
 import { type Chat, dist, type FarSide } from './stack.ts';
 
 export interface Workstation {
@@ -165,25 +166,18 @@ export function runProgram(args: string[], env: Record<string, string>, cwd: str
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
+  const output = outputOf(child);
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   const exited = new Promise<Awaited<Running['exited']>>((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.once('close', (code) => resolve({ code, ...output }));
   });
   return {
     child,
     pid: child.pid as number,
-    stdout: () => stdout,
-    stderr: () => stderr,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
     async kill9() {
       child.kill('SIGKILL');
       await exited;

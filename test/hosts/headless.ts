@@ -1,6 +1,7 @@
 // One run of a coding agent without a terminal.
 
 import { spawn } from 'node:child_process';
+import { outputOf } from '../helpers/output.ts';
 import { endTree } from './processes.ts';
 
 export interface HeadlessRun {
@@ -27,14 +28,7 @@ export function runToItsEnd({ command, cwd, env, timeoutMs }: HeadlessRun): Prom
     // A process group of its own, so that hooks that outlive the agent are found.
     detached: true,
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk;
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
+  const output = outputOf(child);
   return new Promise((resolve, reject) => {
     let late = false;
     const timer = setTimeout(() => {
@@ -44,9 +38,11 @@ export function runToItsEnd({ command, cwd, env, timeoutMs }: HeadlessRun): Prom
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
-      if (!late) return resolve({ stdout, stderr, code });
+      if (!late) return resolve({ ...output, code });
       reject(
-        new Error(`${command.join(' ')} did not end within ${timeoutMs} ms.\nstdout: ${stdout}\nstderr: ${stderr}`),
+        new Error(
+          `${command.join(' ')} did not end within ${timeoutMs} ms.\nstdout: ${output.stdout}\nstderr: ${output.stderr}`,
+        ),
       );
     });
   });

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmux } from '../../scripts/hosts.ts';
+import { outputOf } from '../helpers/output.ts';
 import type { HostHome } from './home.ts';
 import { endTree, until } from './processes.ts';
 
@@ -145,18 +146,11 @@ export async function typeText(tui: Tui, text: string, part: string): Promise<vo
 function tmuxCall(program: string, args: string[], env: Record<string, string>, input: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, stdio: 'pipe', timeout: 10_000 });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk;
-    });
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      stderr += chunk;
-    });
+    const output = outputOf(child);
     child.on('error', reject);
     child.on('close', (code) => {
-      if (code === 0) return resolve(stdout);
-      reject(new Error(`tmux ${args.slice(4, 6).join(' ')} ended with ${code}: ${stderr}`));
+      if (code === 0) return resolve(output.stdout);
+      reject(new Error(`tmux ${args.slice(4, 6).join(' ')} ended with ${code}: ${output.stderr}`));
     });
     child.stdin.on('error', () => undefined).end(input);
   });
