@@ -1,4 +1,4 @@
-// The inbox file follows the journal: where it could not be written for a while, and in the owner's order.
+// The inbox file follows the journal, also where it could not be written for a while.
 
 import { chmod, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
-import { waitForFilesMs } from '../../../agent/mailbox/file-order.ts';
 import type { InboxOptions, InboxSync } from '../../../agent/mailbox/inbox.ts';
 import { createSigner } from '../../../agent/mailbox/signing.ts';
 import type { HookNote } from '../../../protocol/files.ts';
@@ -369,80 +368,5 @@ describe('a hand-over', () => {
     };
     expect([await inbox.take(messages, note, record), isRecorded]).toEqual([false, false]);
     await inbox.stop();
-  });
-});
-
-describe('a text after a photo whose file is being fetched', () => {
-  const photo = { id: 'file', kind: 'photo', name: 'a.jpg' } as const;
-  const row = (seq: number, text: string, fields: object = {}) =>
-    ({ seq, id: `msg_e_0_${seq}`, at: now, kind: 'message', text, expiresAt: 9e15, ...fields }) as const;
-  const stop = { seq: 3, id: 'msg_e_0_3', at: now, kind: 'control', control: { type: 'stop', text: 'stop' } } as const;
-  const fetched = () =>
-    journal.append([{ t: 'fetched', p, at: now, id: 'msg_e_0_1', lines: ['[photo: .gemini/wa_files/a.jpg]'] }]);
-  const inFile = async () => {
-    const { messages } = JSON.parse(await readFile(path, 'utf8')) as { messages: { text: string }[] };
-    return messages.map(({ text }) => text);
-  };
-  const seen = async (inbox: InboxSync) => ({
-    inFile: await inFile(),
-    forAgent: (await inbox.waiting()).messages.map(({ entry }) => entry.text),
-    further: (await inbox.waiting()).further,
-    hasNews: inbox.hasNews({ midTurn: true }),
-  });
-  const look = '[photo: .gemini/wa_files/a.jpg]';
-  let at: number;
-  let inbox: InboxSync;
-  beforeEach(async () => {
-    at = now;
-    inbox = inboxWith({ clock: () => at });
-    await journal.append([
-      { t: 'row', p, at, row: row(1, 'look at this', { files: [photo] }) },
-      { t: 'row', p, at, row: row(2, 'the second one is wrong') },
-      { t: 'row', p, at, row: stop },
-    ]);
-    await inbox.refresh();
-  });
-  afterEach(() => inbox.stop());
-
-  it('waits for the photo, while a STOP does not', async () => {
-    expect(await seen(inbox)).toEqual({ inFile: ['stop'], forAgent: [], further: 0, hasNews: false });
-    await fetched();
-    await inbox.refresh();
-    expect(await seen(inbox)).toEqual({
-      inFile: ['stop', `look at this\n${look}`, 'the second one is wrong'],
-      forAgent: [`look at this\n${look}`, 'the second one is wrong'],
-      further: 0,
-      hasNews: true,
-    });
-  });
-
-  it('waits no longer than the bound, and then goes first', async () => {
-    at = now + waitForFilesMs - 1;
-    await inbox.refresh();
-    expect(await seen(inbox)).toMatchObject({ inFile: ['stop'], forAgent: [] });
-    at = now + waitForFilesMs;
-    await inbox.refresh();
-    const text = ['the second one is wrong'];
-    expect(await seen(inbox)).toEqual({ inFile: ['stop', ...text], forAgent: text, further: 0, hasNews: true });
-  });
-
-  it('is looked for again without any event when the bound is reached', async () => {
-    await inbox.stop();
-    const reached = new Promise<void>((resolve) => {
-      inbox = inboxWith({ clock: () => at, lookAgain: resolve });
-    });
-    await inbox.refresh();
-    at = now + waitForFilesMs - 1;
-    await inbox.refresh();
-    await reached;
-  });
-
-  it('no longer waits once a STOP has parked the photo', async () => {
-    await journal.append([
-      { t: 'parked', p, at, ids: ['msg_e_0_1', 'msg_e_0_2'] },
-      { t: 'row', p, at, row: row(4, 'do this instead') },
-    ]);
-    await inbox.refresh();
-    expect(await seen(inbox)).toMatchObject({ forAgent: ['do this instead'], hasNews: true });
   });
 });
