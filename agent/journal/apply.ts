@@ -5,8 +5,8 @@ import { supersedes } from '../../protocol/receipts.ts';
 import { applyApproval } from './approvals.ts';
 import { restore } from './compact.ts';
 import { addRow, addStopWord, becomeMessage, correctStale, held, keepForLater, move, report } from './messages.ts';
-import type { JournalRecord, ProjectRecord } from './records.ts';
-import { type JournalState, type OutboxKey, type ProjectState, projectOf } from './state.ts';
+import type { JournalRecord, ProjectRecord, StoredTurn } from './records.ts';
+import { type JournalState, knowsEnd, type OutboxKey, type ProjectState, projectOf } from './state.ts';
 
 /** Changes `state` in place. A line about an unknown message or key changes nothing. */
 export function apply(state: JournalState, record: JournalRecord): void {
@@ -124,7 +124,7 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       project.sprint = record.sprint ?? undefined;
       return;
     case 'turn':
-      project.turn = record.turn;
+      setTurn(project, record.turn);
       return;
     case 'setting':
       project.settings.set(record.name, record.value);
@@ -139,8 +139,9 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       for (const id of record.ids) project.controls.delete(id);
       return;
     case 'entry':
+      if (record.ended && !project.outbox.has(record.key)) project.ended.set(record.key, record.ended);
       addKey(project, record.key, record.at, { kind: 'file', answer: record.answer, replyTo: record.replyTo });
-      if (record.turn) project.turn = record.turn;
+      if (record.turn) setTurn(project, record.turn);
       return;
     case 'item':
       addKey(project, record.key, record.at, { kind: 'item', item: record.item });
@@ -172,6 +173,11 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       // A kind of a newer minor version: the version line protects kinds that must not be skipped.
       record satisfies never;
   }
+}
+
+function setTurn(project: ProjectState, turn: StoredTurn): void {
+  project.turn = turn;
+  for (const [key, end] of project.ended) if (knowsEnd(turn, key, end)) project.ended.delete(key);
 }
 
 function addKey(project: ProjectState, key: string, at: number, source: OutboxKey['source']): void {

@@ -20,7 +20,7 @@ export function compact(state: JournalState, now: number, endedKeptMs = 0): Jour
 }
 
 function forget(project: ProjectState, now: number, endedKeptMs: number): void {
-  const { messages, receipts, replaced, known, controls, outbox, approvals } = project;
+  const { messages, receipts, replaced, known, controls, outbox, ended, approvals } = project;
   for (const [id, { phase, endedAt = now }] of messages) {
     if (phase !== 'ended' || receipts.has(id) || Math.max(0, now - endedAt) < endedKeptMs) continue;
     messages.delete(id);
@@ -29,6 +29,7 @@ function forget(project: ProjectState, now: number, endedKeptMs: number): void {
   }
   for (const [id, at] of known) if (now - at >= knownKeptMs && !controls.has(id)) known.delete(id);
   for (const [key, { end, at }] of outbox) if (end && now - at > knownKeptMs) outbox.delete(key);
+  for (const key of ended.keys()) if (!outbox.has(key)) ended.delete(key);
   for (const [id, { at }] of approvals.decided) if (now - at >= decidedKeptMs) approvals.decided.delete(id);
 }
 
@@ -59,7 +60,7 @@ export function restore(project: ProjectState, of: string, key: string, value: u
 }
 
 function mapsOf(project: ProjectState): Record<string, Map<string, unknown>> {
-  const { messages, replaced, controls, known, receipts, outbox, settings, approvals } = project;
+  const { messages, replaced, controls, known, receipts, outbox, ended, settings, approvals } = project;
   const { open: asked, decided } = approvals;
-  return { messages, replaced, controls, known, receipts, outbox, settings, asked, decided };
+  return { messages, replaced, controls, known, receipts, outbox, ended, settings, asked, decided };
 }

@@ -13,12 +13,11 @@ import type { ApprovalRecord } from './approvals.ts';
 /** A journal of another version is refused: this daemon would drop records that it does not know. */
 export const journalVersion = 6;
 
-/** An entry of the outbox file by its identity; `ended` = the turn that it ended. */
+/** An entry of the outbox file by its identity. */
 export interface FiledAnswer {
   id: string;
   timestamp: string;
   text: string;
-  ended?: EndedTurn;
 }
 
 /** A turn by its session file, and the size of that file in bytes when the turn had ended. */
@@ -166,8 +165,11 @@ export type ProjectRecord = InProject &
     /** These controls had their effect. */
     | { t: 'spent'; ids: string[] }
     | { t: 'turn'; turn: StoredTurn }
-    /** A text for the phone: an entry of the outbox file, or an item that stands in no file. `turn` = the state after an answer that ends a turn. */
-    | { t: 'entry'; key: string; answer: FiledAnswer; replyTo?: string; turn?: StoredTurn }
+    /**
+     * A text for the phone: an entry of the outbox file, or an item that stands in no file. `turn` = the state after an answer that ends a
+     * turn; `ended` = the turn that the entry ended, as its signed entry says.
+     */
+    | { t: 'entry'; key: string; answer: FiledAnswer; replyTo?: string; turn?: StoredTurn; ended?: EndedTurn }
     | { t: 'item'; key: string; item: OutboxItem }
     /** A file for the phone: a copy in the state directory, removed with its outcome. */
     | { t: 'document'; key: string; document: StoredDocument }

@@ -11,6 +11,7 @@ import type { Sprint } from '../../protocol/sprint.ts';
 import { type Texts, textsIn } from '../../protocol/texts.ts';
 import { emptyApprovals } from './approvals.ts';
 import type {
+  EndedTurn,
   FiledAnswer,
   Follow,
   OpenDialog,
@@ -102,6 +103,8 @@ export function emptyProject(key: string) {
     /** Reports that the relay has not confirmed. */
     receipts: new Map<string, Receipt>(),
     outbox: new Map<string, OutboxKey>(),
+    /** Ends of turns that the journal's turn does not know of, such as those of hooks alone, by the key of the answer. */
+    ended: new Map<string, EndedTurn>(),
     /** Keys of `outbox` without an outcome. */
     openKeys: new Set<string>(),
     settings: new Map<SettingName, boolean>(),
@@ -125,6 +128,15 @@ export function projectOf(state: JournalState, key: string): ProjectState {
   const project = state.get(key) ?? emptyProject(key);
   state.set(key, project);
   return project;
+}
+
+/** The phone is told up to behind this end, and what hangs on the end was settled. */
+export function knowsEnd(
+  { told, toldTo }: Pick<StoredTurn, 'told' | 'toldTo'>,
+  id: string,
+  { transcript, at }: EndedTurn,
+): boolean {
+  return id !== told && toldTo?.transcript === transcript && at <= toldTo.at;
 }
 
 /** Most phones take this much in one message; a longer text is cut when it is sent. */

@@ -6,7 +6,7 @@ import { noteOf, type OutboxEntry } from '../../protocol/files.ts';
 import type { KeyEnd } from '../../protocol/log.ts';
 import type { OutboxItem } from '../../protocol/relay-api.ts';
 import { createCoalesced } from '../coalesce.ts';
-import type { FiledAnswer, ProjectRecord, StoredTurn } from '../journal/records.ts';
+import type { ProjectRecord, StoredTurn } from '../journal/records.ts';
 import type { OutboxKey } from '../journal/state.ts';
 import type { Log } from '../log.ts';
 import { pruneSettled } from '../mailbox/merge.ts';
@@ -130,9 +130,8 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     const { id, timestamp, text, replyTo } = entry;
     const reply = typeof replyTo === 'string' ? { replyTo } : {};
     const key = keyOf(entry);
-    // In the journal, as another program may take the entry out of the file before the turn is settled.
-    const answer = { id, timestamp, text, ...(key === id ? endedBy(entry) : {}) };
-    return { t: 'entry', p: project.key, at: clock(), key, answer, ...reply };
+    const answer = { id, timestamp, text };
+    return { t: 'entry', p: project.key, at: clock(), key, answer, ...reply, ...(key === id ? endedBy(entry) : {}) };
   }
 
   /** Entries that need no change are the same objects. */
@@ -223,8 +222,8 @@ function isBlank({ text }: OutboxEntry): boolean {
   return text.trim() === '';
 }
 
-/** What the note of its writer says; `entry` is signed. */
-function endedBy(entry: OutboxEntry): Pick<FiledAnswer, 'ended'> {
+/** For the journal, as another program may take the entry out of the file before the turn is settled. `entry` is signed. */
+function endedBy(entry: OutboxEntry): Pick<EntryRecord, 'ended'> {
   const note = noteOf(entry);
   return note?.transcript ? { ended: { transcript: note.transcript, at: note.at } } : {};
 }

@@ -1,14 +1,16 @@
 // What hooks did without the daemon, seen from the turn: the journal has what they gave and the answers that they told.
 
+import { sizeOf } from '../drivers/session-file.ts';
+import { knowsEnd, phoneTexts } from '../journal/state.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
 import { turnRecord } from './settlement.ts';
 import { carriedBy, isBusy, placeIn } from './state.ts';
-import { givenIn, placeOf, toldIn } from './stored-turn.ts';
+import { givenIn, placeOf, toldIn, toStoredTurn } from './stored-turn.ts';
 
-/** Begins what the phone reads of a turn that failed. */
-const failedPrefix = 'Failed: ';
+/** Begins what a hook alone writes of a turn that failed. */
+const failedAlone = 'Failed: ';
 
 /** Both are called in the queue of the events. */
 export function createAdoption(runtime: Runtime, ending: Ending) {
@@ -29,15 +31,19 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   /** An answer from behind the beginning of the turn ended it; what was given from there on belongs to the next one. */
   async function takeEnds(): Promise<void> {
     if (!isBusy(runtime.state)) return;
-    for (const { id, text, transcript, at } of toldIn(project)) {
+    for (const { id, text, ...end } of toldIn(project)) {
+      const { transcript, at } = end;
       const place = placeIn(runtime.state);
       if (!place || place.transcript !== transcript || at <= place.offset) continue;
+      // Nobody signs where it ended.
+      if (knowsEnd(toStoredTurn(runtime.state), id, end) || at > (await sizeOf(transcript))) continue;
       const later = givenIn(project).filter(({ hand }) => hand.transcript === transcript && hand.offset >= at);
       const ids = later.map((message) => message.id);
       dispatch({ type: 'takenBack', ids });
       dispatch({ type: 'endTold', id });
       // The session file may not have had the answer yet when the hook told it.
-      const answer = text.startsWith(failedPrefix) ? undefined : text;
+      const failed = [failedAlone, phoneTexts(project).turns.failed('')].some((prefix) => text.startsWith(prefix));
+      const answer = failed ? undefined : text;
       await ending.endOpenTurn({ lagMs: 0, answer, until: at });
       const [first] = later;
       if (first) dispatch({ type: 'turnFound', place: placeOf(first.hand), ids });
@@ -59,7 +65,7 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
       if (!isFresh || isBusy(runtime.state) || bound?.id !== session || !toldTo) return;
       if (toldTo.transcript !== transcript) return;
       await scanOutbox();
-      const ends = toldIn(project).flatMap((end) => (end.transcript === transcript ? end.at : []));
+      const ends = toldIn(project).flatMap(({ transcript: of, at }) => (of === transcript && at <= until ? at : []));
       const place = { tool, transcript, offset: Math.max(toldTo.at, ...ends) };
       if (place.offset >= until) return;
       const record = await turnRecord({ ...place, until });

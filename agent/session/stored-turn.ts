@@ -64,13 +64,12 @@ export function givenIn(project: ProjectState): { id: string; hand: Hand }[] {
     .sort((a, b) => a.hand.offset - b.hand.offset);
 }
 
-/** Ends of turns that the phone is told of, in the order of their session file. */
-export function toldIn(project: ProjectState): ({ id: string; text: string } & EndedTurn)[] {
-  return [...project.outbox.values()]
-    .flatMap(({ source }) => {
-      if (source.kind !== 'file' || !source.answer.ended) return [];
-      const { id, text, ended } = source.answer;
-      return { id, text, ...ended };
+/** Ends that the turns do not know of, such as those of hooks alone, in the order of their session file. */
+export function toldIn({ ended, outbox }: ProjectState): ({ id: string; text: string } & EndedTurn)[] {
+  return [...ended]
+    .flatMap(([id, end]) => {
+      const { source } = outbox.get(id) ?? {};
+      return source?.kind === 'file' ? { id, text: source.answer.text, ...end } : [];
     })
     .sort((a, b) => a.at - b.at);
 }

@@ -11,7 +11,7 @@ const { world, reports, restart, happens, message, texts } = eachTurns();
 
 /** As the journal has the entry of a hook that ended a turn while no daemon ran. */
 const toldAlone = (key: string, text: string, ended: EndedTurn) =>
-  world.journal.append([{ t: 'entry', p, at: now, key, answer: { id: key, timestamp: '', text, ended } }]);
+  world.journal.append([{ t: 'entry', p, at: now, key, answer: { id: key, timestamp: '', text }, ended }]);
 
 describe('after a restart', () => {
   it('the journal knows the session, the turn that runs and where it began', async () => {

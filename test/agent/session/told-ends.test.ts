@@ -1,0 +1,299 @@
+// Which end in the outbox file is the end of the turn that runs: the turn rules over a real journal, outbox file and session file.
+
+import { appendFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Journal } from '../../../agent/journal/journal.ts';
+import { answerId, createSigner } from '../../../agent/mailbox/signing.ts';
+import { createNotifier } from '../../../agent/phone/notify.ts';
+import type { OutboxSync } from '../../../agent/relay/outbox.ts';
+import type { Turns } from '../../../agent/session/types.ts';
+import type { OutboxEntry } from '../../../protocol/files.ts';
+import type { TurnEvent } from '../../../protocol/turn-events.ts';
+import { outboxOf } from '../../helpers/outbox.ts';
+import { plainTurns } from '../../helpers/plain-turns.ts';
+import { privatePhone } from '../../helpers/private-phone.ts';
+import { journalIn, temporaryFolder, testClock } from '../../helpers/surroundings.ts';
+import { line } from './turns-world.ts';
+
+const p = '1.0';
+const signer = createSigner('a'.repeat(64), p);
+const clock = testClock();
+
+let path: string;
+let transcript: string;
+let dir: string;
+let journal: Journal;
+let outbox: OutboxSync;
+let turns: Turns;
+let told: string[];
+let full: { journal: boolean; file: boolean };
+/** Resolves when the next append of the journal succeeds. */
+let nextAppend: () => Promise<void>;
+
+beforeEach(async () => {
+  dir = await temporaryFolder();
+  path = join(dir, 'wa_outbox.json');
+  transcript = join(dir, 'session.jsonl');
+  full = { journal: false, file: false };
+  await writeFile(transcript, '');
+  await start();
+});
+afterEach(end);
+
+async function start(): Promise<void> {
+  journal = await journalIn(dir, clock);
+  told = [];
+  let onAppended = () => {};
+  nextAppend = () =>
+    new Promise((resolve) => {
+      onAppended = resolve;
+    });
+  const noSpace = () => Promise.reject(new Error('no space left on device'));
+  const breaking: Journal = {
+    ...journal,
+    append: async (records) => {
+      if (full.journal) return noSpace();
+      await journal.append(records);
+      if (records.length > 0) onAppended();
+    },
+  };
+  const shared = { project: journal.project(p), journal: breaking, clock: clock.now };
+  outbox = outboxOf({ ...shared, path, signer, prepare: () => (full.file ? noSpace() : Promise.resolve()) });
+  const settings = { answersDir: join(dir, 'answers'), summaryMaxChars: 500, redact: (text: string) => text };
+  const notifier = createNotifier({ ...shared, ...settings, outbox, log: () => {} });
+  turns = plainTurns({
+    ...{ journal: breaking, p, clock: clock.now, reports: [], told: [] },
+    more: {
+      report: (report) => {
+        told.push(report.id);
+        return notifier.report(report);
+      },
+      tellWithheld: notifier.tellWithheld,
+      scanOutbox: () => outbox.scan(),
+      isAlive: () => true,
+      follow: 'always',
+    },
+  });
+}
+
+async function end(): Promise<void> {
+  await turns.stop();
+  await outbox.stop();
+  await journal.close();
+}
+
+const happens = (event: TurnEvent, session = 's') =>
+  turns.handle(
+    { agent: 'gemini', event, session, cwd: dir, transcript },
+    { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
+  );
+const starts = (prompt: string) => happens({ type: 'turnStart', prompt });
+const says = (...lines: string[]) => appendFile(transcript, lines.join(''));
+const size = async () => (await stat(transcript)).size;
+const idOf = (run: string) => answerId('gemini', 's', run);
+const runs = () => turns.status().turnRuns;
+const message = (id: string) => journal.project(p).messages.get(id);
+
+async function turn(run: string): Promise<void> {
+  await starts(run);
+  await says(line('user', run), line('gemini', `Answer ${run}.`));
+  await happens({ type: 'turnEnd', answer: `Answer ${run}.`, run });
+}
+
+async function arrives(id: string, seq: number): Promise<void> {
+  const at = clock.now();
+  const row = { seq, id, at, kind: 'message', text: `text ${id}`, expiresAt: at + 1e9 } as const;
+  await journal.append([{ t: 'row', p, at, row }]);
+}
+
+/** As a hook leaves the answer of a run in the file. */
+async function toldAlone(run: string, at: number, of = transcript): Promise<void> {
+  const via = { tool: 'gemini', session: 's', transcript: of, at };
+  const base = { id: idOf(run), timestamp: '2026-02-15T14:30:00Z', from: 'agent', text: `Answer ${run}.` };
+  const entry: OutboxEntry = signer.sign({ ...base, sent: false, via }, 'outbox');
+  await writeFile(path, JSON.stringify({ messages: [entry] }), { mode: 0o600 });
+}
+
+/** Another program takes all entries out of the file. */
+async function emptied(): Promise<void> {
+  await writeFile(path, JSON.stringify({ messages: [] }), { mode: 0o600 });
+  await outbox.scan();
+}
+
+describe('the end that a hook told alone', () => {
+  it('ends the turn that the journal knows, at the next look at the file or at the next prompt, and is told once', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    await toldAlone('one', await size());
+    await starts('two');
+    expect(told).toEqual([idOf('one')]);
+  });
+
+  it('ends the turn also when another program has taken it out of the file meanwhile, and after a restart', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    await toldAlone('one', await size());
+    await outbox.scan();
+    await emptied();
+    await end();
+    await start();
+    await starts('two');
+    expect(told).toEqual([idOf('one')]);
+  });
+
+  it.each([
+    ['taken out of the file', true],
+    ['not looked at yet', false],
+  ])('of a turn that the journal does not know is not told again at the next prompt: %s', async (_, isTaken) => {
+    await turn('one');
+    await end();
+    await says(line('user', 'two'), line('gemini', 'Answer two.'));
+    await toldAlone('two', await size());
+    await start();
+    if (isTaken) {
+      await outbox.scan();
+      await emptied();
+    }
+    await starts('three');
+    expect(told).toEqual([]);
+  });
+
+  it('ends no turn that began behind it, and none of another session file', async () => {
+    await turn('one');
+    await says(line('user', 'two'), line('gemini', 'Answer two.'));
+    await toldAlone('two', await size());
+    await outbox.scan();
+    await starts('three');
+    await says(line('user', 'three'));
+    await turns.checkProcess();
+    expect(runs()).toBe(true);
+    const other = join(dir, 'other.jsonl');
+    await writeFile(other, 'x'.repeat(10_000));
+    await toldAlone('other', await size(), other);
+    await outbox.scan();
+    await turns.checkProcess();
+    expect(runs()).toBe(true);
+  });
+
+  it('ends nothing where its note names a place that the session file does not have', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    await toldAlone('planted', Number.MAX_SAFE_INTEGER);
+    await outbox.scan();
+    await emptied();
+    await turns.checkProcess();
+    expect(runs()).toBe(true);
+    await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
+    await starts('two');
+    await turns.checkProcess();
+    expect([runs(), told]).toEqual([true, [idOf('one')]]);
+  });
+
+  it('hides no later turn that nobody told, whatever place its note names', async () => {
+    await turn('one');
+    await toldAlone('planted', Number.MAX_SAFE_INTEGER);
+    await outbox.scan();
+    await end();
+    await says(line('user', 'two'), line('gemini', 'Answer two.'));
+    await start();
+    await starts('three');
+    expect(told).toHaveLength(1);
+  });
+
+  it('ends the turn also when the session goes on under another id before the next look', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    await toldAlone('one', await size());
+    await happens({ type: 'sessionStart', source: 'resume' }, 'resumed');
+    await starts('two');
+    expect(told).toEqual([idOf('one')]);
+  });
+});
+
+describe('an end that the daemon told itself', () => {
+  it('ends no turn in a shorter session file of the same name', async () => {
+    for (const run of ['one', 'two', 'three']) await turn(run);
+    await writeFile(transcript, '');
+    for (const run of ['four', 'five', 'six']) {
+      await starts(run);
+      await says(line('user', run.repeat(run === 'four' ? 1 : 100)));
+      await turns.checkProcess();
+      expect(runs(), run).toBe(true);
+      await says(line('gemini', `Answer ${run}.`));
+      await happens({ type: 'turnEnd', answer: `Answer ${run}.`, run });
+    }
+  });
+
+  it('ends no turn at whose beginning the session file could not be looked at', async () => {
+    await turn('one');
+    await rename(transcript, `${transcript}.away`);
+    await starts('two');
+    await rename(`${transcript}.away`, transcript);
+    await says(line('user', 'two'));
+    await turns.checkProcess();
+    expect(runs()).toBe(true);
+  });
+
+  it.each([
+    ['by the daemon alone', false],
+    ['by a hook, too', true],
+  ])('ends no turn that was begun while the answer was put down %s', async (_, isToldAlone) => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    if (isToldAlone) await toldAlone('one', await size());
+    await says(line('user', 'two'));
+    // The beginning of the next turn is noted now, and the session file grows before the end of this one is settled.
+    const ended = happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
+    const began = starts('two');
+    await says(line('gemini', 'On my way.'));
+    await Promise.all([ended, began]);
+    await outbox.scan();
+    await turns.checkProcess();
+    expect([runs(), told]).toEqual([true, [idOf('one')]]);
+  });
+});
+
+describe('an end that a full disk left unsettled', () => {
+  it.each([
+    ['journal and file', true],
+    ['the journal', false],
+  ])('does not end what the next prompt has added to the turn: %s', async (_, file) => {
+    await arrives('msg_e_0_1', 1);
+    const first = await starts('one');
+    await says(line('user', `one ${first.context}`), line('gemini', 'Answer one.'));
+    full = { journal: true, file };
+    await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
+    await expect(starts('two')).rejects.toThrow('no space left');
+    await says(line('user', 'two'));
+    const kept = nextAppend();
+    full = { journal: false, file: false };
+    await kept;
+    await turns.checkProcess();
+    expect(runs()).toBe(true);
+    await arrives('msg_e_0_2', 2);
+    const { context } = await happens({ type: 'toolEnd', tool: 'shell', input: {} });
+    expect(context).toContain('msg_e_0_2');
+    await outbox.scan();
+    await turns.checkProcess();
+    expect([runs(), message('msg_e_0_2')?.ended]).toEqual([true, undefined]);
+    expect(journal.project(p).outbox.has(idOf('one'))).toBe(true);
+  });
+
+  it('is settled without another event once the disk has room, a failure as a failure in each language of the phone', async () => {
+    await journal.append([{ t: 'phone', p, at: clock.now(), phone: { ...privatePhone, language: 'de' } }]);
+    await arrives('msg_e_0_1', 1);
+    const { context } = await starts('one');
+    await says(line('user', `one ${context}`));
+    await happens({ type: 'modelRequest', texts: [context ?? ''] });
+    await says(line('error', 'no quota'));
+    full.journal = true;
+    await happens({ type: 'turnEnd', answer: undefined, error: 'no quota', run: 'one' });
+    const kept = nextAppend();
+    full.journal = false;
+    await kept;
+    await happens({ type: 'modelRequest', texts: [] });
+    await turns.checkProcess();
+    expect([runs(), message('msg_e_0_1')?.ended]).toEqual([false, 'failed']);
+  });
+});
