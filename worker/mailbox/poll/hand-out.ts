@@ -8,7 +8,7 @@ import { type Receipt, supersedes } from '../../../protocol/receipts.ts';
 import type { Core } from '../core.ts';
 import type { Ending } from '../notices/endings.ts';
 import { firstHeldSeq } from '../tables/albums.ts';
-import { expireRow, highestSeq, readControls, readPage, readRow, setLogRow } from '../tables/log.ts';
+import { expireRow, highestSeq, readControls, readPage, readRow, setLogRow, takeReaction } from '../tables/log.ts';
 import type { AlbumTexts, LogRow, ProjectRow } from '../tables/rows.ts';
 
 export interface HandOut {
@@ -98,6 +98,7 @@ export function applyReceipts(core: Core, project: ProjectRow, receipts: readonl
     const was = row.state ?? (row.seq <= project.cursor ? 'delivered' : 'stored');
     if (!supersedes(receipt, { attempt: row.attempt, state: was })) continue;
     const { state, attempt, at: state_at } = receipt;
+    if (row.kind === 'edit' && row.state === null) takeReaction(core, row);
     setLogRow(core, row, { state, state_at, attempt });
     if (row.kind === 'message') moved.push({ row, state });
   }

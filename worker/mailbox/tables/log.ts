@@ -1,11 +1,12 @@
 // The append-only log of a project. Rows above the cursor are never deleted, here or elsewhere.
 
+import { parseMessageId } from '../../../protocol/ids.ts';
 import type { ControlRow, EditRow, MessageRow, OutcomeRow, Row } from '../../../protocol/log.ts';
 import type { ReceiptState } from '../../../protocol/receipts.ts';
 import type { Core } from '../core.ts';
 import { cacheOf, type Waiting } from './cache.ts';
 import { openProject } from './projects.ts';
-import { noteState } from './reactions.ts';
+import { noReaction, noteState } from './reactions.ts';
 import type { AlbumTexts, LogRow, ProjectRow } from './rows.ts';
 import { count, insert, type Sql, update } from './sql.ts';
 
@@ -60,6 +61,15 @@ export function setLogRow(core: Core, row: LogRow, columns: Partial<LogRow>): vo
 
 export function setBody(sql: Sql, { project, seq }: LogRow, body: object): void {
   update(sql, 'log', { body: JSON.stringify(body) }, { project, seq });
+}
+
+/** From the first report on a correction its row, and no older one, has the reaction of the phone message. */
+export function takeReaction(core: Core, { project, seq, ref, body }: LogRow): void {
+  const { editOf } = JSON.parse(body) as { editOf?: string };
+  const first = parseMessageId(editOf ?? '')?.seq ?? seq;
+  const query = 'SELECT * FROM log WHERE project = ? AND seq >= ? AND seq < ? AND ref = ?';
+  for (const older of core.sql.exec<LogRow>(query, project, first, seq, ref))
+    setLogRow(core, older, { shown: noReaction });
 }
 
 /** Marks an undelivered message as expired; it stays as a tombstone until the cursor passes it. */

@@ -7,7 +7,6 @@ import type { Reaction } from '../../platform.ts';
 import type { Core } from '../core.ts';
 import { cacheOf, type ReactingRow } from './cache.ts';
 import { readProjects } from './projects.ts';
-import { update } from './sql.ts';
 
 interface PendingReaction {
   row: ReactingRow;
@@ -38,7 +37,9 @@ export function nextReaction(core: Core): PendingReaction | null {
 
 /** The phone shows the reaction, or the relay has given it up. */
 export function settleReaction(core: Core, { row }: PendingReaction, shown: Reaction | typeof noReaction): void {
-  update(core.sql, 'log', { shown }, { project: row.project, seq: row.seq });
+  // A newer row may have taken the reaction of the phone message over during the call.
+  const query = 'UPDATE log SET shown = ? WHERE project = ? AND seq = ? AND shown IS NOT ?';
+  core.sql.exec(query, shown, row.project, row.seq, noReaction);
   const due = dueReactions(core);
   // Its state may have changed during the call.
   const now = due.get(keyOf(row));
@@ -70,8 +71,8 @@ function keyOf({ project, seq }: ReactingRow): string {
 
 /** Null = the phone already shows the right reaction, or needs none. */
 function reactionDue(core: Core, { kind, ref, state, shown }: ReactingRow): Reaction | null {
-  // The daemon reports of a control whose text it has made a message, as `/new` and `/later` do.
-  const climbs = kind === 'message' || (kind === 'control' && state !== null);
+  // The daemon reports of an edit or a control whose text it has made a message: a correction, `/new`, `/later`.
+  const climbs = kind === 'message' || state !== null;
   if (!core.platform.capabilities.reactions || !climbs || ref === '' || shown === noReaction) return null;
   const wanted = reactionOf(state);
   return shown === wanted ? null : wanted;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { messageId } from '../../../../protocol/ids.ts';
 import { relayLimits } from '../../../../protocol/limits.ts';
-import type { ReportedState } from '../../../../protocol/receipts.ts';
+import type { Receipt, ReportedState } from '../../../../protocol/receipts.ts';
 import type { OutboundCall } from '../../../../worker/platform.ts';
 import { createBench, epoch, mailbox, scriptedPlatform, startAt, textsOf } from '../../bench.ts';
 
@@ -175,6 +175,59 @@ describe('the ladder of a message on the phone', () => {
     bench.restart();
     await bench.runUntil(startAt + 30_000);
     expect(reactionsOf(bench.platform.calls)).toEqual(['working', 'done']);
+  });
+
+  describe('after a correction of a message that the agent already had', () => {
+    async function corrected() {
+      const bench = reactingBench();
+      bench.say('work');
+      bench.poll({ after: 1 });
+      await bench.runUntil(startAt + 10_000);
+      for (const text of ['wrok', 'rest'])
+        bench.accept({ dedupeKey: text, project: 0, at: startAt, kind: 'edit', ref: '1', text });
+      bench.poll({ after: 3 });
+      const reports = async (...receipts: Receipt[]) => {
+        bench.poll({ after: 3, receipts });
+        await bench.runUntil(bench.clock.now + 10_000);
+      };
+      return { bench, reports, shown: () => reactionsOf(bench.platform.calls) };
+    }
+
+    it('is that of the new words from the first report on them, whatever becomes of the old ones', async () => {
+      const { bench, reports, shown } = await corrected();
+      await reports(receipt(1, 'injected'));
+      await reports(receipt(3, 'injected'));
+      await reports(receipt(1, 'failed'));
+      await reports(receipt(3, 'answered'));
+      bench.restart();
+      await reports();
+      expect(shown()).toEqual(['seen', 'working', 'working', 'done']);
+    });
+
+    it('is that of the new words when both reports come at once', async () => {
+      const { reports, shown } = await corrected();
+      await reports(receipt(3, 'answered'), receipt(2, 'lost'), receipt(1, 'failed'));
+      expect(shown()).toEqual(['seen', 'done']);
+    });
+
+    it('is that of the new words when the report comes while a reaction to the old ones is on its way', async () => {
+      const { bench, reports, shown } = await corrected();
+      bench.platform.script.push(() => {
+        bench.poll({ after: 3, receipts: [receipt(3, 'taken')] });
+        return { kind: 'sent', ref: '' };
+      });
+      await reports(receipt(1, 'injected'));
+      await reports(receipt(1, 'answered'));
+      bench.restart();
+      await reports();
+      expect(shown()).toEqual(['seen', 'working', 'seen']);
+    });
+
+    it('stays that of the message while nothing is reported of the new words, which then replaced the old ones', async () => {
+      const { reports, shown } = await corrected();
+      await reports(receipt(1, 'answered'));
+      expect(shown()).toEqual(['seen', 'done']);
+    });
   });
 
   it('does not exist for controls without a text for the agent, nor on a platform without reactions', async () => {
