@@ -14,6 +14,8 @@ export interface Carried {
 /** One message of the phone, its reactions in the order in which it was given them. */
 export interface Watched extends Carried {
   name: string;
+  /** Of its present words alone, where the owner has corrected it. */
+  present?: Carried;
   reactions: readonly Pick<PhoneReaction, 'emoji' | 'at'>[];
   /** A further part of an album: the reaction is on the first. */
   isPart: boolean;
@@ -43,9 +45,13 @@ function wasTooGood({ reactions, written, answered }: Watched): boolean {
 }
 
 /** A message that was given again, which a lost state allows, may show the end of either turn. */
-function isLate({ reactions, written, answered, failed, isPart }: Watched): boolean {
+function isLate({ reactions, present, isPart, ...all }: Watched): boolean {
   const shown = reactions.at(-1)?.emoji;
   if (isPart && shown === undefined) return false;
+  const isCarried = present !== undefined && present.written.length > 0;
+  // Another program took the correction.
+  if (present !== undefined && !isCarried && shown === '👀') return false;
+  const { written, answered, failed } = isCarried ? present : all;
   const ends = [...(answered.length > 0 ? ['👍'] : []), ...(failed.length > 0 ? ['👎'] : [])];
   if (ends.length > 0) return !ends.includes(shown ?? '');
   // A turn that never ended; and a message that no turn carried.
@@ -90,10 +96,12 @@ export function createLadder(now: () => number): Ladder {
         if (from !== 'owner' || name === undefined) return [];
         const isPart = album !== undefined && albums.has(album);
         if (album !== undefined) albums.add(album);
-        const words = [name, ...others(name)].map(of);
+        const before = others(name);
+        const words = [name, ...before].map(of);
         return {
           name,
           isPart,
+          ...(before.length > 0 ? { present: of(name) } : {}),
           reactions: reactions.filter((each) => each.chatId === chatId && each.messageId === messageId),
           written: words.flatMap(({ written }) => written),
           answered: words.flatMap(({ answered }) => answered),

@@ -13,6 +13,7 @@ const message = (history: Partial<Watched>): Watched => ({
   reactions: [],
   ...history,
 });
+const untold = { written: [], answered: [], failed: [] };
 const shows = (...reactions: [string | null, number][]) => reactions.map(([emoji, at]) => ({ emoji, at }));
 const verdictOf = (history: Partial<Watched>) => {
   const { tooGood, late } = judgePhone([message(history)]);
@@ -31,6 +32,21 @@ describe('a reaction on the phone', () => {
       'may be that of either turn when a message was given twice',
       shows(['👎', 15], ['👍', 31]),
       { written: [10, 20], failed: [12], answered: [30] },
+    ],
+    [
+      'is that of the words of a correction once a turn carried them',
+      shows(['👀', 5], ['👍', 21], ['✍', 31], ['👎', 41]),
+      { written: [10, 30], answered: [20], failed: [40], present: { written: [30], answered: [], failed: [40] } },
+    ],
+    [
+      'is that of the words before while no turn carried those of a correction',
+      shows(['👍', 21]),
+      { written: [10], answered: [20], present: untold },
+    ],
+    [
+      'may be 👀 again when another program took the correction',
+      shows(['👍', 21], ['👀', 30]),
+      { written: [10], answered: [20], present: untold },
     ],
     ['is on the first part of an album', [], { isPart: true, written: [10], answered: [20] }],
   ])('%s', (_title, reactions, history) => {
@@ -59,6 +75,16 @@ describe('a reaction on the phone', () => {
     ['👎 although it is answered', shows(['👎', 21]), { written: [10], answered: [20] }],
     ['✍ although its turn failed', shows(['✍', 11]), { written: [10], failed: [20] }],
     ['👎 although it waits', shows(['👎', 5]), {}],
+    [
+      '👀 although its correction is answered',
+      shows(['👀', 5]),
+      { written: [30], answered: [40], present: { written: [30], answered: [40], failed: [] } },
+    ],
+    [
+      '👍 for words before a correction whose turn failed',
+      shows(['👍', 21]),
+      { written: [10, 30], answered: [20], failed: [40], present: { written: [30], answered: [], failed: [40] } },
+    ],
     ['an older one on a later part of an album', shows(['👀', 5]), { isPart: true, written: [10], answered: [20] }],
   ])('is late in the end: %s', (_title, reactions, history) => {
     expect(verdictOf({ reactions, ...history })).toEqual({ tooGood: false, late: true });
@@ -90,10 +116,13 @@ describe('the book of the coding agent', () => {
     );
     expect(watched).toEqual([
       message({ name: 'wa-m1', written: [10], answered: [20] }),
-      message({ name: 'wa-e3', written: [30, 10], answered: [20], failed: [40], reactions }),
+      message({
+        ...{ name: 'wa-e3', written: [30, 10], answered: [20], failed: [40], reactions },
+        present: { written: [30], answered: [], failed: [40] },
+      }),
       message({ name: 'wa-m9' }),
     ]);
-    expect(judgePhone(watched)).toEqual({ checked: 3, tooGood: ['wa-e3'], late: ['wa-m1', 'wa-m9'] });
+    expect(judgePhone(watched)).toEqual({ checked: 3, tooGood: ['wa-e3'], late: ['wa-m1', 'wa-e3', 'wa-m9'] });
   });
 
   it('knows the first part of each album', () => {
