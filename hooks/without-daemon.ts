@@ -110,7 +110,7 @@ async function takeHanded(
   rulesFor: (entries: readonly InboxEntry[]) => Decision,
 ): Promise<Decision | undefined> {
   if (handedBy(first).size === 0) return first;
-  const via = noteNow(alone);
+  const via = { ...noteNow(alone), ...(alone.call.event.type === 'turnStart' ? { starts: true } : {}) };
   let decision = first;
   const isWritten = await update<InboxEntry>(alone.place.inbox, 'inbox', (entries) => {
     decision = rulesFor(entries);

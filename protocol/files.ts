@@ -29,6 +29,8 @@ export interface HookNote {
   session: string;
   transcript: string | null;
   at: number;
+  /** In the inbox: a turn began with the entry, so that the turn before it is over. */
+  starts?: true;
 }
 
 const maxNoteUnits = 4_096;
@@ -37,11 +39,12 @@ const toolForm = /^[a-z]{1,32}$/;
 /** Undefined = no hook of ours left one. */
 export function noteOf({ via }: { via?: unknown }): HookNote | undefined {
   if (typeof via !== 'object' || via === null) return undefined;
-  const { tool, session, transcript, at } = via as Record<string, unknown>;
+  const { tool, session, transcript, at, starts } = via as Record<string, unknown>;
   const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= maxNoteUnits;
   if (typeof tool !== 'string' || !toolForm.test(tool) || !isText(session)) return undefined;
   if (transcript !== null && !isText(transcript)) return undefined;
-  return Number.isSafeInteger(at) && (at as number) >= 0 ? { tool, session, transcript, at: at as number } : undefined;
+  if (!Number.isSafeInteger(at) || (at as number) < 0) return undefined;
+  return { tool, session, transcript, at: at as number, ...(starts === true ? { starts } : {}) };
 }
 
 export interface InboxEntry extends EntryBase {

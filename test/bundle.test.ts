@@ -7,7 +7,7 @@ import { allDrivers } from '../agent/drivers/registry.ts';
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 /** A tripwire against a library: what counts is the time over an empty Node script, which the bench measures. */
-const maxBundleBytes = 60_500;
+const maxBundleBytes = 60_600;
 const text = (name: string) => readFileSync(join(dist, name), 'utf8');
 
 interface Metafile {

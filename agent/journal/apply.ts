@@ -35,9 +35,9 @@ function applyToProject(project: ProjectState, record: ProjectRecord): void {
       return;
     case 'handed':
       for (const message of held(project, record.ids)) {
-        const { tool, session, transcript, offset, at } = record;
+        const { tool, session, transcript, offset, at, starts } = record;
         move(project, message, 'handed');
-        message.hand = { tool, session, transcript, offset, at };
+        message.hand = { tool, session, transcript, offset, at, ...(starts ? { starts } : {}) };
         correctStale(project, message, record);
       }
       return;

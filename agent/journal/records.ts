@@ -128,6 +128,7 @@ export type ProjectRecord = InProject &
         session: string;
         transcript: string | null;
         offset: number;
+        starts?: true;
       }
     | { t: 'proved'; ids: string[] }
     /** The hand-over did not reach the model, as is known now: unread again, with the next attempt. */

@@ -28,6 +28,8 @@ export interface Hand {
   transcript: string | null;
   offset: number;
   at: number;
+  /** A hook began a turn with it while no daemon ran. */
+  starts?: true;
 }
 
 export interface Lease {
@@ -133,10 +135,11 @@ export function projectOf(state: JournalState, key: string): ProjectState {
 /** The phone is told up to behind this end, and what hangs on the end was settled. */
 export function knowsEnd(
   { told, toldTo }: Pick<StoredTurn, 'told' | 'toldTo'>,
-  id: string,
+  id: string | undefined,
   { transcript, at }: EndedTurn,
 ): boolean {
-  return id !== told && toldTo?.transcript === transcript && at <= toldTo.at;
+  const isUnsettled = id !== undefined && id === told;
+  return !isUnsettled && toldTo?.transcript === transcript && at <= toldTo.at;
 }
 
 /** Most phones take this much in one message; a longer text is cut when it is sent. */

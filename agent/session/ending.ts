@@ -145,6 +145,8 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
     const lead = before && !failed ? sprintLead(before, after, texts()) : undefined;
     const shown = before && !failed ? withoutMarker(text) : text;
     const via = { tool, session: runtime.state.bound?.id ?? '', transcript: transcript ?? null, at };
+    // What the append tells, the next look must still settle.
+    if (settled.unsettled) dispatch({ type: 'endTold', id });
     const turn = toStoredTurn(runtime.state);
     const withheld = isWithheld(settled) && !before && !after?.stopped ? { withheld: true as const } : {};
     const answer = { id, turn, via, text: shown, failed, replyTo, ...(lead ? { lead } : {}), ...withheld };

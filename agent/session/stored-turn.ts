@@ -64,14 +64,24 @@ export function givenIn(project: ProjectState): { id: string; hand: Hand }[] {
     .sort((a, b) => a.hand.offset - b.hand.offset);
 }
 
-/** Ends that the turns do not know of, such as those of hooks alone, in the order of their session file. */
-export function toldIn({ ended, outbox }: ProjectState): ({ id: string; text: string } & EndedTurn)[] {
-  return [...ended]
-    .flatMap(([id, end]) => {
-      const { source } = outbox.get(id) ?? {};
-      return source?.kind === 'file' ? { id, text: source.answer.text, ...end } : [];
-    })
-    .sort((a, b) => a.at - b.at);
+/** `told` = the answer that the phone has or gets. */
+export interface TurnEnd extends EndedTurn {
+  told?: { id: string; text: string };
+}
+
+/** Ends that the turns do not know of, such as those of hooks alone. */
+export function toldIn({ ended, outbox }: ProjectState): TurnEnd[] {
+  return [...ended].flatMap(([id, end]) => {
+    const { source } = outbox.get(id) ?? {};
+    return source?.kind === 'file' ? { ...end, told: { id, text: source.answer.text } } : [];
+  });
+}
+
+/** Where hooks alone began turns, which is the end of the turn before. */
+export function begunIn(project: ProjectState): TurnEnd[] {
+  return givenIn(project).flatMap(({ hand: { transcript, offset, starts } }) =>
+    starts && transcript ? { transcript, at: offset } : [],
+  );
 }
 
 /** Where a turn began that only the hand-over knows of. */

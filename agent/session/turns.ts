@@ -55,13 +55,17 @@ export function createTurns(options: TurnsOptions): Turns {
     const { type } = call.event;
     const starts = type === 'turnStart';
     const placeNow = () => begins ?? placeNowOf(call, host);
-    if (starts || type === 'turnEnd' || type === 'sessionStart' || type === 'sessionEnd')
-      await adopt(!(type === 'turnEnd') && isBusy(runtime.state));
+    if (type === 'turnEnd') await adopt({ isOver: true });
+    else if (starts || type === 'sessionEnd') await adopt({ isFresh: isBusy(runtime.state) });
     // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
     if (starts && host.isGone()) return {};
-    if (starts) await findUntold(await placeNow(), call.session);
+    if (starts && !isBusy(runtime.state)) await findUntold(await placeNow(), call.session);
     const moved = await isMoved(call, host);
-    if (moved) await bind(call, host, placeNow);
+    if (moved) {
+      // What stands before the binding counts as told.
+      if (isBusy(runtime.state)) await adopt({ isFresh: true }).catch(notAdopted);
+      await bind(call, host, placeNow);
+    }
     const isBound = () => runtime.state.bound?.id === call.session;
     if (isBound()) await noteEvent(call, host);
     for (;;) {
@@ -95,6 +99,11 @@ export function createTurns(options: TurnsOptions): Turns {
       if ((moved || effects.length > 0) && !handsOver) void keepTurn();
       return type === 'sessionStart' && isBound() ? greeting() : decision.answer;
     }
+  }
+
+  /** A full disk: the host goes on all the same. */
+  function notAdopted(cause: Error): void {
+    log('warn', 'turn not settled', { project: p, error: cause.message });
   }
 
   function greeting(): TurnAnswer {

@@ -4,6 +4,7 @@
 import { sizeOf } from '../drivers/session-file.ts';
 import { isHeldBack, phoneTexts } from '../journal/state.ts';
 import { pickUpText } from '../turns/terminal.ts';
+import type { Adopting } from './adoption.ts';
 import { type Desk, findTerminal } from './desk.ts';
 import type { Ending, SprintRecord } from './ending.ts';
 import type { HeldTurn } from './held-turn.ts';
@@ -20,7 +21,7 @@ export interface WatchdogParts {
   ending: Ending;
   sprints: SprintRecord;
   /** Takes what hooks did without the daemon. */
-  adopt(isFresh: boolean): Promise<void>;
+  adopt(how?: Adopting): Promise<void>;
 }
 
 /** A running turn without any event for this long is told once: a dialog may wait in the terminal. */
@@ -112,7 +113,7 @@ export function createWatchdog(
   }
 
   async function check(): Promise<void> {
-    await adopt(false);
+    await adopt();
     // The event that would have proved it may have gone to the daemon before this one.
     if (runtime.state.turn.phase === 'running') await settlement.prove(undefined).catch(cannotProve);
     await endFailed();
@@ -130,7 +131,7 @@ export function createWatchdog(
     if (bound?.pid !== undefined && !bound.owned && !options.isAlive(bound.pid)) {
       log('info', 'coding agent gone', { project: p, pid: bound.pid, turn: turn.phase });
       held.release();
-      await adopt(true);
+      await adopt({ isFresh: true });
       dispatch({ type: 'unbound' });
       if (isBusy(runtime.state)) await ending.endOpenTurn({ why: said().agentGone });
       await sprints.end('error');

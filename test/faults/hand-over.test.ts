@@ -237,6 +237,36 @@ describe('a turn that a hook began alone and one ended while a daemon started', 
   });
 });
 
+describe('an answer of a hook alone that another program took out of the file', () => {
+  it('is on the phone once a later turn, with a message, was begun by a hook alone', async () => {
+    const daemon = await startProgram();
+    await arrives('one');
+    await arrives('two');
+    await until('both are in the file', async () => (await ws.inbox()).length === 2);
+    await daemon.kill9();
+    const agent = await newAgent('agent');
+    const [one, two] = await ws.inbox();
+    const without = async (answer: string) => {
+      expect((await ws.outbox()).map(({ text }) => text)).toEqual([answer]);
+      await ws.foreignWrite(ws.outboxFile, { messages: [] });
+    };
+    await ws.foreignWrite(ws.inboxFile, { messages: [one as object] });
+    expect(timesIn(await agent.turn('First.'), 'one')).toBe(1);
+    await without('First.');
+    await ws.foreignWrite(ws.inboxFile, { messages: [...(await ws.inbox()), two as object] });
+    expect(timesIn(await agent.turn('Second.'), 'two')).toBe(1);
+    await startProgram();
+    await until('the relay knows', async () => (await ladder()).answered === 2);
+    await until('both answers are on the phone', () => ws.chat.fromBot().length >= 2);
+    expect(
+      ws.chat
+        .fromBot()
+        .map(({ text }) => text)
+        .sort(),
+    ).toEqual(['First.', 'Second.']);
+  });
+});
+
 describe('a session that gets a new id in the same process', () => {
   it('goes on to receive and to report while no daemon runs', async () => {
     const daemon = await ws.start();

@@ -96,7 +96,7 @@ it('the end of a turn that a hook told alone stays known when another program ta
     via,
   });
   const { sign } = createSigner('a'.repeat(64), p);
-  const ends = [{ id: entry(1).id, text: 'Done 1.', transcript: '/s.jsonl', at: 7 }];
+  const ends = [{ told: { id: entry(1).id, text: 'Done 1.' }, transcript: '/s.jsonl', at: 7 }];
 
   const before = await journalIn(dir, clock);
   const outbox = outboxOf({ project: before.project(p), journal: before, path, clock: clock.now });

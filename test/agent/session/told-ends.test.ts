@@ -1,6 +1,6 @@
 // Which end in the outbox file is the end of the turn that runs: the turn rules over a real journal, outbox file and session file.
 
-import { appendFile, rename, stat, writeFile } from 'node:fs/promises';
+import { appendFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
@@ -27,7 +27,7 @@ let journal: Journal;
 let outbox: OutboxSync;
 let turns: Turns;
 let told: string[];
-let full: { journal: boolean; file: boolean };
+let full: { journal: boolean; file: boolean; proof: boolean };
 /** Resolves when the next append of the journal succeeds. */
 let nextAppend: () => Promise<void>;
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
   dir = await temporaryFolder();
   path = join(dir, 'wa_outbox.json');
   transcript = join(dir, 'session.jsonl');
-  full = { journal: false, file: false };
+  full = { journal: false, file: false, proof: false };
   await writeFile(transcript, '');
   await start();
 });
@@ -53,7 +53,7 @@ async function start(): Promise<void> {
   const breaking: Journal = {
     ...journal,
     append: async (records) => {
-      if (full.journal) return noSpace();
+      if (full.journal || (full.proof && records.some(({ t }) => t === 'proved'))) return noSpace();
       await journal.append(records);
       if (records.length > 0) onAppended();
     },
@@ -105,6 +105,13 @@ async function arrives(id: string, seq: number): Promise<void> {
   const at = clock.now();
   const row = { seq, id, at, kind: 'message', text: `text ${id}`, expiresAt: at + 1e9 } as const;
   await journal.append([{ t: 'row', p, at, row }]);
+}
+
+/** As the journal has a message that a hook alone gave at the present end of the session file. */
+async function givenAlone(id: string, seq: number, starts: boolean): Promise<void> {
+  await arrives(id, seq);
+  const hand = { ids: [id], tool: 'gemini', session: 's', transcript, offset: await size() };
+  await journal.append([{ t: 'handed', p, at: clock.now(), ...hand, ...(starts ? { starts } : {}) }]);
 }
 
 /** As a hook leaves the answer of a run in the file. */
@@ -190,6 +197,38 @@ describe('the end that a hook told alone', () => {
     expect([runs(), told]).toEqual([true, [idOf('one')]]);
   });
 
+  it.each([
+    ['shorter', (path: string) => writeFile(path, line('user', 'x'))],
+    ['gone', (path: string) => rm(path)],
+  ])('ends its turn under its id also when the session file is %s by then', async (_, change) => {
+    await turn('one');
+    await arrives('msg_e_0_1', 1);
+    const { context } = await starts('two');
+    await says(line('user', `two ${context}`), line('gemini', 'Answer two.'));
+    await turns.checkProcess();
+    await toldAlone('two', await size());
+    await outbox.scan();
+    await change(transcript);
+    told.length = 0;
+    await turns.checkProcess();
+    await starts('three');
+    expect([told, message('msg_e_0_1')?.ended]).toEqual([[idOf('two')], 'answered']);
+  });
+
+  it('is told once when a hook alone then began a turn in another session', async () => {
+    await turn('one');
+    await starts('two');
+    await says(line('user', 'two'), line('gemini', 'Answer two.'));
+    await toldAlone('two', await size());
+    transcript = join(dir, 'other.jsonl');
+    await writeFile(transcript, '');
+    await givenAlone('msg_e_0_1', 1, true);
+    await says(line('user', 'three msg_e_0_1'));
+    told.length = 0;
+    await turns.checkProcess();
+    expect([told, runs()]).toEqual([[idOf('two')], true]);
+  });
+
   it('hides no later turn that nobody told, whatever place its note names', async () => {
     await turn('one');
     await toldAlone('planted', Number.MAX_SAFE_INTEGER);
@@ -201,13 +240,97 @@ describe('the end that a hook told alone', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('ends the turn also when the session goes on under another id before the next look', async () => {
+  it.each<[string, TurnEvent]>([
+    ['with its start', { type: 'sessionStart', source: 'resume' }],
+    ['with a tool', { type: 'toolEnd', tool: 'shell', input: {} }],
+  ])('ends the turn also when the session goes on under another id before the next look, %s', async (_, event) => {
     await starts('one');
     await says(line('user', 'one'), line('gemini', 'Answer one.'));
     await toldAlone('one', await size());
-    await happens({ type: 'sessionStart', source: 'resume' }, 'resumed');
+    await happens(event, 'resumed');
     await starts('two');
     expect(told).toEqual([idOf('one')]);
+  });
+});
+
+describe('an answer that a hook alone told and another program took out of the file before the daemon looked', () => {
+  const states = () => ['msg_e_0_1', 'msg_e_0_2'].map((id) => message(id)?.ended);
+
+  /** Two turns that hooks alone began; nobody has told the first. */
+  async function twoAlone(): Promise<void> {
+    await givenAlone('msg_e_0_1', 1, true);
+    await says(line('user', 'two msg_e_0_1'), line('gemini', 'Answer two.'));
+    await givenAlone('msg_e_0_2', 2, true);
+    await says(line('user', 'three msg_e_0_2'));
+    told.length = 0;
+  }
+
+  it.each([
+    ['that goes on', async () => {}],
+    ['that starts', () => end().then(start)],
+  ])(
+    'is told by the session file once the next turn has begun, with what became of its message: by a daemon %s',
+    async (_, passes) => {
+      await turn('one');
+      await twoAlone();
+      await passes();
+      await turns.checkProcess();
+      expect([told.length, runs(), states()]).toEqual([1, true, ['answered', undefined]]);
+      await says(line('gemini', 'Answer three.'));
+      await happens({ type: 'turnEnd', answer: 'Answer three.', run: 'three' });
+      expect([told.length, runs(), states()]).toEqual([2, false, ['answered', 'answered']]);
+      const entries = [...journal.project(p).outbox.values()];
+      expect(entries.map(({ source }) => source.kind === 'file' && source.answer.text)).toEqual([
+        'Answer one.',
+        'Answer two.',
+        'Answer three.',
+      ]);
+    },
+  );
+
+  it('is told before what the event of the next end says, under the id of that event', async () => {
+    await turn('one');
+    await twoAlone();
+    await says(line('gemini', 'Answer three.'));
+    await happens({ type: 'turnEnd', answer: 'Answer three.', run: 'three' });
+    expect([told.at(-1), runs()]).toEqual([idOf('three'), false]);
+  });
+
+  it('is told also where its turn carried no message of the phone', async () => {
+    await turn('one');
+    await end();
+    await says(line('user', 'two'), line('gemini', 'Answer two.'));
+    journal = await journalIn(dir, clock);
+    await givenAlone('msg_e_0_2', 2, true);
+    await journal.close();
+    await says(line('user', 'three msg_e_0_2'), line('gemini', 'Answer three.'));
+    await start();
+    await toldAlone('three', await size());
+    await outbox.scan();
+    await turns.checkProcess();
+    expect(told).toHaveLength(2);
+    expect([told[1], runs(), message('msg_e_0_2')?.ended]).toEqual([idOf('three'), false, 'answered']);
+  });
+
+  it('is no answer yet where the message was given into the turn that ran', async () => {
+    await turn('one');
+    await givenAlone('msg_e_0_1', 1, true);
+    await says(line('user', 'two msg_e_0_1'), line('gemini', 'I look first.'));
+    await givenAlone('msg_e_0_2', 2, false);
+    told.length = 0;
+    await turns.checkProcess();
+    expect([told, runs(), states()]).toEqual([[], true, [undefined, undefined]]);
+  });
+
+  it('has the id of the hook where it stands in the file and nobody has looked', async () => {
+    await turn('one');
+    await givenAlone('msg_e_0_1', 1, true);
+    await says(line('user', 'two msg_e_0_1'), line('gemini', 'Answer two.'));
+    await toldAlone('two', await size());
+    await givenAlone('msg_e_0_2', 2, true);
+    told.length = 0;
+    await turns.checkProcess();
+    expect([told, runs(), states()]).toEqual([[idOf('two')], true, ['answered', undefined]]);
   });
 });
 
@@ -262,12 +385,12 @@ describe('an end that a full disk left unsettled', () => {
     await arrives('msg_e_0_1', 1);
     const first = await starts('one');
     await says(line('user', `one ${first.context}`), line('gemini', 'Answer one.'));
-    full = { journal: true, file };
+    full = { ...full, journal: true, file };
     await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
     await expect(starts('two')).rejects.toThrow('no space left');
     await says(line('user', 'two'));
     const kept = nextAppend();
-    full = { journal: false, file: false };
+    full = { ...full, journal: false, file: false };
     await kept;
     await turns.checkProcess();
     expect(runs()).toBe(true);
@@ -278,6 +401,27 @@ describe('an end that a full disk left unsettled', () => {
     await turns.checkProcess();
     expect([runs(), message('msg_e_0_2')?.ended]).toEqual([true, undefined]);
     expect(journal.project(p).outbox.has(idOf('one'))).toBe(true);
+  });
+
+  it('is settled without another event where only the proof found no room, and the answer did', async () => {
+    await arrives('msg_e_0_1', 1);
+    const { context } = await starts('one');
+    await says(line('user', `one ${context}`), line('gemini', 'Answer one.'));
+    full.proof = true;
+    await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
+    expect([journal.project(p).outbox.has(idOf('one')), message('msg_e_0_1')?.ended]).toEqual([true, undefined]);
+    full.proof = false;
+    await turns.checkProcess();
+    expect([runs(), message('msg_e_0_1')?.ended]).toEqual([false, 'answered']);
+  });
+
+  it('keeps no session from beginning', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    full = { ...full, journal: true };
+    await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
+    await happens({ type: 'sessionStart', source: 'resume' }, 'resumed');
+    expect(turns.status().session).toBe('resumed');
   });
 
   it('is settled without another event once the disk has room, a failure as a failure in each language of the phone', async () => {
