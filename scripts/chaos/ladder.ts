@@ -48,10 +48,8 @@ function wasTooGood({ reactions, written, answered }: Watched): boolean {
 function isLate({ reactions, present, isPart, ...all }: Watched): boolean {
   const shown = reactions.at(-1)?.emoji;
   if (isPart && shown === undefined) return false;
-  const isCarried = present !== undefined && present.written.length > 0;
-  // Another program took the correction.
-  if (present !== undefined && !isCarried && shown === '👀') return false;
-  const { written, answered, failed } = isCarried ? present : all;
+  // Until a turn carries them, those of the words before.
+  const { written, answered, failed } = present && present.written.length > 0 ? present : all;
   const ends = [...(answered.length > 0 ? ['👍'] : []), ...(failed.length > 0 ? ['👎'] : [])];
   if (ends.length > 0) return !ends.includes(shown ?? '');
   // A turn that never ended; and a message that no turn carried.

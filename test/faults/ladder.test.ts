@@ -43,11 +43,6 @@ describe('a reaction on the phone', () => {
       shows(['👍', 21]),
       { written: [10], answered: [20], present: untold },
     ],
-    [
-      'may be 👀 again when another program took the correction',
-      shows(['👍', 21], ['👀', 30]),
-      { written: [10], answered: [20], present: untold },
-    ],
     ['is on the first part of an album', [], { isPart: true, written: [10], answered: [20] }],
   ])('%s', (_title, reactions, history) => {
     expect(verdictOf({ reactions, ...history })).toEqual(right);

@@ -18,6 +18,7 @@ import {
   readDeadMessages,
   readRow,
   setLogRow,
+  takeReaction,
 } from '../tables/log.ts';
 import { countDeadKeys, lastPosition, readDeadKeys, readDeadParts, type StoredCall, setRow } from '../tables/outbox.ts';
 import { readProject, saveProject } from '../tables/projects.ts';
@@ -122,12 +123,15 @@ export function actOnDeadLetter(core: Core, number: number, id: string, action: 
 /** The same message with its present text, its files and its quote, as if it had just been sent. */
 function appendAgain(core: Core, { project, seq, ref, body: stored }: LogRow, asText: boolean): void {
   const nowMs = core.clock();
-  const { workflow, ...body } = JSON.parse(stored) as Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'>;
+  type Stored = Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'> & { editOf?: string };
+  const { workflow, editOf: _, ...body } = JSON.parse(stored) as Stored;
   const newest = ref === '' ? undefined : findByRef(core.sql, project, ref);
-  const text = newest?.kind === 'edit' ? (JSON.parse(newest.body) as { text: string }).text : body.text;
+  const isText = newest !== undefined && newest.kind !== 'control';
+  const text = isText ? (JSON.parse(newest.body) as { text: string }).text : body.text;
   const again = { at: nowMs, expiresAt: nowMs + core.messageTtlMs, retryOf: messageId(core.epoch, project, seq) };
   const named = workflow && !asText ? { workflow } : {};
-  appendRow(core, project, { ...body, ...named, ...again, ref, kind: 'message', text });
+  const made = appendRow(core, project, { ...body, ...named, ...again, ref, kind: 'message', text });
+  takeReaction(core, { project, seq: made, ref }, seq);
 }
 
 /** Queues the dead parts of a key again, behind everything that waits, or marks them as done; false = the key has no dead part. */

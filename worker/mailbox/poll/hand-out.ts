@@ -8,7 +8,7 @@ import { type Receipt, supersedes } from '../../../protocol/receipts.ts';
 import type { Core } from '../core.ts';
 import type { Ending } from '../notices/endings.ts';
 import { firstHeldSeq } from '../tables/albums.ts';
-import { expireRow, highestSeq, readControls, readPage, readRow, setLogRow, takeReaction } from '../tables/log.ts';
+import { asMessage, expireRow, highestSeq, readControls, readPage, readRow, setLogRow } from '../tables/log.ts';
 import type { AlbumTexts, LogRow, ProjectRow } from '../tables/rows.ts';
 
 export interface HandOut {
@@ -93,13 +93,14 @@ export function applyReceipts(core: Core, project: ProjectRow, receipts: readonl
   for (const receipt of receipts) {
     const id = parseMessageId(receipt.id);
     if (id === undefined || id.epoch !== core.epoch || id.project !== project.project) continue;
-    const row = readRow(core.sql, id.project, id.seq);
-    if (row === undefined) continue;
-    const was = row.state ?? (row.seq <= project.cursor ? 'delivered' : 'stored');
-    if (!supersedes(receipt, { attempt: row.attempt, state: was })) continue;
+    const found = readRow(core.sql, id.project, id.seq);
+    if (found === undefined) continue;
+    const was = found.state ?? (found.seq <= project.cursor ? 'delivered' : 'stored');
+    if (!supersedes(receipt, { attempt: found.attempt, state: was })) continue;
     const { state, attempt, at: state_at } = receipt;
-    if (row.kind === 'edit' && row.state === null) takeReaction(core, row);
-    setLogRow(core, row, { state, state_at, attempt });
+    // A new daemon gets an edit again that another program took, and may still replace the words by it.
+    const row = found.kind === 'edit' && state !== 'taken' ? asMessage(core, found) : found;
+    setLogRow(core, row, { kind: row.kind, shown: row.shown, state, state_at, attempt });
     if (row.kind === 'message') moved.push({ row, state });
   }
   return moved;

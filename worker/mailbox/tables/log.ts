@@ -63,13 +63,21 @@ export function setBody(sql: Sql, { project, seq }: LogRow, body: object): void 
   update(sql, 'log', { body: JSON.stringify(body) }, { project, seq });
 }
 
-/** From the first report on a correction its row, and no older one, has the reaction of the phone message. */
-export function takeReaction(core: Core, { project, seq, ref, body }: LogRow): void {
-  const { editOf } = JSON.parse(body) as { editOf?: string };
-  const first = parseMessageId(editOf ?? '')?.seq ?? seq;
-  const query = 'SELECT * FROM log WHERE project = ? AND seq >= ? AND seq < ? AND ref = ?';
-  for (const older of core.sql.exec<LogRow>(query, project, first, seq, ref))
-    setLogRow(core, older, { shown: noReaction });
+/** The edit came too late to replace the words, and the daemon made it a message: a correction. The caller writes the row. */
+export function asMessage(core: Core, row: LogRow): LogRow {
+  const { editOf } = JSON.parse(row.body) as { editOf?: string };
+  const first = parseMessageId(editOf ?? '')?.seq ?? row.seq;
+  return { ...row, kind: 'message', shown: takeReaction(core, row, first) ? row.shown : noReaction };
+}
+
+/** The older rows of the phone message, from `first` on, have its reaction no more. False = a newer message has it. */
+export function takeReaction(core: Core, row: Pick<LogRow, 'project' | 'seq' | 'ref'>, first: number): boolean {
+  const { project, seq, ref } = row;
+  if (ref === '') return true;
+  const query = 'SELECT * FROM log WHERE project = ? AND seq >= ? AND seq <> ? AND ref = ?';
+  const others = core.sql.exec<LogRow>(query, project, first, seq, ref);
+  for (const older of others.filter((other) => other.seq < seq)) setLogRow(core, older, { shown: noReaction });
+  return !others.some((other) => other.seq > seq && other.kind === 'message');
 }
 
 /** Marks an undelivered message as expired; it stays as a tombstone until the cursor passes it. */

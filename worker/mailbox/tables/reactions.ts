@@ -71,8 +71,8 @@ function keyOf({ project, seq }: ReactingRow): string {
 
 /** Null = the phone already shows the right reaction, or needs none. */
 function reactionDue(core: Core, { kind, ref, state, shown }: ReactingRow): Reaction | null {
-  // The daemon reports of an edit or a control whose text it has made a message: a correction, `/new`, `/later`.
-  const climbs = kind === 'message' || state !== null;
+  // The daemon reports of a control whose text it has made a message, as `/new` and `/later` do.
+  const climbs = kind === 'message' || (kind === 'control' && state !== null);
   if (!core.platform.capabilities.reactions || !climbs || ref === '' || shown === noReaction) return null;
   const wanted = reactionOf(state);
   return shown === wanted ? null : wanted;

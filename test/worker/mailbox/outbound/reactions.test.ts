@@ -213,20 +213,68 @@ describe('the ladder of a message on the phone', () => {
     it('is that of the new words when the report comes while a reaction to the old ones is on its way', async () => {
       const { bench, reports, shown } = await corrected();
       bench.platform.script.push(() => {
-        bench.poll({ after: 3, receipts: [receipt(3, 'taken')] });
+        bench.poll({ after: 3, receipts: [receipt(3, 'failed')] });
         return { kind: 'sent', ref: '' };
       });
       await reports(receipt(1, 'injected'));
       await reports(receipt(1, 'answered'));
       bench.restart();
       await reports();
-      expect(shown()).toEqual(['seen', 'working', 'seen']);
+      expect(shown()).toEqual(['seen', 'working', 'failed']);
     });
 
-    it('stays that of the message while nothing is reported of the new words, which then replaced the old ones', async () => {
-      const { reports, shown } = await corrected();
-      await reports(receipt(1, 'answered'));
-      expect(shown()).toEqual(['seen', 'done']);
+    it.each([
+      ['nothing is reported', []],
+      ['is reported only that another program took', [receipt(3, 'taken')]],
+    ])(
+      'stays that of the message while %s of the new words, which may still replace the old ones',
+      async (_, receipts) => {
+        const { reports, shown } = await corrected();
+        await reports(...receipts);
+        await reports(receipt(1, 'answered'));
+        expect(shown()).toEqual(['seen', 'done']);
+      },
+    );
+
+    it('is that of the message sent again, whatever becomes of the words before', async () => {
+      const { bench, reports, shown } = await corrected();
+      await reports(receipt(1, 'failed'));
+      bench.logic.actOnDeadLetter(0, idOf(1), 'retry');
+      bench.poll({ after: 4 });
+      await reports();
+      await reports(receipt(2, 'failed'));
+      await reports(receipt(4, 'answered'));
+      await reports(receipt(3, 'lost'));
+      bench.restart();
+      await reports();
+      expect(shown()).toEqual(['seen', 'failed', 'seen', 'done']);
+    });
+
+    it.each(['failed', 'expired', 'lost'] as const)(
+      'is a refusal when the new words are %s, which can be sent again',
+      async (state) => {
+        const { bench, reports, shown } = await corrected();
+        await reports(receipt(3, state));
+        expect(shown()).toEqual(['seen', 'failed']);
+        expect(bench.logic.deadLetters(0).deadLetters).toMatchObject([{ id: idOf(3), state, preview: 'rest' }]);
+        bench.logic.actOnDeadLetter(0, idOf(3), 'retry');
+        const [again] = bench.poll({ after: 3 }).rows;
+        expect(again).toEqual({
+          ...{ seq: again?.seq, id: again?.id, at: bench.clock.now, kind: 'message', text: 'rest' },
+          ...{ retryOf: idOf(3), expiresAt: bench.clock.now + relayLimits.messageTtlMs },
+        });
+      },
+    );
+
+    it('climbs as long as that of a message, however long ago the correction was handed out', async () => {
+      const { bench, reports, shown } = await corrected();
+      await reports(receipt(3, 'injected'));
+      for (let day = 1; day <= 3; day += 1) {
+        await bench.runUntil(startAt + day * 86_400_000);
+        bench.poll({ after: 3 });
+      }
+      await reports(receipt(3, 'answered'));
+      expect(shown()).toEqual(['seen', 'working', 'done']);
     });
   });
 
