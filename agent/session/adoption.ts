@@ -16,8 +16,8 @@ const failedAlone = 'Failed: ';
 export interface Adopting {
   /** After another look at the outbox file. */
   isFresh?: boolean;
-  /** An event ends the turn that runs: it says more than the beginning of the next one. */
-  isOver?: boolean;
+  /** The event of an end comes after its hook has worked alone: the turn that runs by now may be another. */
+  isLate?: boolean;
 }
 
 /** Both are called in the queue of the events. */
@@ -26,7 +26,7 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   const { project, inbox, scanOutbox } = options;
 
   /** What a hook gave belongs to the turn that runs in that session file, or is one. */
-  async function takeHands(isOver: boolean): Promise<void> {
+  async function takeHands(isLate: boolean): Promise<void> {
     const alone = givenIn(project).filter(({ id }) => !carriedBy(runtime.state).includes(id));
     const [first] = alone;
     if (!first) return;
@@ -34,7 +34,7 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
     const open = placeIn(runtime.state);
     if (open && open.transcript !== place.transcript) {
       await scanOutbox();
-      await takeEnds(isOver);
+      await takeEnds(isLate);
       await ending.endOpenTurn({ lagMs: 0 });
     }
     dispatch({ type: 'turnFound', place, ids: alone.map(({ id }) => id) });
@@ -48,9 +48,9 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   }
 
   /** An answer from behind the beginning of the turn ended it, or the beginning of another turn; what was given from there on belongs to that. */
-  async function takeEnds(isOver: boolean): Promise<void> {
+  async function takeEnds(isLate: boolean): Promise<void> {
     if (!isBusy(runtime.state)) return;
-    const begun = isOver ? [] : begunIn(project).filter(isBehind);
+    const begun = isLate ? [] : begunIn(project).filter(isBehind);
     // Their answers stand there, unless another program has taken them out.
     if (begun.length > 0) await scanOutbox();
     const ends: TurnEnd[] = [...toldIn(project), ...begun].sort((a, b) => a.at - b.at);
@@ -101,12 +101,12 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   return {
     findUntold,
     /** Takes what the notes of hooks say. */
-    async adopt({ isFresh = false, isOver = false }: Adopting = {}): Promise<void> {
+    async adopt({ isFresh = false, isLate = false }: Adopting = {}): Promise<void> {
       await inbox.catchUp();
-      await takeHands(isOver);
+      await takeHands(isLate);
       await takeUntold();
       if (isFresh) await scanOutbox();
-      await takeEnds(isOver);
+      await takeEnds(isLate);
       await keepTurn();
     },
   };

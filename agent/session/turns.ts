@@ -55,7 +55,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const { type } = call.event;
     const starts = type === 'turnStart';
     const placeNow = () => begins ?? placeNowOf(call, host);
-    if (type === 'turnEnd') await adopt({ isOver: true });
+    if (type === 'turnEnd') await adopt({ isLate: host.isGone() });
     else if (starts || type === 'sessionEnd') await adopt({ isFresh: isBusy(runtime.state) });
     // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
     if (starts && host.isGone()) return {};

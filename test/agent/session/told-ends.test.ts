@@ -293,7 +293,7 @@ describe('an answer that a hook alone told and another program took out of the f
     await twoAlone();
     await says(line('gemini', 'Answer three.'));
     await happens({ type: 'turnEnd', answer: 'Answer three.', run: 'three' });
-    expect([told.at(-1), runs()]).toEqual([idOf('three'), false]);
+    expect([told.length, told[1], runs(), states()]).toEqual([2, idOf('three'), false, ['answered', 'answered']]);
   });
 
   it('is told also where its turn carried no message of the phone', async () => {
