@@ -106,7 +106,7 @@ export async function joinParts(binding: Binding, given: ProjectDeps, onReceipts
     tell: notifier.tell,
     compressions: async ({ tool, transcript, offset }) =>
       transcript ? newCompressions({ agent: tool, path: transcript }, offset) : [],
-    scanOutbox: () => outbox.scan(),
+    scanOutbox: () => outbox.scan().then(outbox.isTaken),
     onDialog: (call, pid, dialog) => guard.dialogs.opened(call, pid, dialog),
     isAlive: deps.isAlive,
     isInteractive: deps.isInteractive,

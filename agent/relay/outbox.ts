@@ -45,6 +45,8 @@ export interface OutboxSync {
     entry: OutboxEntry,
     more: { replyTo: string | undefined; turn: StoredTurn; receipts: readonly ProjectRecord[] },
   ): Promise<void>;
+  /** The last scan took all that stood in the file. */
+  isTaken(): boolean;
   /** Queues items that stand in no file, in order; an item with a known key is dropped. */
   send(...items: OutboxItem[]): Promise<void>;
   sendDocument(document: NewDocument): Promise<void>;
@@ -65,14 +67,16 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   const { signal } = stopping;
   const keyOf = (entry: OutboxEntry) => outboxKey(entry, options.signer);
   let trouble: string | undefined;
+  let isTaken = false;
   let retry: NodeJS.Timeout | undefined;
   let written: Written = { at: 0, entries: [] };
 
   const scan = createCoalesced(async () => {
+    isTaken = false;
     // The next daemon writes an outcome that comes while this daemon stops.
     if (signal.aborted) return;
     try {
-      await takeFromFile();
+      isTaken = await takeFromFile();
       trouble = undefined;
     } catch (cause) {
       const { message } = cause as Error;
@@ -105,18 +109,21 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
     if (!signal.aborted) void scan();
   });
 
-  async function takeFromFile(): Promise<void> {
+  async function takeFromFile(): Promise<boolean> {
     await options.admit();
     const { state, entries, incomplete, exposed, modifiedAtMs } = await readMailbox<OutboxEntry>(path, 'outbox');
-    if (state === 'missing') return;
+    if (state === 'missing') return true;
     const isSettled = settled(entries, modifiedAtMs).every((entry, index) => entry === entries[index]);
     const isAmiss = state === 'malformed' || incomplete || exposed || !isSettled;
     // `mark` reads the file again, as another program may have written meanwhile.
-    await takeEntries(isAmiss ? await mark() : entries);
+    return takeEntries(isAmiss ? await mark() : entries);
   }
 
-  async function takeEntries(entries: readonly OutboxEntry[]): Promise<void> {
-    if (!(await options.isAdmitted())) return again();
+  async function takeEntries(entries: readonly OutboxEntry[]): Promise<boolean> {
+    if (!(await options.isAdmitted())) {
+      again();
+      return false;
+    }
     const records: ProjectRecord[] = [];
     for (const entry of entries) {
       const key = keyOf(entry);
@@ -124,6 +131,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
       records.push(entryRecord(entry));
     }
     await journal.append(records);
+    return true;
   }
 
   function entryRecord(entry: OutboxEntry): EntryRecord {
@@ -169,6 +177,7 @@ export function createOutbox(options: OutboxOptions): OutboxSync {
   return {
     scan,
     trouble: () => trouble,
+    isTaken: () => isTaken,
     postOpen,
     ended,
     async report(unsigned, { replyTo, turn, receipts }) {

@@ -16,8 +16,6 @@ const failedAlone = 'Failed: ';
 export interface Adopting {
   /** After another look at the outbox file. */
   isFresh?: boolean;
-  /** The event of an end comes after its hook has worked alone: the turn that runs by now may be another. */
-  isLate?: boolean;
 }
 
 /** Both are called in the queue of the events. */
@@ -26,7 +24,7 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   const { project, inbox, scanOutbox } = options;
 
   /** What a hook gave belongs to the turn that runs in that session file, or is one. */
-  async function takeHands(isLate: boolean): Promise<void> {
+  async function takeHands(): Promise<void> {
     const alone = givenIn(project).filter(({ id }) => !carriedBy(runtime.state).includes(id));
     const [first] = alone;
     if (!first) return;
@@ -34,7 +32,7 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
     const open = placeIn(runtime.state);
     if (open && open.transcript !== place.transcript) {
       await scanOutbox();
-      await takeEnds(isLate);
+      await takeEnds();
       await ending.endOpenTurn({ lagMs: 0 });
     }
     dispatch({ type: 'turnFound', place, ids: alone.map(({ id }) => id) });
@@ -48,12 +46,12 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   }
 
   /** An answer from behind the beginning of the turn ended it, or the beginning of another turn; what was given from there on belongs to that. */
-  async function takeEnds(isLate: boolean): Promise<void> {
+  async function takeEnds(): Promise<void> {
     if (!isBusy(runtime.state)) return;
-    const begun = isLate ? [] : begunIn(project).filter(isBehind);
-    // Their answers stand there, unless another program has taken them out.
-    if (begun.length > 0) await scanOutbox();
-    const ends: TurnEnd[] = [...toldIn(project), ...begun].sort((a, b) => a.at - b.at);
+    const begun = begunIn(project).filter(isBehind);
+    // The answers before them stand there, unless another program has taken them out.
+    const isTaken = begun.length > 0 && (await scanOutbox());
+    const ends: TurnEnd[] = [...toldIn(project), ...(isTaken ? begun : [])].sort((a, b) => a.at - b.at);
     for (const end of ends) {
       const { transcript, at, told } = end;
       const place = placeIn(runtime.state);
@@ -62,6 +60,8 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
       const size = await sizeOf(transcript);
       if (at > size && size >= place.offset) continue;
       if (knowsEnd(toStoredTurn(runtime.state), told?.id, end)) continue;
+      // A continuation whose prompt is still to come began behind its place, too.
+      if (!told && !(await hasAnswer({ ...place, until: at }))) continue;
       const later = givenIn(project).filter(({ hand }) => hand.transcript === transcript && hand.offset >= at);
       const ids = later.map((message) => message.id);
       dispatch({ type: 'takenBack', ids });
@@ -88,25 +88,28 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
   async function findUntold({ tool, transcript, offset: until }: TurnPlace, session: string): Promise<void> {
     const { toldTo, isFresh, bound } = runtime.state;
     if (!isFresh || bound?.id !== session || !toldTo || toldTo.transcript !== transcript) return;
-    await scanOutbox();
+    if (!(await scanOutbox())) return;
     const ends = toldIn(project).flatMap(({ transcript: of, at }) => (of === transcript && at <= until ? at : []));
     const place = { tool, transcript, offset: Math.max(toldTo.at, ...ends) };
     if (place.offset >= until) return;
-    const record = await turnRecord({ ...place, until });
-    // An answer without its prompt belongs to a turn that was told before its answer stood in the file.
-    if (!record?.answer || record.prompts.length === 0) return;
-    dispatch({ type: 'turnFound', place, ids: [] });
+    if (await hasAnswer({ ...place, until })) dispatch({ type: 'turnFound', place, ids: [] });
+  }
+
+  /** An answer without its prompt belongs to a turn that was told before its answer stood in the file. */
+  async function hasAnswer(at: TurnPlace): Promise<boolean> {
+    const record = await turnRecord(at);
+    return record?.answer !== undefined && record.answer !== '' && record.prompts.length > 0;
   }
 
   return {
     findUntold,
     /** Takes what the notes of hooks say. */
-    async adopt({ isFresh = false, isLate = false }: Adopting = {}): Promise<void> {
+    async adopt({ isFresh = false }: Adopting = {}): Promise<void> {
       await inbox.catchUp();
-      await takeHands(isLate);
+      await takeHands();
       await takeUntold();
       if (isFresh) await scanOutbox();
-      await takeEnds(isLate);
+      await takeEnds();
       await keepTurn();
     },
   };

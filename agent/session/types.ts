@@ -94,8 +94,8 @@ export interface TurnsOptions {
   tell(key: string, text: string, replyTo?: string): Promise<void>;
   /** What the coding agent's own session file says of compressions since a turn began: the summary that each left. */
   compressions(at: TurnPlace): Promise<readonly string[]>;
-  /** Takes what stands in the outbox file into the journal. Never rejects. */
-  scanOutbox(): Promise<void>;
+  /** Takes what stands in the outbox file into the journal; false = that was not possible. Never rejects. */
+  scanOutbox(): Promise<boolean>;
   /** The bound session is about to show a dialog in its terminal, or asks a question there. */
   onDialog(call: HookCall, pid: number | undefined, dialog: HostDialog): void;
   isAlive(pid: number): boolean;

@@ -66,7 +66,7 @@ async function createWorld() {
     activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async () => {},
     compressions: async () => [],
-    scanOutbox: async () => {},
+    scanOutbox: async () => true,
     onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => true,

@@ -52,7 +52,7 @@ export function plainTurns({ journal, p, clock, reports, ids, told, more = {} }:
     activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void told.push(text),
     compressions: async () => [],
-    scanOutbox: async () => {},
+    scanOutbox: async () => true,
     onDialog: () => {},
     isAlive: () => false,
     isInteractive: async () => true,

@@ -76,7 +76,7 @@ function createWorld() {
     activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: async (_, text) => void tolds.push(text),
     compressions: async () => [],
-    scanOutbox: async () => {},
+    scanOutbox: async () => true,
     onDialog: () => {},
     isAlive: () => alive,
     isInteractive: async () => true,

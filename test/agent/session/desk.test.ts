@@ -72,7 +72,7 @@ function start(follow: Follow = 'auto', timeMs = awayAfterMs): Turns {
     activity: { started: () => {}, running: () => {}, said: () => {}, tool: () => {}, ended: () => {} },
     tell: notifier.tell,
     compressions: async () => [],
-    scanOutbox: async () => {},
+    scanOutbox: async () => true,
     onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => true,

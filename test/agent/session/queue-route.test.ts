@@ -42,7 +42,7 @@ async function createWorld() {
     activity: { started: () => {}, running: () => {}, tool: () => {}, said: () => {}, ended: () => {} },
     tell: async (_, text) => void told.push(text),
     compressions: async () => [],
-    scanOutbox: async () => {},
+    scanOutbox: async () => true,
     onDialog: () => {},
     isAlive: () => true,
     isInteractive: async () => true,

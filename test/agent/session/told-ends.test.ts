@@ -1,6 +1,6 @@
 // Which end in the outbox file is the end of the turn that runs: the turn rules over a real journal, outbox file and session file.
 
-import { appendFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
@@ -27,6 +27,7 @@ let journal: Journal;
 let outbox: OutboxSync;
 let turns: Turns;
 let told: string[];
+let livingPid: number;
 let full: { journal: boolean; file: boolean; proof: boolean };
 /** Resolves when the next append of the journal succeeds. */
 let nextAppend: () => Promise<void>;
@@ -35,6 +36,7 @@ beforeEach(async () => {
   dir = await temporaryFolder();
   path = join(dir, 'wa_outbox.json');
   transcript = join(dir, 'session.jsonl');
+  livingPid = 42;
   full = { journal: false, file: false, proof: false };
   await writeFile(transcript, '');
   await start();
@@ -70,8 +72,8 @@ async function start(): Promise<void> {
         return notifier.report(report);
       },
       tellWithheld: notifier.tellWithheld,
-      scanOutbox: () => outbox.scan(),
-      isAlive: () => true,
+      scanOutbox: () => outbox.scan().then(outbox.isTaken),
+      isAlive: (pid) => pid === livingPid,
       follow: 'always',
     },
   });
@@ -83,10 +85,10 @@ async function end(): Promise<void> {
   await journal.close();
 }
 
-const happens = (event: TurnEvent, session = 's') =>
+const happens = (event: TurnEvent, { session = 's', pid = 42, isGone = false } = {}) =>
   turns.handle(
     { agent: 'gemini', event, session, cwd: dir, transcript },
-    { tool: 'gemini', pid: 42, maxMs: 60_000, isGone: () => false },
+    { tool: 'gemini', pid, maxMs: 60_000, isGone: () => isGone },
   );
 const starts = (prompt: string) => happens({ type: 'turnStart', prompt });
 const says = (...lines: string[]) => appendFile(transcript, lines.join(''));
@@ -240,14 +242,16 @@ describe('the end that a hook told alone', () => {
     expect(told).toHaveLength(1);
   });
 
-  it.each<[string, TurnEvent]>([
-    ['with its start', { type: 'sessionStart', source: 'resume' }],
-    ['with a tool', { type: 'toolEnd', tool: 'shell', input: {} }],
-  ])('ends the turn also when the session goes on under another id before the next look, %s', async (_, event) => {
+  it.each<[string, TurnEvent, number]>([
+    ['with its start', { type: 'sessionStart', source: 'resume' }, 42],
+    ['with a tool', { type: 'toolEnd', tool: 'shell', input: {} }, 42],
+    ['in another process', { type: 'sessionStart', source: 'resume' }, 43],
+  ])('ends the turn also when the session goes on under another id before the next look, %s', async (_, event, pid) => {
     await starts('one');
     await says(line('user', 'one'), line('gemini', 'Answer one.'));
     await toldAlone('one', await size());
-    await happens(event, 'resumed');
+    livingPid = pid;
+    await happens(event, { session: 'resumed', pid });
     await starts('two');
     expect(told).toEqual([idOf('one')]);
   });
@@ -331,6 +335,49 @@ describe('an answer that a hook alone told and another program took out of the f
     told.length = 0;
     await turns.checkProcess();
     expect([told, runs(), states()]).toEqual([[idOf('two')], true, ['answered', undefined]]);
+  });
+});
+
+describe('a turn that a hook alone began', () => {
+  it('is the continuation whose prompt the host has not written yet, where one was offered', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    await arrives('msg_e_0_1', 1);
+    const { next } = await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
+    expect(next).toContain('msg_e_0_1');
+    await says(line('info', 'The host says something of its own.'));
+    await givenAlone('msg_e_0_2', 2, true);
+    told.length = 0;
+    await turns.checkProcess();
+    expect([told, message('msg_e_0_1')?.attempt]).toEqual([[], 0]);
+    await says(line('user', `${next} msg_e_0_2`), line('gemini', 'Both.'));
+    await happens({ type: 'turnEnd', answer: 'Both.', run: 'two' });
+    expect(['msg_e_0_1', 'msg_e_0_2'].map((id) => message(id)?.ended)).toEqual(['answered', 'answered']);
+  });
+
+  it('is not ended by the event of an earlier end, which comes after its hook had told that alone', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    await toldAlone('one', await size());
+    await givenAlone('msg_e_0_2', 2, true);
+    await says(line('user', 'two msg_e_0_2'));
+    await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' }, { isGone: true });
+    expect([told, runs(), message('msg_e_0_2')?.ended]).toEqual([[idOf('one')], true, undefined]);
+  });
+
+  it('ends the turn before it not until the outbox file could be read', async () => {
+    await starts('one');
+    await says(line('user', 'one'), line('gemini', 'Answer one.'));
+    const at = await size();
+    await givenAlone('msg_e_0_2', 2, true);
+    await says(line('user', 'two msg_e_0_2'));
+    await mkdir(path);
+    await turns.checkProcess();
+    expect(told).toEqual([]);
+    await rmdir(path);
+    await toldAlone('one', at);
+    await turns.checkProcess();
+    expect([told, runs()]).toEqual([[idOf('one')], true]);
   });
 });
 
@@ -420,7 +467,7 @@ describe('an end that a full disk left unsettled', () => {
     await says(line('user', 'one'), line('gemini', 'Answer one.'));
     full = { ...full, journal: true };
     await happens({ type: 'turnEnd', answer: 'Answer one.', run: 'one' });
-    await happens({ type: 'sessionStart', source: 'resume' }, 'resumed');
+    await happens({ type: 'sessionStart', source: 'resume' }, { session: 'resumed' });
     expect(turns.status().session).toBe('resumed');
   });
 

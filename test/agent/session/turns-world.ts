@@ -123,7 +123,7 @@ export function eachTurns() {
         told.push(replyTo === undefined ? text : `to ${replyTo}: ${text}`);
       },
       compressions: async () => [],
-      scanOutbox: async () => {},
+      scanOutbox: async () => true,
       onDialog: () => {},
       isAlive: () => true,
       isInteractive: async () => world.isTerminal,

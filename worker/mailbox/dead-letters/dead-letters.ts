@@ -124,14 +124,14 @@ export function actOnDeadLetter(core: Core, number: number, id: string, action: 
 function appendAgain(core: Core, { project, seq, ref, body: stored }: LogRow, asText: boolean): void {
   const nowMs = core.clock();
   type Stored = Omit<NewRow & { kind: 'message' }, 'at' | 'ref' | 'kind'> & { editOf?: string };
-  const { workflow, editOf: _, ...body } = JSON.parse(stored) as Stored;
+  const { workflow, editOf, ...body } = JSON.parse(stored) as Stored;
   const newest = ref === '' ? undefined : findByRef(core.sql, project, ref);
   const isText = newest !== undefined && newest.kind !== 'control';
   const text = isText ? (JSON.parse(newest.body) as { text: string }).text : body.text;
   const again = { at: nowMs, expiresAt: nowMs + core.messageTtlMs, retryOf: messageId(core.epoch, project, seq) };
   const named = workflow && !asText ? { workflow } : {};
   const made = appendRow(core, project, { ...body, ...named, ...again, ref, kind: 'message', text });
-  takeReaction(core, { project, seq: made, ref }, seq);
+  takeReaction(core, { project, seq: made, ref }, parseMessageId(editOf ?? '')?.seq ?? seq);
 }
 
 /** Queues the dead parts of a key again, behind everything that waits, or marks them as done; false = the key has no dead part. */

@@ -100,7 +100,8 @@ export function applyReceipts(core: Core, project: ProjectRow, receipts: readonl
     const { state, attempt, at: state_at } = receipt;
     // A new daemon gets an edit again that another program took, and may still replace the words by it.
     const row = found.kind === 'edit' && state !== 'taken' ? asMessage(core, found) : found;
-    setLogRow(core, row, { kind: row.kind, shown: row.shown, state, state_at, attempt });
+    const made = row === found ? {} : { kind: row.kind, shown: row.shown };
+    setLogRow(core, row, { ...made, state, state_at, attempt });
     if (row.kind === 'message') moved.push({ row, state });
   }
   return moved;
