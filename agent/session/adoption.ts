@@ -1,14 +1,17 @@
 // What hooks did without the daemon, seen from the turn: the journal has what they gave and the answers that they told.
 
+import type { HookCall } from '../../protocol/turn-events.ts';
 import { sizeOf } from '../drivers/session-file.ts';
 import type { EndedTurn } from '../journal/records.ts';
 import { knowsEnd, phoneTexts } from '../journal/state.ts';
+import { answerId } from '../mailbox/signing.ts';
 import type { TurnPlace } from '../turns/view.ts';
 import type { Ending } from './ending.ts';
 import type { Runtime } from './runtime.ts';
 import { turnRecord } from './settlement.ts';
 import { carriedBy, isBusy, placeIn } from './state.ts';
 import { begunIn, givenIn, placeOf, type TurnEnd, toldIn, toStoredTurn } from './stored-turn.ts';
+import type { HookHost } from './types.ts';
 
 /** Begins what a hook alone writes of a turn that failed. */
 const failedAlone = 'Failed: ';
@@ -18,10 +21,10 @@ export interface Adopting {
   isFresh?: boolean;
 }
 
-/** Both are called in the queue of the events. */
+/** All of these are called in the queue of the events. */
 export function createAdoption(runtime: Runtime, ending: Ending) {
   const { options, dispatch, keepTurn } = runtime;
-  const { project, inbox, scanOutbox } = options;
+  const { project, inbox, scanOutbox, log } = options;
 
   /** What a hook gave belongs to the turn that runs in that session file, or is one. */
   async function takeHands(): Promise<void> {
@@ -101,16 +104,48 @@ export function createAdoption(runtime: Runtime, ending: Ending) {
     return record?.answer !== undefined && record.answer !== '' && record.prompts.length > 0;
   }
 
-  return {
-    findUntold,
-    /** Takes what the notes of hooks say. */
-    async adopt({ isFresh = false }: Adopting = {}): Promise<void> {
-      await inbox.catchUp();
-      await takeHands();
-      await takeUntold();
-      if (isFresh) await scanOutbox();
-      await takeEnds();
-      await keepTurn();
-    },
-  };
+  /** Takes what the notes of hooks say. */
+  async function adopt({ isFresh = false }: Adopting = {}): Promise<void> {
+    await inbox.catchUp();
+    await takeHands();
+    await takeUntold();
+    if (isFresh) await scanOutbox();
+    await takeEnds();
+    await keepTurn();
+  }
+
+  /** Before a session is bound: what stands in its file by then counts as told. A full disk keeps no session from beginning. */
+  async function adoptOpen(): Promise<void> {
+    if (!isBusy(runtime.state)) return;
+    await adopt({ isFresh: true }).catch((cause) =>
+      log('warn', 'turn not settled', { project: project.key, error: (cause as Error).message }),
+    );
+  }
+
+  /** Before an event is handled. False = its launcher had given up, and the hook alone did what the event says: another turn may run by now. */
+  async function adoptBefore({ event, session }: HookCall, host: HookHost): Promise<boolean> {
+    switch (event.type) {
+      case 'turnStart':
+        await adopt({ isFresh: isBusy(runtime.state) });
+        return !host.isGone();
+      case 'turnEnd':
+        await adopt({ isFresh: host.isGone() });
+        return !host.isGone() || !isTold(event.run === undefined ? '' : answerId(host.tool, session, event.run));
+      case 'sessionEnd':
+        await adopt({ isFresh: isBusy(runtime.state) });
+        return true;
+      case 'sessionStart':
+        await adoptOpen();
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  /** An end that a full disk left unsettled still is to be. */
+  function isTold(id: string): boolean {
+    return project.outbox.has(id) && project.turn?.told !== id;
+  }
+
+  return { adopt, adoptBefore, adoptOpen, findUntold };
 }

@@ -1,11 +1,10 @@
 // The turns of one project: takes hook events, one at a time, so that an event sees all that the one before it did, and carries
 // out what the rules decide. A held hook waits outside the queue, a gate never enters it.
 
-import type { HookCall, TurnAnswer, TurnEvent } from '../../protocol/turn-events.ts';
+import type { HookCall, TurnAnswer } from '../../protocol/turn-events.ts';
 import { driverOf } from '../drivers/registry.ts';
 import { ranWords, runningWords, shortWords } from '../drivers/tool-words.ts';
 import { phoneTexts } from '../journal/state.ts';
-import { answerId } from '../mailbox/signing.ts';
 import { createQueue } from '../queue.ts';
 import { decide, type TurnEffect } from '../turns/rules.ts';
 import { sessionContext, terminalNews, unwakeableNotice } from '../turns/terminal.ts';
@@ -23,7 +22,6 @@ import { createSteering } from './steering.ts';
 import type { HookHost, Turns, TurnsOptions } from './types.ts';
 import { createWatchdog } from './watchdog.ts';
 
-type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
 type TurnStarted = Extract<TurnEffect, { type: 'turnStarted' }>;
 type PlaceNow = () => Promise<TurnPlace>;
 
@@ -45,7 +43,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const routes: Routes = createRoutes(runtime, [held.route, nudge, ...(queued ? [queued] : [])]);
   const ending = createEnding(runtime, { settlement, sprints, held, desk });
   const steering = createSteering(runtime, { held, routes, sprints, desk });
-  const { adopt, findUntold } = createAdoption(runtime, ending);
+  const { adopt, adoptBefore, adoptOpen, findUntold } = createAdoption(runtime, ending);
   const check = createWatchdog(runtime, { routes, held, desk, settlement, ending, sprints, adopt });
 
   /** `begins` = where in the session file, of a turn. `answered`: the host has its answer already, so nothing may be handed over. */
@@ -57,17 +55,11 @@ export function createTurns(options: TurnsOptions): Turns {
     const { type } = call.event;
     const starts = type === 'turnStart';
     const placeNow = () => begins ?? placeNowOf(call, host);
-    if (type === 'turnEnd') await adopt({ isFresh: host.isGone() });
-    else if (starts || type === 'sessionEnd') await adopt({ isFresh: isBusy(runtime.state) });
-    else if (type === 'sessionStart' && isBusy(runtime.state)) await adopt({ isFresh: true }).catch(notAdopted);
-    if (call.event.type === 'turnEnd' && host.isGone() && isTold(call, call.event, host)) return {};
-    // The launcher has given up: the hook alone has begun this turn, and it may be over by now.
-    if (starts && host.isGone()) return {};
+    if (!(await adoptBefore(call, host))) return {};
     if (starts && !isBusy(runtime.state)) await findUntold(await placeNow(), call.session);
     const moved = await isMoved(call, host);
     if (moved) {
-      // What stands before the binding counts as told.
-      if (isBusy(runtime.state)) await adopt({ isFresh: true }).catch(notAdopted);
+      await adoptOpen();
       await bind(call, host, placeNow);
     }
     const isBound = () => runtime.state.bound?.id === call.session;
@@ -103,17 +95,6 @@ export function createTurns(options: TurnsOptions): Turns {
       if ((moved || effects.length > 0) && !handsOver) void keepTurn();
       return type === 'sessionStart' && isBound() ? greeting() : decision.answer;
     }
-  }
-
-  /** The launcher had given up, and the hook alone told this end: another turn may run by now. */
-  function isTold({ session }: HookCall, { run: named }: TurnEnd, { tool }: HookHost): boolean {
-    const id = named === undefined ? undefined : answerId(tool, session, named);
-    return id !== undefined && project.outbox.has(id) && project.turn?.told !== id;
-  }
-
-  /** A full disk: the host goes on all the same. */
-  function notAdopted(cause: Error): void {
-    log('warn', 'turn not settled', { project: p, error: cause.message });
   }
 
   function greeting(): TurnAnswer {
