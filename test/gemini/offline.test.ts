@@ -34,6 +34,7 @@ test('while the daemon is stopped, hooks give the text from the file and keep th
     session: expect.any(String),
     transcript: expect.stringContaining('/chats/session-'),
     at: expect.any(Number),
+    starts: true,
   };
   expect(await product.inbox()).toEqual([{ ...entry, read: true, via }]);
   expect(await outboxTexts(product)).toEqual([['Answered without a daemon.', false]]);
