@@ -115,7 +115,8 @@ describe.each(['gemini', 'claude', 'codex'] as AgentName[])('%s', (name) => {
     await say('[[say: After the cancel.]]');
     await shown(/^After the cancel\.$/);
     await product.waitForLadder({ answered: 3, failed: 1 });
-    expect(isOver({ pid: Number(await content('pid')), started: '' })).toBe(true);
+    const pid = Number(await content('pid'));
+    expect(await until(() => isOver({ pid, started: '' }), waitMs)).toBe(true);
     expect(await content('survived')).toBe(undefined);
   });
 

@@ -28,8 +28,8 @@ export const faults = new Set((env.ACP_FAULTS ?? '').split(','));
 const folder = env.ACP_SESSIONS ?? join(env.TMPDIR ?? '/tmp', `acp-agent-${process.pid}`);
 const sessions = new Map<string, Session>();
 const turns = new Map<string, Turn>();
-/** Steps that a command which outlives its turn needs to be ended, by session. */
-export const leftBehind = new Map<string, (() => void)[]>();
+/** What ends the commands that outlive their turn, by session; each resolves when its command is gone. */
+export const leftBehind = new Map<string, (() => Promise<unknown>)[]>();
 let requests = 0;
 let turnsMade = 0;
 const waiting = new Map<number, (answer: Json) => void>();
@@ -205,10 +205,11 @@ const methods: Record<string, (params: Json) => unknown> = {
     all.sort((a, b) => a.updatedAt.localeCompare(b.updatedAt));
     return { sessions: all.map(({ id, cwd, title, updatedAt }) => ({ sessionId: id, cwd, title, updatedAt })) };
   },
-  'session/close'(params) {
+  async 'session/close'(params) {
     const id = String(params.sessionId);
-    for (const end of leftBehind.get(id) ?? []) end();
+    const left = leftBehind.get(id) ?? [];
     leftBehind.delete(id);
+    await Promise.all(left.map((end) => end()));
     sessions.delete(id);
     return {};
   },

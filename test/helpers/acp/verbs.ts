@@ -1,7 +1,7 @@
 // What the scripted ACP agent can be told to do in a turn, each verb one habit or fault that was measured at a real agent.
 
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, client, faults, type Json, leftBehind, note, type Session, send, style, update } from './agent.ts';
 
@@ -107,6 +107,7 @@ async function execute(turn: Turn, id: string, command: string, outlivesCancel: 
     output += data;
   });
   const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? 1)));
+  const gone = new Promise((resolve) => child.on('exit', resolve));
   const finish = (code: number) =>
     update(session.id, {
       sessionUpdate: 'tool_call_update',
@@ -120,7 +121,11 @@ async function execute(turn: Turn, id: string, command: string, outlivesCancel: 
     return undefined;
   }
   if (outlivesCancel) {
-    leftBehind.set(session.id, [...(leftBehind.get(session.id) ?? []), () => child.kill('SIGKILL')]);
+    const end = () => {
+      child.kill('SIGKILL');
+      return gone;
+    };
+    leftBehind.set(session.id, [...(leftBehind.get(session.id) ?? []), end]);
     ended.then(finish).catch(() => {});
   } else {
     child.kill('SIGKILL');
@@ -371,10 +376,11 @@ const verbs: Record<string, Verb> = {
     if (code === '9') process.kill(process.pid, 'SIGKILL');
     process.exit(Number(code) || 1);
   },
-  /** A child that lives on when this process is killed, and notes its pid: `file`. */
-  async child(_turn, file) {
-    const child = spawn('sh', ['-c', `echo $$ > '${file}'; exec sleep 300`], { stdio: 'ignore' });
-    while (!existsSync(file) && child.exitCode === null) await new Promise((next) => setTimeout(next, 10));
+  /** A child that lives on when this process is killed; its pid stands in `file` as soon as that is there. */
+  child(_turn, file) {
+    const child = spawn('sleep', ['300'], { stdio: 'ignore' });
+    writeFileSync(`${file}.new`, `${child.pid}`);
+    renameSync(`${file}.new`, file);
     return undefined;
   },
   /** Many updates: `chunks 100000`, `tools 5000`, `line 50000000` (bytes in one message). */

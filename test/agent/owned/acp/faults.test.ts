@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isOver } from '../../../../agent/process.ts';
 import { openScripted, recorder, scripted } from '../../../helpers/acp/scripted.ts';
+import { until } from '../../../helpers/daemon.ts';
 
-const isGone = async (path: string) => isOver({ pid: Number(await readFile(path, 'utf8')), started: '' });
+/** The process whose id stands in `path`. */
+const isGone = async (path: string) => {
+  const pid = Number(await readFile(path, 'utf8'));
+  expect(pid).toBeGreaterThan(0);
+  return isOver({ pid, started: '' });
+};
 
 it('G2: a replay that comes after the response to the load is not taken for an answer', async () => {
   const { session, start, dir } = await openScripted({ style: 'gemini' });
@@ -106,7 +112,7 @@ it('X1: a command that outlives a cancel is ended by closing the session, which 
   const { session, record, dir } = await openScripted({ style: 'codex' }, { model: 'large' });
   const prompt = session.prompt([{ text: '[[run: echo $$ > pid; exec sleep 300]]' }]);
   (await record.asked()).answer('yes');
-  await record.seen('tool', ({ tool }) => tool.state === 'running');
+  await until('the command runs', async () => (await readFile(join(dir, 'pid'), 'utf8')).endsWith('\n'));
   await session.cancel();
 
   expect(await prompt).toEqual({ type: 'cancelled' });
