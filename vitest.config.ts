@@ -36,6 +36,7 @@ export default defineConfig({
     setupFiles: ['test/property-seed.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // More than half of the time of a test is waiting: for a process, a timer or a disk.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -25,9 +25,7 @@ it('the bridge of the guide brings a line to the agent and prints the answer onc
 
   bridge.stdin.write('run the tests\n');
   const inbox = () => readMailbox<InboxEntry>(join(folder, 'wa_inbox.json'), 'inbox');
-  await expect
-    .poll(async () => (await inbox()).entries, { timeout: 20_000 })
-    .toMatchObject([{ text: 'run the tests', read: false }]);
+  await expect.poll(async () => (await inbox()).entries).toMatchObject([{ text: 'run the tests', read: false }]);
 
   const path = join(folder, 'wa_outbox.json');
   const answer = (id: string): OutboxEntry => ({
@@ -40,11 +38,9 @@ it('the bridge of the guide brings a line to the agent and prints the answer onc
   for (const id of ['first', 'second']) {
     await appendUnsent({ path, now: Date.now, bounded: false }, answer(id));
   }
-  await expect.poll(() => printed, { timeout: 20_000 }).toBe('first\nsecond\n');
+  await expect.poll(() => printed).toBe('first\nsecond\n');
   await expect
-    .poll(async () => (await readMailbox<OutboxEntry>(path, 'outbox')).entries.map(({ sent }) => sent), {
-      timeout: 20_000,
-    })
+    .poll(async () => (await readMailbox<OutboxEntry>(path, 'outbox')).entries.map(({ sent }) => sent))
     .toEqual([true, true]);
   expect(printed).toBe('first\nsecond\n');
 });

@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createWitness, type Witness } from '../../scripts/chaos/witness.ts';
 
 let dir: string;
@@ -37,12 +37,12 @@ it('an entry of the outbox file is seen at each change, and a line of the journa
   witness.follow({ outboxFile, journal });
   const write = (entry: object) => writeFile(outboxFile, JSON.stringify({ messages: [{ ...entry, text: 'wa-a7' }] }));
   await write({ sent: false });
-  await vi.waitFor(() => expect(seen).toHaveLength(1));
+  await expect.poll(() => seen).toHaveLength(1);
   await writeFile(journal, '{"t":"entry"}\n');
-  await vi.waitFor(() => expect(witness.records.map(({ what }) => what)).toContain('journal {"t":"entry"}'));
+  await expect.poll(() => witness.records.map(({ what }) => what)).toContain('journal {"t":"entry"}');
   await rm(journal);
   await write({ id: 'resp_1', sent: true });
-  await vi.waitFor(() => expect(seen).toHaveLength(2));
+  await expect.poll(() => seen).toHaveLength(2);
   await rm(outboxFile);
   expect(seen).toEqual([
     ['wa-a7', 'outbox file: {"sent":false}'],

@@ -241,7 +241,7 @@ describe('cost', () => {
         await relay.evict('close');
         const cleaned = async () =>
           (await relay.sql("SELECT value > 0 AS done FROM meta WHERE key = 'cleaned_at'"))[0]?.done;
-        await expect.poll(cleaned, { timeout: 10_000 }).toBe(1);
+        await expect.poll(cleaned).toBe(1);
       }
       expect(await left()).toBe(0);
       const after = await relay.metrics();
@@ -263,9 +263,7 @@ describe('cost', () => {
       for (let seq = 1; seq <= count; seq += 1) {
         const ref = await sim.say(`message ${seq}`);
         const shows = (emoji: string) =>
-          expect
-            .poll(() => sim.messages().find(({ messageId }) => messageId === ref)?.reactions, { timeout: 10_000 })
-            .toEqual([emoji]);
+          expect.poll(() => sim.messages().find(({ messageId }) => messageId === ref)?.reactions).toEqual([emoji]);
         await shows('👀');
         expect((await relay.poll({ epoch, after: seq - 1 })).rows).toMatchObject([{ seq }]);
         for (const [state, emoji] of [['injected', '✍'] as const, ['answered', '👍'] as const]) {

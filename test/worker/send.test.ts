@@ -51,9 +51,7 @@ describe('what goes to the phone', () => {
       },
     });
     await relay.post([{ key: 'answer-3' }]);
-    await expect
-      .poll(() => stateOf('answer-3'), { timeout: 10_000 })
-      .toEqual({ key: 'answer-3', state: 'sent', ref: expect.any(String) });
+    await expect.poll(() => stateOf('answer-3')).toEqual({ key: 'answer-3', state: 'sent', ref: expect.any(String) });
     const [refused, sent] = sim.calls.filter(({ params }) => params.text === 'answer-3');
     expect((sent?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(1000);
   });
@@ -65,7 +63,7 @@ describe('what goes to the phone', () => {
     const key = `after-${name.replaceAll(' ', '-')}`;
     sim.failNext(failure);
     await relay.post([{ key }]);
-    await expect.poll(() => stateOf(key), { timeout: 10_000 }).toEqual({ key, state: 'sent', ref: expect.any(String) });
+    await expect.poll(() => stateOf(key)).toEqual({ key, state: 'sent', ref: expect.any(String) });
   });
 
   it('goes out by the alarm of an object that was evicted meanwhile', async () => {

@@ -118,9 +118,7 @@ describe('a topic that the owner has deleted', () => {
     sim.deleteTopic(project);
     await relay.post([{ key: 'answer-one', parts: [{ text: 'done', entities: [] }] }, { key: 'answer-two' }], project);
     const notice = expect.stringMatching(/^The topic of web on desktop is gone\. Its answers come here\./);
-    await expect
-      .poll(() => textsIn().toSorted(), { timeout: 10_000 })
-      .toEqual([notice, '[web]\nanswer-two', '[web]\ndone'].toSorted());
+    await expect.poll(() => textsIn().toSorted()).toEqual([notice, '[web]\nanswer-two', '[web]\ndone'].toSorted());
     expect((await relay.post([{ key: 'answer-one' }], project)).items).toMatchObject([{ state: 'sent' }]);
   });
 

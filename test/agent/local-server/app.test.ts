@@ -64,7 +64,7 @@ describe('a held answer', () => {
     const { runs, post } = createApp();
     await post('BeforeTool', '{}', { 'x-wa-max-seconds': '86400' });
     await post('BeforeTool', '{"second":1}', { 'x-wa-max-seconds': 'long' });
-    await vi.waitFor(() => expect(runs.map(({ run }) => run.maxSeconds)).toEqual([86_400, 60]));
+    await expect.poll(() => runs.map(({ run }) => run.maxSeconds)).toEqual([86_400, 60]);
   });
 });
 
@@ -72,7 +72,7 @@ describe('an event that is answered at once', () => {
   it('is kept alive from when a command runs for it', async () => {
     const { runs, post } = createApp();
     const pending = post('AfterTool', '{}');
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     runs[0]?.run.hold();
     const reader = ((await pending).body as ReadableStream<Uint8Array>)
       .pipeThrough(new TextDecoderStream())
@@ -90,11 +90,10 @@ describe('an event that is answered at once', () => {
       tool_response: { llmContent: 'x,"'.repeat(hookLimits.stdinBytes / 3) },
     });
     void post('AfterTool', whole.slice(0, hookLimits.stdinBytes));
-    await vi.waitFor(() =>
-      expect(runs[0]?.run.payload).toEqual({ cwd: '/p', tool_input: { command: 'a", \\', list: [1, { b: '{' }] } }),
-    );
+    const known = { cwd: '/p', tool_input: { command: 'a", \\', list: [1, { b: '{' }] } };
+    await expect.poll(() => runs.map(({ run }) => run.payload)).toEqual([known]);
     void post('BeforeTool', whole.slice(0, hookLimits.stdinBytes));
-    await vi.waitFor(() => expect(runs[1]?.run.payload).toBeUndefined());
+    await expect.poll(() => runs.map(({ run }) => run.payload)).toEqual([known, undefined]);
   });
 });
 
@@ -103,7 +102,7 @@ describe('equal bytes, from hooks in two scopes', () => {
     const { runs, post, advance } = createApp();
     const first = post('BeforeTool', '{"a":1}');
     const twin = post('BeforeTool', '{"a":1}');
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     advance(3_600_000);
     runs[0]?.answer({ decision: 'deny' });
     const texts = await Promise.all([first, twin].map(async (each) => (await (await each).text()).trim()));
@@ -115,18 +114,18 @@ describe('equal bytes, from hooks in two scopes', () => {
   it('are asked again when they come later than a twin would', async () => {
     const { runs, post, advance } = createApp();
     const first = post('BeforeTool', '{"a":1}');
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     runs[0]?.answer({});
     await (await first).text();
     advance(hookLimits.twinMs + 1);
     void post('BeforeTool', '{"a":1}');
-    await vi.waitFor(() => expect(runs).toHaveLength(2));
+    await expect.poll(() => runs).toHaveLength(2);
   });
 
   it('give the second one nothing at every other event', async () => {
     const { runs, post } = createApp();
     void post('AfterAgent', '{"a":1}');
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     expect(await (await post('AfterAgent', '{"a":1}')).text()).toBe('{}\n');
   });
 });
@@ -136,13 +135,13 @@ describe('what nobody can read', () => {
     const { runs, post } = createApp();
     expect(await (await post('BeforeAgent', '{"cut')).text()).toBe('{}\n');
     await post('BeforeTool', '{"cut');
-    await vi.waitFor(() => expect(runs.map(({ run }) => run.payload)).toEqual([undefined]));
+    await expect.poll(() => runs.map(({ run }) => run.payload)).toEqual([undefined]);
   });
 
   it('gets an empty object when the answer fails', async () => {
     const { runs, post } = createApp();
     const response = post('BeforeAgent', '{}');
-    await vi.waitFor(() => expect(runs).toHaveLength(1));
+    await expect.poll(() => runs).toHaveLength(1);
     runs[0]?.fail();
     expect(await (await response).text()).toBe('{}\n');
   });

@@ -260,11 +260,10 @@ describe('a file whose download keeps failing', () => {
     attachments = attachmentsFrom(platform(asked));
     for (let seq = 1; seq <= 8; seq += 1) await arrive(seq, seq <= 5 ? `bad-${seq}` : `good-${seq}`);
     void attachments.fetch();
-    await vi.waitUntil(() => here().length === 3, { timeout: 15_000 });
-    expect(here()).toEqual([6, 7, 8]);
+    await expect.poll(here).toEqual([6, 7, 8]);
     await arrive(9, 'good-9');
     void attachments.fetch();
-    await vi.waitUntil(() => here().length === 4, { timeout: 15_000 });
+    await expect.poll(here).toEqual([6, 7, 8, 9]);
     expect(journal.project(p).fetching.size).toBe(5);
   });
 
@@ -273,7 +272,7 @@ describe('a file whose download keeps failing', () => {
     attachments = attachmentsFrom(platform(asked));
     await arrive(1, 'good-a', 'bad', 'good-b');
     const fetched = attachments.fetch();
-    await vi.waitUntil(() => asked.includes('bad'), { timeout: 15_000 });
+    await expect.poll(() => asked).toContain('bad');
     clock += 10 * 60_000 + 1;
     await fetched;
     const [message] = journal.project(p).waiting.values();

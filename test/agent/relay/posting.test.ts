@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Journal } from '../../../agent/journal/journal.ts';
 import { createSigner, outboxKey } from '../../../agent/mailbox/signing.ts';
 import type { RelayClient } from '../../../agent/relay/client.ts';
@@ -108,7 +108,7 @@ async function polls(outbox: OutboxSync, ...script: Partial<PollAnswer>[]): Prom
 }
 
 const state = () => journal.project(p).outbox.get(key)?.state;
-const becomes = (wanted: ReturnType<typeof state>) => vi.waitFor(() => expect(state()).toBe(wanted));
+const becomes = (wanted: ReturnType<typeof state>) => expect.poll(() => state()).toBe(wanted);
 const inFile = async () => JSON.parse(await readFile(join(root, 'wa_outbox.json'), 'utf8')).messages as object[];
 
 it('a key is posted once, and the row of its outcome marks the entry in the file', async () => {
@@ -122,7 +122,7 @@ it('a key is posted once, and the row of its outcome marks the entry in the file
   const again = startOutbox();
   await again.scan();
   await polls(again, { rows: [outcome(1, { state: 'sent', ref: '7' })] });
-  await vi.waitFor(async () => expect(await inFile()).toEqual([{ ...entry, sent: true }]));
+  await expect.poll(() => inFile()).toEqual([{ ...entry, sent: true }]);
   expect([posted, ended]).toEqual([[[key]], [{ key, state: 'sent', ref: '7' }]]);
   expect(journal.project(p).openKeys.size).toBe(0);
 });
@@ -174,7 +174,7 @@ it('an outcome that comes before the answer to its post stands', async () => {
   await outbox.scan();
   await polls(outbox, { rows: [outcome(1, { state: 'sent' })] });
   answer(queued());
-  await vi.waitFor(async () => expect(await inFile()).toEqual([{ ...entry, sent: true }]));
+  await expect.poll(() => inFile()).toEqual([{ ...entry, sent: true }]);
   await stop();
   expect([state(), ended]).toEqual(['ended', [{ key, state: 'sent' }]]);
 });

@@ -47,7 +47,7 @@ async function status() {
 /** The phone says something, and the relay has it; Telegram repeats what met an instance that was just being replaced. */
 async function carries(text: string): Promise<void> {
   await sim.say(text);
-  await expect.poll(() => sim.pendingUpdates(), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => sim.pendingUpdates()).toBe(0);
   expect(fake.edge.refused()).toBe(0);
 }
 
@@ -164,9 +164,7 @@ describe('the agent token', () => {
 
     await sim.say('with the new agent token');
     const inbox = join(home.project, '.gemini/wa_inbox.json');
-    await expect
-      .poll(() => readFile(inbox, 'utf8').catch(() => ''), { timeout: 20_000 })
-      .toContain('with the new agent');
+    await expect.poll(() => readFile(inbox, 'utf8').catch(() => '')).toContain('with the new agent');
     const shown = await run('status');
     expect(shown.output).toContain('connected');
     for (const text of [rotated.output, shown.output, daemon.output()]) {
