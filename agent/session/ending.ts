@@ -32,7 +32,7 @@ interface OpenEnd {
   until?: number | undefined;
 }
 
-type TurnEnd = Extract<TurnEvent, { type: 'turnEnd' }>;
+type EndEvent = Extract<TurnEvent, { type: 'turnEnd' }>;
 
 interface HowItEnded {
   /** The answer's id; undefined = no event told the end. */
@@ -60,7 +60,7 @@ export function createEnding(runtime: Runtime, { settlement, sprints, held, desk
   const texts = () => phoneTexts(project);
 
   /** The end that the host told: what follows is decided after it is settled, and told to the phone before it begins. */
-  async function endOfTurn(event: TurnEnd, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
+  async function endOfTurn(event: EndEvent, call: HookCall, host: HookHost): Promise<TurnAnswer | Held> {
     const { answer, run } = event;
     await desk.look();
     const place = placeIn(runtime.state);
