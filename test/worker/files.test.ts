@@ -1,10 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { startTelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { relayLimits } from '../../protocol/limits.ts';
 import type { DeadLettersAnswer } from '../../protocol/relay-api.ts';
 import type { Relay } from '../helpers/relay.ts';
 import { startRelay } from '../helpers/relay.ts';
+
+const data = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
+const headersOf = (relay: Relay) => ({ authorization: `Bearer ${relay.token}` });
+const queryOf = (relay: Relay, more: Record<string, string> = {}) =>
+  new URLSearchParams({ mailbox: relay.mailbox, project: '0', ...more }).toString();
+const codeOf = async (response: Response) =>
+  [response.status, ((await response.json()) as { error: { code: string } }).error.code] as const;
+
+type Upload = (
+  key: string,
+  body: Uint8Array<ArrayBuffer> | ReadableStream,
+  more?: Record<string, string>,
+) => Promise<Response>;
+const uploadTo = (relay: Relay, ...[key, body, more]: Parameters<Upload>) =>
+  fetch(`${relay.url}/v1/files?${queryOf(relay, { key, name: 'build "1".log', caption: 'the log', ...more })}`, {
+    method: 'POST',
+    headers: headersOf(relay),
+    body,
+    duplex: 'half',
+  });
 
 describe('files through the relay', () => {
   let sim: TelegramSim;
@@ -19,21 +39,9 @@ describe('files through the relay', () => {
     await sim.close();
   });
 
-  const data = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
-  const headers = () => ({ authorization: `Bearer ${relay.token}` });
-  const query = (more: Record<string, string> = {}) =>
-    new URLSearchParams({ mailbox: relay.mailbox, project: '0', ...more }).toString();
+  const upload: Upload = (...what) => uploadTo(relay, ...what);
   const download = (id: string) =>
-    fetch(`${relay.url}/v1/files/${encodeURIComponent(id)}?${query()}`, { headers: headers() });
-  const upload = (key: string, body: Uint8Array<ArrayBuffer> | ReadableStream, more: Record<string, string> = {}) =>
-    fetch(`${relay.url}/v1/files?${query({ key, name: 'build "1".log', caption: 'the log', ...more })}`, {
-      method: 'POST',
-      headers: headers(),
-      body,
-      duplex: 'half',
-    });
-  const codeOf = async (response: Response) =>
-    [response.status, ((await response.json()) as { error: { code: string } }).error.code] as const;
+    fetch(`${relay.url}/v1/files/${encodeURIComponent(id)}?${queryOf(relay)}`, { headers: headersOf(relay) });
 
   /** The id of the file of a new message. */
   const phoneSends = async (bytes = data): Promise<string> => {
@@ -105,7 +113,7 @@ describe('files through the relay', () => {
       ],
     });
     // Only the workstation has the bytes, so there is nothing here to send again.
-    const { body } = await relay.call<DeadLettersAnswer>('GET', `/v1/dead-letters?${query()}`);
+    const { body } = await relay.call<DeadLettersAnswer>('GET', `/v1/dead-letters?${queryOf(relay)}`);
     expect(body).toEqual({ deadLetters: [] });
   });
 
@@ -122,16 +130,29 @@ describe('files through the relay', () => {
     const large = new Uint8Array(relayLimits.fileUpBytes + 1);
     expect(await codeOf(await upload('document-5', large))).toEqual([413, 'body_too_large']);
   });
+});
+
+describe('files through a relay that may send at once', () => {
+  let sim: TelegramSim;
+  let relay: Relay;
+
+  beforeEach(async () => {
+    sim = await startTelegramSim();
+    relay = await startRelay({ sim });
+  });
+  afterEach(async () => {
+    await relay.close();
+    await sim.close();
+  });
+  const upload: Upload = (...what) => uploadTo(relay, ...what);
 
   it('go out however large the limit allows', async () => {
-    await relay.evict('hibernate');
     const large = new Uint8Array(30 * 1024 * 1024).fill(7);
     expect((await upload('document-6', large, { name: 'large.bin' })).status).toBe(200);
     expect(sim.messages().at(-1)).toMatchObject({ document: { fileName: 'large.bin', bytes: large.length } });
   });
 
   it('wait when the platform asks for a pause, and so does everything else', async () => {
-    await relay.evict('hibernate');
     sim.failNext({ method: 'sendDocument', status: 429, headers: { 'Retry-After': '1' } });
     expect(await codeOf(await upload('document-7', data))).toEqual([503, 'rate_limited']);
     expect((await upload('document-7', data)).status).toBe(200);
