@@ -42,7 +42,7 @@ export interface Relay {
   sql(query: string, ...params: unknown[]): Promise<Record<string, unknown>[]>;
   /** How many Mailbox objects have ever stored something. */
   objects(): Promise<number>;
-  /** Puts the object out of memory; sockets hibernate or close. */
+  /** Puts the object out of memory, where it is still there; sockets hibernate or close. */
   evict(webSockets: 'hibernate' | 'close'): Promise<void>;
   close(): Promise<void>;
 }
@@ -137,7 +137,12 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
       return (await storage.exec(query, ...(params as never[]))) as Record<string, unknown>[];
     },
     objects: async () => (await server.getWorker().listDurableObjectIds('Mailbox')).length,
-    evict: (webSockets) => server.getWorker().evictDurableObject('Mailbox', { ...object, webSockets }),
+    async evict(webSockets) {
+      const evicted = server.getWorker().evictDurableObject('Mailbox', { ...object, webSockets });
+      await evicted.catch((cause: Error) => {
+        if (!cause.message.includes('not currently running')) throw cause;
+      });
+    },
     close: () => server.close(),
   };
 }
