@@ -123,11 +123,11 @@ export async function createApprovals(options: ApprovalsOptions) {
     const { question, answer } = found;
     switch (answer) {
       case 'approve':
-        await approve(question, 'approved', userId);
+        await approve(question, 'approved', { by: userId });
         return undefined;
       case 'always':
         if (!question.always) return texts().approvals.eachTime;
-        if (await approve(question, 'always', userId)) always.add(alwaysKey(question));
+        await approve(question, 'always', { by: userId, onKept: () => always.add(alwaysKey(question)) });
         return undefined;
       case 'deny':
         await questions.settle(question, 'denied', { deny: 'The owner denied this on the phone.' }, { by: userId });
@@ -137,14 +137,16 @@ export async function createApprovals(options: ApprovalsOptions) {
     }
   }
 
-  /** The owner said yes to what was shown; whether that is still what runs is looked at last. False = it was not approved. */
-  async function approve(question: Question, verdict: 'approved' | 'always', by: string): Promise<boolean> {
+  /** The owner said yes to what was shown; whether that is still what runs is looked at last. */
+  async function approve(
+    question: Question,
+    verdict: 'approved' | 'always',
+    how: { by: string; onKept?: () => void },
+  ): Promise<void> {
     const now = await judgeNow(question.call, question.cwd, project.approvals.mode, options);
     const change = whatChanged(question, now);
-    if (change === undefined)
-      return questions.settle(question, verdict, { allow: true, ...inputAnswer(question.judgement.input) }, { by });
-    await refuse(question, change, by);
-    return false;
+    if (change !== undefined) return refuse(question, change, how.by);
+    await questions.settle(question, verdict, { allow: true, ...inputAnswer(question.judgement.input) }, how);
   }
 
   async function refuse(question: Question, change: Change, by: string): Promise<void> {

@@ -36,6 +36,8 @@ export interface Question extends Asked {
   onTimeout: 'deny' | 'desk';
   /** As the phone shows it. */
   part: TextPart;
+  /** It is in the outbox. */
+  queued: boolean;
   /** It may be approved for the whole session. */
   always: boolean;
   /** Edit… was tapped: the phone has a message whose reply runs instead. */
@@ -53,6 +55,8 @@ interface HowSettled {
   hash?: string;
   /** The arguments that run instead. */
   runs?: Readonly<Record<string, unknown>>;
+  /** Called when the verdict is in the journal, before the hook hears of it: the same call may come again at once. */
+  onKept?: () => void;
 }
 
 const unreachedText = `The question has not reached the phone in time, because the relay or the chat platform cannot be reached, so this was denied. See \`wa-sync status\`. ${wayOut}`;
@@ -95,7 +99,7 @@ export function createQuestions(options: QuestionsOptions) {
     question: Question,
     verdict: Verdict,
     answer: TurnAnswer,
-    { by, detail, hash = question.hash, runs = question.judgement.input }: HowSettled = {},
+    { by, detail, hash = question.hash, runs = question.judgement.input, onKept }: HowSettled = {},
   ): Promise<boolean> {
     if (question.settling) return false;
     question.settling = true;
@@ -113,6 +117,7 @@ export function createQuestions(options: QuestionsOptions) {
       return true;
     }
     waiting.delete(id);
+    onKept?.();
     question.resolve(answer);
     log('info', 'approval decided', { project: project.key, id, tool: call.tool, verdict });
     note(question, verdict, { hash, ...wordsOf(call, runs), ...(by === undefined ? {} : { by }) });
@@ -139,8 +144,8 @@ export function createQuestions(options: QuestionsOptions) {
     if (isAtDesk) {
       await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     } else {
-      // A key that is still open was never on the phone.
-      const isUnsent = project.openKeys.has(questionKey(id));
+      // What waits for the disk, or has a key that is still open, was never on the phone.
+      const isUnsent = !question.queued || project.openKeys.has(questionKey(id));
       const deny = isUnsent ? unreachedText : 'The owner did not answer in time, so this was denied.';
       await settle(question, 'timeout', { deny });
     }
@@ -187,11 +192,24 @@ export function createQuestions(options: QuestionsOptions) {
       approval: { id, tool: call.tool, hash, expiresAt, ...(besideDialog ? { besideDialog } : {}) },
     });
     const verdict = new Promise<TurnAnswer>((resolve) => {
-      waiting.set(id, { ...asked, id, expiresAt, onTimeout, part, always, editing: false, settling: false, resolve });
+      waiting.set(id, {
+        ...asked,
+        id,
+        expiresAt,
+        onTimeout,
+        part,
+        queued: false,
+        always,
+        editing: false,
+        settling: false,
+        resolve,
+      });
     });
     log('info', 'approval asked', { project: project.key, id, tool: call.tool });
     try {
       await options.send(questionItem({ id, hash }, part, { always, edit: commandOf(runs) !== undefined }, texts));
+      const question = waiting.get(id);
+      if (question) question.queued = true;
     } catch (cause) {
       log('error', 'question not sent', { project: project.key, id, error: (cause as Error).message });
       const deny = `wa-sync could not ask the owner, so this was denied. ${brokenText}`;

@@ -165,6 +165,50 @@ describe('a tap', () => {
     expect(await answer).toEqual(denied('denied'));
   });
 
+  it('on Always approves the same call at once, also while the disk keeps the phone from showing the verdict', async () => {
+    const { ask, tap, world } = await create();
+    const first = await ask();
+    let goOn = () => {};
+    world.outbox = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    const tapped = tap(first.action, 'always');
+    expect(await first.answer).toEqual({ allow: true });
+    world.outbox = undefined;
+    const { answer, action } = await ask();
+    expect([action, await answer]).toEqual(['', { allow: true }]);
+    goOn();
+    await tapped;
+  });
+
+  it('on Always is not remembered when the disk could not keep the verdict', async () => {
+    const { ask, tap, world } = await create();
+    const first = await ask();
+    world.diskFull = true;
+    await tap(first.action, 'always');
+    expect(await first.answer).toEqual(denied('could not keep the verdict'));
+    world.diskFull = false;
+    const { answer, action } = await ask();
+    expect(action).not.toBe('');
+    await tap(action, 'approve');
+    expect(await answer).toEqual({ allow: true });
+  });
+
+  it('whose time ends before the disk has kept it for the phone says that it was never there', async () => {
+    const { gate, approvals, world } = await create();
+    let goOn = () => {};
+    world.outbox = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    const answer = gate('npm test');
+    await expect.poll(() => approvals.waiting()).toBe(1);
+    world.now += 60_000;
+    const ticked = approvals.tick();
+    goOn();
+    await ticked;
+    expect(await answer).toEqual(denied('has not reached the phone'));
+  });
+
   it('on Always approves nothing where a built-in rule found something', async () => {
     const { ask, tap, approvals } = await create();
     const { answer, action } = await ask('git push --force');

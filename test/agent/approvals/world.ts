@@ -26,13 +26,18 @@ export function createWorld(project: ProjectState = emptyProject('1000001.0'), p
   const world = {
     now: 0,
     diskFull: false,
+    /** What goes to the phone waits for it, as for a slow disk. */
+    outbox: undefined as Promise<void> | undefined,
     /** What a built-in rule finds can change while the call stays the same. */
     findsSecrets: false,
     items: [] as OutboxItem[],
     user: {} as Partial<UserPolicy>,
     userUnread: false,
   };
-  const keep = async (item: OutboxItem) => void world.items.push(item);
+  const keep = async (item: OutboxItem) => {
+    await world.outbox;
+    world.items.push(item);
+  };
   const options = {
     project,
     record: async (record) => {
