@@ -10,8 +10,8 @@ export type DaemonCalls = ReturnType<typeof createDaemonCalls>;
 
 /** How long `send` waits for the phone's own id of the message. */
 const sendWaitMs = 10_000;
-/** A restarted daemon is back within this time. */
-const restartMs = 5_000;
+/** A restarted daemon is back within this time of the end of the one before, also on a slow machine. */
+const restartMs = 15_000;
 const restartStepMs = 250;
 
 /**
@@ -31,14 +31,13 @@ export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () 
 
   async function ask(path: string, call: object, options: AskOptions = {}): Promise<unknown> {
     const body = { from: from(), cwd, ...call };
-    const until = performance.now() + restartMs;
-    for (let wasThere = false; ; ) {
+    for (let until: number | undefined; ; ) {
       try {
         return await askDaemon(dirs, 'POST', `/mcp${path}`, body, options);
       } catch (cause) {
-        wasThere ||= hasBroken(cause);
+        if (hasBroken(cause)) until = performance.now() + restartMs;
         const isGone = cause instanceof WaError && cause.code === 'daemon_not_running';
-        if (!isGone || !wasThere || options.signal?.aborted || performance.now() > until) throw cause;
+        if (!isGone || until === undefined || options.signal?.aborted || performance.now() > until) throw cause;
         await new Promise((resolve) => setTimeout(resolve, restartStepMs));
       }
     }
