@@ -57,6 +57,7 @@ export function createHookCalls({ projects, gates, clock, log }: HookCallsOption
       tool,
       pid,
       maxMs: maxSeconds * 1000,
+      lockMs: hookLimits.fileLockMs * slowness,
       isGone: () => isLeft || isGone() || (!holds && clock() > until - marginMs),
       leave: () => {
         isLeft = true;

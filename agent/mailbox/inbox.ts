@@ -70,7 +70,12 @@ export interface InboxSync {
    * Marks the messages read for a hand-over, with its note, and then journals it with `record`. False = none may be given: another
    * reader was first, or the file cannot be written. Errors: those of `record`; the messages are then unread again.
    */
-  take(messages: readonly WaitingMessage[], note: HookNote, record: () => Promise<void>): Promise<boolean>;
+  take(
+    messages: readonly WaitingMessage[],
+    note: HookNote,
+    record: () => Promise<void>,
+    lockMs?: number,
+  ): Promise<boolean>;
   /** Marks the messages read after `record` has journalled them. Returns the ids of those that may not be given. */
   claim(messages: readonly WaitingMessage[], record: () => Promise<void>): Promise<string[]>;
   trouble(): string | undefined;
@@ -197,7 +202,7 @@ export function createInbox(options: InboxOptions): InboxSync {
   }
 
   /** Returns the ids of those that were read before; undefined = the file could not be written. Never rejects. */
-  function mark(messages: readonly WaitingMessage[], via: Via): Promise<string[] | undefined> {
+  function mark(messages: readonly WaitingMessage[], via: Via, lockMs?: number): Promise<string[] | undefined> {
     let superseded: string[] = [];
     const write = async () => {
       await options.prepare();
@@ -205,7 +210,7 @@ export function createInbox(options: InboxOptions): InboxSync {
         const marked = markRead(entries, messages, via, clock());
         superseded = marked.superseded;
         return marked.next;
-      });
+      }, lockMs);
       return superseded;
     };
     const marked = write().catch((cause) => {
@@ -270,9 +275,9 @@ export function createInbox(options: InboxOptions): InboxSync {
       const isNew = (entry: InboxEntry) => !claiming.has(entry.id) && isBehind(project, entry);
       if ((await file.read((found) => found.some(isNew))).entries.some(isNew)) await refresh();
     },
-    take: (messages, note, record) =>
+    take: (messages, note, record, lockMs) =>
       whileClaiming(messages, async () => {
-        if ((await mark(messages, note))?.length !== 0) return false;
+        if ((await mark(messages, note, lockMs))?.length !== 0) return false;
         try {
           await record();
         } catch (cause) {

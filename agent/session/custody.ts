@@ -14,6 +14,8 @@ import type { HookHost, TurnsOptions } from './types.ts';
 export interface Taker {
   /** What the inbox file says of the hand-over. Undefined = a lease: the journal has it first, because no note could restore it. */
   note: HookNote | undefined;
+  /** See `HookHost`. */
+  lockMs?: number | undefined;
   /** What the journal says of it, at this time; `edits` as in its records. */
   records(ids: string[], edits: number[], at: number): ProjectRecord[];
   /** The answer is not read any more. */
@@ -33,7 +35,7 @@ export function createCustody({
 }: Pick<TurnsOptions, 'project' | 'journal' | 'clock'> & {
   inbox: Pick<InboxSync, 'take' | 'claim' | 'refresh'>;
 }): Give {
-  return async (messages, { note, records, isGone, giveBack }) => {
+  return async (messages, { note, lockMs, records, isGone, giveBack }) => {
     if (messages.length === 0 || isGone()) return [];
     const owners = messages.filter(({ fromOwner }) => fromOwner).map(({ entry }) => entry);
     const record = () => {
@@ -43,7 +45,7 @@ export function createCustody({
     };
     let given = messages;
     if (note) {
-      given = (await inbox.take(messages, note, record)) ? messages : [];
+      given = (await inbox.take(messages, note, record, lockMs)) ? messages : [];
     } else {
       // A hook that found the daemon too slow may have taken one from the file in this moment: then the hook has it.
       const taken = await inbox.claim(messages, record);
@@ -83,6 +85,7 @@ export function createHandOver(runtime: Runtime): HandOver {
     const { tool, transcript = null, offset } = place;
     const given = await give(messages, {
       note: { tool, session, transcript, at: offset },
+      lockMs: host.lockMs,
       isGone: host.isGone,
       records(ids, edits, at) {
         const turn = { t: 'turn', p, at, turn: toStoredTurn(runtime.state) } as const;

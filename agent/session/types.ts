@@ -139,6 +139,8 @@ export interface HookHost {
   pid: number | undefined;
   /** The timeout of the installed hook: a held answer ends before it. */
   maxMs: number;
+  /** How long a hand-over may wait for the lock of the inbox file, by default as long as any other write. */
+  lockMs?: number;
   /** True when the launcher no longer waits for the answer. */
   isGone(): boolean;
 }

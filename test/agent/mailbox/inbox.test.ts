@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acquireLock } from '../../../agent/fs/lock.ts';
 import { type Journal, openJournal } from '../../../agent/journal/journal.ts';
 import type { ProjectRecord } from '../../../agent/journal/records.ts';
 import type { InboxOptions, InboxSync } from '../../../agent/mailbox/inbox.ts';
@@ -353,6 +354,20 @@ describe('a hand-over', () => {
     await inbox.refresh();
     expect(await inFile()).toEqual(before);
     expect(journal.project(p).messages.get(id)).toMatchObject({ phase: 'waiting', attempt: 0 });
+    await inbox.stop();
+  });
+
+  it('waits for the lock of another writer as long as its hook may wait', async () => {
+    const inbox = inboxWith({});
+    await journal.append([{ t: 'row', p, at: now, row }]);
+    await inbox.refresh();
+    const { messages } = await inbox.waiting();
+    const held = await acquireLock(path, { timeoutMs: 1_000, short: true });
+    const record = async () => {};
+    const taken = inbox.take(messages, note, record, 60_000);
+    expect(await inbox.take(messages, note, record)).toBe(false);
+    await held.release();
+    expect(await taken).toBe(true);
     await inbox.stop();
   });
 
