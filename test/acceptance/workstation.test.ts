@@ -1,11 +1,13 @@
 // The promises for what people do to their workstation, and for what must never leave it.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram, until } from '../helpers/daemon.ts';
 import { startAgent, timesIn } from '../helpers/launcher.ts';
+import { outputOf } from '../helpers/output.ts';
 import { eachTest, type Scene } from '../helpers/scene.ts';
 
 let scene: Scene;
@@ -45,20 +47,21 @@ describe('nothing is lost and the error names the repair', () => {
     const settings = JSON.parse(await readFile(join(ws.project, '.gemini', 'settings.json'), 'utf8'));
     const [entry] = settings.hooks.BeforeAgent[0].hooks as { command: string }[];
     const input = JSON.stringify({ session_id: 's', cwd: ws.project, prompt: 'x' });
-    const run = () => {
-      const env = { PATH: process.env.PATH ?? '', ...ws.env };
-      const { status, stdout, stderr } = spawnSync('sh', ['-c', entry?.command ?? ''], {
-        input,
-        env,
-        encoding: 'utf8',
-      });
-      return { status, stdout, stderr };
+    const command = entry?.command.replace(/ BeforeAgent 60 /, ' BeforeAgent 60x10 ') ?? '';
+    expect(command).toContain('60x10');
+    const run = async () => {
+      const child = spawn('sh', ['-c', command], { env: { PATH: process.env.PATH ?? '', ...ws.env } });
+      const output = outputOf(child);
+      // A shell that finds no program does not read.
+      child.stdin.on('error', () => {}).end(input);
+      const [status] = await once(child, 'close');
+      return { status, ...output };
     };
     await rm(join(ws.root, 'home', '.local'), { recursive: true });
-    expect(run()).toEqual({ status: 0, stdout: expect.stringMatching(/^(\{\}\n)?$/), stderr: '' });
+    expect(await run()).toEqual({ status: 0, stdout: expect.stringMatching(/^(\{\}\n)?$/), stderr: '' });
     expect((await ws.run('hooks', 'list').exited).stdout).toMatch(/hooks install/);
     await ws.run('hooks', 'install', '--agent', 'gemini', '--scope', 'project').exited;
-    expect(run()).toEqual({ status: 0, stdout: expect.stringContaining('keep me'), stderr: '' });
+    expect(await run()).toEqual({ status: 0, stdout: expect.stringContaining('keep me'), stderr: '' });
   });
 
   it('when the project is moved: bound in its new place, it has what was unread', async () => {
