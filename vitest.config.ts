@@ -34,9 +34,9 @@ export default defineConfig({
     exclude: ['test/{gemini,claude,codex,acp}/**', 'test/browser/**', 'test/setup/**'],
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/property-seed.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // More than half of the time of a test is waiting: for a process, a timer or a disk.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { type ApiFailure, startTelegramSim, type TelegramSim } from '../../agent/dev/telegram-sim/sim.ts';
 import { createRelayClient, type RelayClient } from '../../agent/relay/client.ts';
 import type { Lab } from '../lab/lab.ts';
@@ -43,6 +44,8 @@ export interface Stage extends WorkstationFolders {
   endPauses(): number;
   /** Rows of the relay's outbox that wait, or have one of these keys, as its storage has them. */
   relayRows(keys?: readonly string[]): string[];
+  /** The relay knows what a reply to this message of the phone is for. Telegram tells it which message that became. */
+  awaitsReply(messageId: number): boolean;
   /** What the daemon process said before it ended by itself. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
@@ -148,6 +151,7 @@ export async function openStage(lab: Lab, onEvent: (what: string) => void, witne
       failSend: failOnce(sim),
       endPauses: () => endPauses(relayDir),
       relayRows: (keys = []) => relayRows(relayDir, keys),
+      awaitsReply: (messageId) => awaitsReply(relayDir, messageId),
       close,
     };
   } catch (error) {
@@ -183,6 +187,12 @@ function relayRows(relayDir: string, keys: readonly string[]): string[] {
   return overMailboxes(relayDir, (database) => database.prepare(query).all(...keys))
     .flat()
     .map((row) => `row ${JSON.stringify(row)}`);
+}
+
+function awaitsReply(relayDir: string, messageId: number): boolean {
+  const known = (database: DatabaseSync) =>
+    database.prepare('SELECT 1 FROM button WHERE id = ?').all(`reply:${messageId}`).length > 0;
+  return overMailboxes(relayDir, known).includes(true);
 }
 
 /** Lines of the daemon's journal; empty while there is none. */

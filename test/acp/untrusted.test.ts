@@ -46,6 +46,6 @@ it.each([
   const { session } = await stage.open();
   expect(await session.prompt([{ text: '[[say: done]]' }])).toEqual({ type: 'answered' });
   const seen = async () => (await readdir(ran)).sort();
-  if (runs.length > 0) await until(async () => (await seen()).length >= runs.length, 10_000);
+  if (runs.length > 0) await until(async () => (await seen()).length >= runs.length, 60_000);
   expect(await seen()).toEqual(runs);
 });

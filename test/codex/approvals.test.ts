@@ -59,6 +59,6 @@ test('what Codex would ask at the terminal is asked on the phone of an owner who
   await tui.waitForScreen('• Made.');
   expect(await exists(made)).toBe(true);
   const shown = () => product.sim.messages().find(({ text }) => text.includes('✅ Approved.'))?.text;
-  await until(() => shown() !== undefined, 10_000);
+  await until(() => shown() !== undefined, 60_000);
   expect(shown()).toContain("the agent's reason: The tests need it");
 });

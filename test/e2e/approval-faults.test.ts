@@ -37,14 +37,13 @@ describe('a fault', () => {
 
   it('of the relay denies: the phone cannot be reached', async () => {
     let now = Date.now();
-    await ws.start({ clock: () => now });
+    const daemon = await ws.start({ clock: () => now });
     await switchOn();
+    await until('the daemon knows that the phone has its answer', () => unsent(daemon) === 0);
     await far.killRelay();
     try {
       const answer = shell('npm run unheard');
-      await until('it was asked', async () =>
-        (await readFile(join(ws.stateDir, 'journal.jsonl'), 'utf8')).includes('"asked"'),
-      );
+      await until('it was asked', () => unsent(daemon) === 1);
       now += 31_000;
       const reason =
         'the relay or the chat platform cannot be reached, so this was denied. See `wa-sync status`. A person can';

@@ -1,9 +1,10 @@
 // Approvals on the whole path: a real launcher at a gate, the daemon, the relay and the phone. Nothing runs without a yes.
 
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '../../protocol/files.ts';
+import { socketFileName } from '../../protocol/hook.ts';
 import { eachGate } from '../helpers/approvals.ts';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess } from '../helpers/launcher.ts';
@@ -132,7 +133,11 @@ describe('a tool call', () => {
     });
     const second = await newAgent('second');
     const answers = Promise.all([agent.raw('BeforeTool', payload), second.raw('BeforeTool', payload)]);
-    await tap(await question('twin'), 'Deny');
+    const asked = await question('twin');
+    const ends = async () =>
+      (await readFile('/proc/net/unix', 'utf8')).split(join(ws.runtimeDir, socketFileName)).length - 1;
+    await until('both are connected', async () => (await ends()) === 1 + 2);
+    await tap(asked, 'Deny');
     const texts = (await answers).map(({ stdout }) => JSON.parse(stdout));
     expect(texts).toEqual([denied('denied'), denied('denied')]);
     expect(questions()).toHaveLength(1);

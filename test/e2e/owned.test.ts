@@ -204,7 +204,7 @@ describe('/cancel and STOP', () => {
 
   it('end a command that the agent would let run on with its process, and the session goes on', async () => {
     await opened('codex');
-    await say('[[run: touch begun.txt; sleep 5; touch late.txt]]');
+    await say('[[run: echo $$ > run.pid; touch begun.txt; sleep 300; touch late.txt]]');
     await tap(/touch late\.txt/, 'Yes, once');
     await exists('begun.txt');
     await say('/cancel');
@@ -213,6 +213,8 @@ describe('/cancel and STOP', () => {
     await say('[[say: Same session.]]');
     await told(/^Same session\.$/);
     expect(new Set(log('owned session open').map(({ fields }) => fields.session)).size).toBe(1);
+    const pid = Number(await readFile(join(ws.project, 'run.pid'), 'utf8'));
+    expect([pid > 0, isOver({ pid, started: '' })]).toEqual([true, true]);
     await expect(access(join(ws.project, 'late.txt'))).rejects.toThrow();
   });
 });

@@ -21,7 +21,7 @@ describe('a tool call', () => {
     stage = await openStage(lab, () => {});
     await stage.daemon.up();
     ledger = createCallLedger(Date.now);
-    approver = await createApprover({ stage, ledger, random: createRandom(seed), waitMs: 5_000 });
+    approver = await createApprover({ stage, ledger, random: createRandom(seed), waitMs: 9_000 });
     await approver.switchOn();
   });
   afterAll(async () => {

@@ -83,7 +83,7 @@ describe('a shell command in yolo mode', () => {
     const prompt = await shows(product, 'Reply to this message');
     await until(
       async () => JSON.parse((await product.wa('status', '--json')).stdout).daemon.projects[0].unsent === 0,
-      10_000,
+      60_000,
     );
     await product.sim.say('touch edited.txt', { replyTo: prompt.messageId });
     expect(await ended).toMatchObject({ code: 0 });
@@ -408,7 +408,7 @@ test('every tool call, verdict and turn stands in the audit file', async ({ home
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).kind);
-  await until(async () => (await kinds()).includes('turn'), 10_000);
+  await until(async () => (await kinds()).includes('turn'), 60_000);
   expect(await kinds()).toEqual(['mode', 'decision', 'tool', 'turn']);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });

@@ -195,7 +195,7 @@ async function entriesOf<E>(path: string): Promise<E[]> {
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;

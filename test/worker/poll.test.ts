@@ -152,7 +152,7 @@ describe('a poll through the Worker', () => {
     expect(after.rowsWritten).toBeGreaterThanOrEqual(before.rowsWritten + 1);
     expect(after.share).toBeGreaterThan(0);
     // Each sleep waits for the calls that are under way.
-  }, 60_000);
+  });
 
   it('is heard in /v1/status', async () => {
     const { body } = await relay.call<StatusAnswer>('GET', '/v1/status');

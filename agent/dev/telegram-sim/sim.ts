@@ -150,7 +150,7 @@ export async function startTelegramSim(options: TelegramSimOptions = {}): Promis
     calls,
     events: world.events,
     failNext: (failure) => failures.add(failure),
-    waitForCall(match, timeoutMs = 10_000) {
+    waitForCall(match, timeoutMs = 60_000) {
       const past = calls.find(match);
       if (past) return Promise.resolve(past);
       return new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ export interface Owner {
 }
 
 export interface OwnerParts {
-  stage: Pick<Stage, 'sim' | 'gate' | 'approver'>;
+  stage: Pick<Stage, 'sim' | 'gate' | 'approver' | 'awaitsReply'>;
   ledger: CallLedger;
   /** How long an answer counts, as the policy says. */
   waitMs: number;
@@ -92,6 +92,8 @@ export function createOwner({ stage, ledger, waitMs }: OwnerParts): Owner {
         text.startsWith('Reply to this message') && callIn(text) === asked.call.name;
       const prompt = await seen(() => fromBot().find(({ text }) => asksForText(text)), isOver);
       if (!prompt) return;
+      // A person is slower than the relay.
+      if (!(await seen(() => stage.awaitsReply(prompt.messageId) || undefined, isOver))) return;
       sayYes(asked, command);
       await sim.say(command, { chatId, replyTo: prompt.messageId });
     },

@@ -58,7 +58,7 @@ it('a daemon that takes the call and does not answer is called busy, with its pr
   }
   expect(send).toMatchObject({ code: 0, stderr: '' });
   expect(send.stdout).toContain(`it goes out later: the daemon (pid ${process.pid}) does not answer`);
-}, 60_000);
+});
 
 it('a daemon without its socket may be starting, and is named by its process', async () => {
   const { code, stderr } = await run('attach');

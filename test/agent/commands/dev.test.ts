@@ -34,7 +34,7 @@ function start(args: string[], env: Record<string, string> = {}): Running {
 describe('wa-sync dev', () => {
   it('refuses to start twice in one folder, and leaves the first one as it was', async () => {
     const first = start(['dev', '--agent', 'none']);
-    await until('the first runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await until('the first runs', () => first.stdout().includes('Ctrl+C stops everything'));
     const dev = join(home, '.local', 'state', 'wa-sync', 'dev');
     const [name = ''] = await readdir(dev);
     const config = () => readFile(join(dev, name, 'config', 'config.json'), 'utf8');
@@ -56,12 +56,12 @@ describe('wa-sync dev', () => {
     expect((await start(['status'], env).exited).stdout).toContain(project);
     expect(await start(['down'], env).exited).toMatchObject({ code: 0, stderr: '' });
     expect((await first.exited).code).toBe(0);
-  }, 90_000);
+  });
 
   it('with Gemini CLI installs hooks that serve its own directories, whatever their environment says', async () => {
     execFileSync('git', ['-C', project, 'init', '--quiet']);
     const first = start(['dev', '--agent', 'gemini']);
-    await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'));
     const { hooks } = JSON.parse(await readFile(join(project, '.gemini', 'settings.json'), 'utf8'));
     const { command } = hooks.BeforeTool[0].hooks[0];
     const state = join(home, '.local', 'state', 'wa-sync');
@@ -78,12 +78,12 @@ describe('wa-sync dev', () => {
     expect(execFileSync('git', ['-C', project, 'status', '--porcelain'], { encoding: 'utf8' })).toBe('');
     expect(await start(['down']).exited).toMatchObject({ code: 0 });
     await first.exited;
-  }, 90_000);
+  });
 
   it('is found by its folder also where the environment of both moves the directories', async () => {
     const env = { WA_STATE_DIR: join(home, 'state'), WA_RUNTIME_DIR: join(home, 'run') };
     const first = start(['dev', '--agent', 'none'], env);
-    await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await until('it runs', () => first.stdout().includes('Ctrl+C stops everything'));
     const beside = await start(['status'], env).exited;
     expect(beside).toMatchObject({ code: 0, stderr: `(this is \`wa-sync dev\` of ${project})\n` });
     expect(beside.stdout).toContain(`pid ${first.pid}`);
@@ -91,7 +91,7 @@ describe('wa-sync dev', () => {
       expect.objectContaining({ check: 'daemon', state: 'ok' }),
     );
     expect((await start(['logs'], env).exited).stdout).toContain('daemon started');
-  }, 90_000);
+  });
 
   it('and a daemon never serve the same two files: the second names the command that ends the first', async () => {
     const relay = { url: 'http://127.0.0.1:9', token: 'a'.repeat(43) };
@@ -100,7 +100,7 @@ describe('wa-sync dev', () => {
     const bindings = [{ dir: project, mailbox: '1000001', project: 0 }];
     await writeFile(join(config, 'config.json'), JSON.stringify({ relay, bindings }), { mode: 0o600 });
     const dev = start(['dev', '--agent', 'none']);
-    await until('dev runs', () => dev.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await until('dev runs', () => dev.stdout().includes('Ctrl+C stops everything'));
     const refused = await start(['start']).exited;
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(`another daemon, process ${dev.pid}, serves ${project} already (daemon_running)`);
@@ -123,12 +123,12 @@ describe('wa-sync dev', () => {
     expect(await readdir(join(project, '.gemini')).catch(() => [])).not.toContain('settings.json');
     expect(await endOf(second.stderr)).toMatchObject({ code: 0 });
     expect((await daemon.exited).code).toBe(0);
-  }, 90_000);
+  });
 
   it('keeps the key of the phone page in the printed address alone, where no coding agent can read it', async () => {
     const old = join(home, '.local', 'state', 'wa-sync', 'dev');
     const running = start(['dev', '--agent', 'none']);
-    await until('it runs', () => running.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await until('it runs', () => running.stdout().includes('Ctrl+C stops everything'));
     const key = decodeURIComponent(/\?key=(\S+)/.exec(running.stdout())?.[1] ?? '');
     expect(key).toMatch(/^[\w-]{20,}$/);
     const files = (await readdir(old, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
@@ -139,11 +139,11 @@ describe('wa-sync dev', () => {
       expect(bytes.includes(key), join(parentPath, name)).toBe(false);
     }
     expect(await readFile(`/proc/${running.pid}/environ`, 'utf8').catch(() => '')).not.toContain(key);
-  }, 90_000);
+  });
 
   it('comes back after a restart with the same address for an open page, and with its chat', async () => {
     const first = start(['dev']);
-    const up = (each: Running) => until('it runs', () => each.stdout().includes('Ctrl+C stops everything'), 60_000);
+    const up = (each: Running) => until('it runs', () => each.stdout().includes('Ctrl+C stops everything'));
     await up(first);
     const open = (each: Running) => new URL(/phone {6}(\S+)/.exec(each.stdout())?.[1] ?? '');
     const { origin, href } = open(first);
@@ -165,7 +165,7 @@ describe('wa-sync dev', () => {
     expect(text).toContain('before the restart');
     expect((await say('and after it')).status).toBe(200);
     expect((await fetch(origin, { headers: { cookie: `${cookie}x` } })).status).toBe(401);
-  }, 90_000);
+  });
 
   const bot = { TELEGRAM_BOT_TOKEN: '100000001:made-up', TELEGRAM_CHAT_ID: '1000001' };
 
@@ -174,7 +174,7 @@ describe('wa-sync dev', () => {
       ...bot,
       TELEGRAM_API_ROOT: 'http://127.0.0.1:9',
     });
-    await until('it runs', () => running.stdout().includes('Ctrl+C stops everything'), 60_000);
+    await until('it runs', () => running.stdout().includes('Ctrl+C stops everything'));
     const url = /webhook {4}(\S+)/.exec(running.stdout())?.[1] ?? '';
     const secret = /X-Telegram-Bot-Api-Secret-Token: (\S+)/.exec(running.stdout())?.[1] ?? '';
     expect(running.stdout()).toContain('from chat 1000001 (message.chat.id) and one of 1000001 (message.from.id)');
@@ -187,7 +187,7 @@ describe('wa-sync dev', () => {
     await until('the text is in the inbox', async () =>
       (await readFile(join(project, '.gemini', 'wa_inbox.json'), 'utf8')).includes('delivered'),
     );
-  }, 90_000);
+  });
 
   it.each<[string, Record<string, string>, RegExp, RegExp]>([
     [
