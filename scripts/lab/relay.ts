@@ -1,6 +1,8 @@
 // The relay as it is built, in workerd, wired to a Bot API: started, killed and started again at one address and on one storage.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { type EmbeddedRelay, startEmbeddedRelay } from '../../agent/dev/embedded-relay.ts';
 
 export interface RelayPlan {
@@ -47,9 +49,22 @@ export function builtRelay({ bot, chats, owner, others = [], say = () => {}, ...
     port: () => port,
     url: () => `http://127.0.0.1:${port}`,
     async start() {
-      const started = await startEmbeddedRelay({ ...places, port, say, vars });
-      port = Number(new URL(started.url).port);
-      return started;
+      port ||= await quietPort();
+      return startEmbeddedRelay({ ...places, port, say, vars });
     },
   };
+}
+
+/** A free port that no system gives out by itself, so that nobody gets it while the relay is down. */
+async function quietPort(): Promise<number> {
+  const port = randomInt(12_000, 32_000);
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch {
+    return quietPort();
+  }
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }
