@@ -64,6 +64,8 @@ describe('a relay that is killed while a call of the Bot API is under way', () =
     for (const name of await readdir(join(dir, 'relay'), { recursive: true })) {
       if (!name.endsWith('.sqlite')) continue;
       const db = new DatabaseSync(join(dir, 'relay', name));
+      // The relay's process may be at its end for a moment.
+      db.exec('PRAGMA busy_timeout = 10000');
       const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
       const has = (table: string) => tables.some((row) => row.name === table);
       if (has('_cf_ALARM')) db.exec(`UPDATE _cf_ALARM SET scheduled_time = scheduled_time - ${byMs}000000`);
