@@ -106,6 +106,7 @@ describe('the phone page', () => {
     await until(() => updates.length === 2);
     expect(updates.map(({ message }) => message?.text)).toEqual(['first line\nsecond line', '/stop']);
     expect(await input.inputValue()).toBe('');
+    await page.locator('.owner .text').nth(1).waitFor();
     expect(await page.locator('.owner .text').allInnerTexts()).toEqual(['first line\nsecond line', '/stop']);
   });
 
@@ -169,6 +170,8 @@ describe('the phone page', () => {
       ['main', message_id],
       ['and no reply', undefined],
     ]);
+    // The bot has an update before the page shows what was sent.
+    await page.getByText('and no reply', { exact: true }).waitFor();
     expect(await page.locator('.owner .reply').allInnerTexts()).toEqual(['Which branch?']);
   });
 
