@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { until, type Workstation } from '../helpers/daemon.ts';
 import type { AgentProcess, HookAnswer } from '../helpers/launcher.ts';
+import { holdLock } from '../helpers/locked.ts';
 import { phoneOf } from '../helpers/phone.ts';
 import { eachTest, type Scene } from '../helpers/scene.ts';
 
@@ -116,9 +117,13 @@ describe('a held turn', () => {
   });
 
   it('takes a burst as one prompt', async () => {
-    const daemon = await ws.start({ interactive: true });
+    const daemon = await ws.start({ interactive: true, inboxLockMs: 600_000 });
     const [held] = await beginHold(daemon);
+    // Nothing wakes the turn before it stands in the file, so that the three come as near to each other as in any burst.
+    const locked = await holdLock(ws.inboxFile);
     for (const text of ['One', 'Two', 'Three']) await ws.chat.say(text);
+    await ladder('delivered', 3);
+    await locked.release();
     expect((await held)?.reason).toMatch(/\nOne\n[\s\S]*\nTwo\n[\s\S]*\nThree\n/);
   });
 
