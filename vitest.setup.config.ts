@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/setup/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     maxWorkers: 1,
     env: { CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' },
   },

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toolchainVersions } from '../../agent/dev/toolchain.ts';
 import { until } from '../helpers/daemon.ts';
+import { signal } from '../hosts/processes.ts';
+import { processesOf } from './watch.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -63,7 +65,7 @@ export interface Machine {
   run(args: readonly string[], options?: { env?: Record<string, string>; input?: string; cwd?: string }): Run;
   /** The pid of the daemon that runs now. */
   daemonPid(): Promise<number | undefined>;
-  /** Stops the daemon and removes everything. */
+  /** Ends the runs that a failed test has left, stops the daemon and removes everything. */
   close(): Promise<void>;
 }
 
@@ -87,8 +89,10 @@ export function newMachine({ program }: Installed, variables: Record<string, str
     TERM: 'xterm-256color',
     ...variables,
   };
+  const unfinished = new Set<ChildProcess>();
   const run: Machine['run'] = (args, { env: more = {}, input, cwd = project } = {}) => {
     const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...env, ...more }, stdio: 'pipe' });
+    unfinished.add(child);
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -98,7 +102,10 @@ export function newMachine({ program }: Installed, variables: Record<string, str
     child.stdin.on('error', () => {});
     if (input !== undefined) child.stdin.end(input);
     const ended = new Promise<{ code: number; printed: string }>((resolve) => {
-      child.on('close', (code) => resolve({ code: code ?? -1, printed }));
+      child.on('close', (code) => {
+        unfinished.delete(child);
+        resolve({ code: code ?? -1, printed });
+      });
     });
     return { child, printed: () => printed, ended };
   };
@@ -115,6 +122,13 @@ export function newMachine({ program }: Installed, variables: Record<string, str
     run,
     daemonPid,
     async close() {
+      // Such a run may have started a daemon that does not answer yet.
+      if (unfinished.size > 0)
+        await until('the runs ended', () => {
+          const pids = processesOf(base);
+          for (const pid of pids) signal(pid, 'SIGKILL');
+          return pids.length === 0;
+        });
       const pid = await daemonPid();
       if (pid !== undefined) {
         await run(['down'], { input: '' }).ended;

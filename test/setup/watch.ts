@@ -8,6 +8,22 @@ export interface ProcessWatch {
   stop(): { argv: string[]; environ: string[] };
 }
 
+/** The processes whose environment names the folder `root`. */
+export function processesOf(root: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && textOfProcess(name).includes(root))
+    .map(Number);
+}
+
+/** Empty for a process that has ended. */
+function textOfProcess(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** A process belongs to the run when its environment names the folder `root`. `own` = its first process, whose environment the person made. */
 export function watchProcesses(root: string): ProcessWatch {
   const argv = new Set<string>();
