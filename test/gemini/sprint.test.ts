@@ -85,6 +85,12 @@ test('STOP in the middle ends it after the current turn, and what waited from be
   await product.waitForAnswers(4);
   await product.sim.say('/stop');
   await product.waitForAnswers(5);
+  // The phone is told before the file is written.
+  const isParked = async () => {
+    const [waiting, stop] = await product.inbox();
+    return waiting?.parked === true && stop?.control === 'stop';
+  };
+  await until(isParked, 60_000);
   expect(await product.inbox()).toMatchObject([
     expect.objectContaining({ text: 'water the plants', parked: true, read: false }),
     expect.objectContaining({ control: 'stop', read: false }),
@@ -99,7 +105,8 @@ test('STOP in the middle ends it after the current turn, and what waited from be
       expect.stringMatching(/^Stopped after the running turn/),
     ]),
   );
-  expect((await product.inbox()).find(({ control }) => control === 'stop')?.read).toBe(true);
+  const isStopRead = async () => (await product.inbox()).find(({ control }) => control === 'stop')?.read === true;
+  expect(await until(isStopRead, 60_000)).toBe(true);
   const before = turnRequests(model).length;
   await product.sim.say('/continue');
   const next = await model.waitForRequest('water the plants');
