@@ -15,12 +15,13 @@ async function waitForStatus(product: Product, what: RegExp): Promise<void> {
     stdout = (await product.wa('status')).stdout;
     return what.test(stdout);
   };
-  if (await until(says, 60_000)) return;
+  if (await until(says, 100_000)) return;
   throw new Error(`wa-sync status does not say ${what}:\n${stdout}`);
 }
 
 describe('in tmux', () => {
-  const test = testWith({ nudge: 'auto', follow: 'auto', presence: { awayAfter: 4 } });
+  // Longer than a turn of a loaded machine, so that the second prompt comes while the person is there.
+  const test = testWith({ nudge: 'auto', follow: 'auto', presence: { awayAfter: 30 } });
 
   test('a message to a session that nobody touched reaches the model, without /away, and what was read there comes as one summary', async ({
     model,
