@@ -121,9 +121,12 @@ describe('a held turn', () => {
     const [held] = await beginHold(daemon);
     // Nothing wakes the turn before it stands in the file, so that the three come as near to each other as in any burst.
     const locked = await holdLock(ws.inboxFile);
-    for (const text of ['One', 'Two', 'Three']) await ws.chat.say(text);
-    await ladder('delivered', 3);
-    await locked.release();
+    try {
+      for (const text of ['One', 'Two', 'Three']) await ws.chat.say(text);
+      await ladder('delivered', 3);
+    } finally {
+      await locked.release();
+    }
     expect((await held)?.reason).toMatch(/\nOne\n[\s\S]*\nTwo\n[\s\S]*\nThree\n/);
   });
 

@@ -1,7 +1,9 @@
 // The terminal that waits for the phone: what the owner writes wakes the agent in the same session, and Esc gives the keyboard back.
 
 import { access, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { holdLock } from '../helpers/locked.ts';
 import { until } from '../hosts/processes.ts';
 import type { Tui } from '../hosts/tui.ts';
 import { framedPrompts, holdModel, turnRequests } from './hand-over.ts';
@@ -96,11 +98,18 @@ describe('with the owner away', () => {
     );
   });
 
-  test('three texts in a burst are one turn', async ({ model, product, open }) => {
+  test('three texts in a burst are one turn', async ({ model, home, product, open }) => {
     await openHeld({ product, open });
-    await product.sim.say('One.');
-    await product.sim.say('Two.');
-    await product.sim.say('Three. [[say: All three.]]');
+    // Nothing wakes the turn before it stands in the file, so that the three come as near to each other as in any burst.
+    const locked = await holdLock(join(home.project, '.gemini', 'wa_inbox.json'));
+    try {
+      await product.sim.say('One.');
+      await product.sim.say('Two.');
+      await product.sim.say('Three. [[say: All three.]]');
+      await product.waitForLadder({ delivered: 3 });
+    } finally {
+      await locked.release();
+    }
     const request = await model.waitForRequest('Three.');
     expect(framedPrompts(request).map(({ text }) => text)).toEqual(['One.', 'Two.', 'Three. [[say: All three.]]']);
     await product.waitForLadder({ answered: 3 });
