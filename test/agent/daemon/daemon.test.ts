@@ -186,6 +186,8 @@ describe('the local socket', () => {
       call.end(body);
     });
   const nothing = { status: 200, text: '{}\n' };
+  /** The daemon gives up after so many times its usual limit: an answer is not lost where the machine is slow. */
+  const patient = { [hookHeaders.slowness]: '10' };
   const turn = (nonce: number) =>
     JSON.stringify({ session_id: 's', transcript_path: '', cwd: ws.project, prompt: 'x', nonce });
 
@@ -203,10 +205,10 @@ describe('the local socket', () => {
     await ws.foreignWrite(ws.inboxFile, { messages: [{ id: 'a', text: 'precious' }] });
     await ws.start();
     // No process has the highest pid that Linux knows.
-    const dead = { [hookHeaders.launcherPid]: 4_194_303 };
+    const dead = { ...patient, [hookHeaders.launcherPid]: 4_194_303 };
     expect(await post('/hook/gemini/BeforeAgent', turn(1), dead)).toEqual(nothing);
     expect((await ws.inbox())[0]?.read).not.toBe(true);
-    const alive = { [hookHeaders.launcherPid]: process.pid };
+    const alive = { ...patient, [hookHeaders.launcherPid]: process.pid };
     expect((await post('/hook/gemini/BeforeAgent', turn(2), alive)).text).toContain('precious');
     expect((await ws.inbox())[0]?.read).toBe(true);
   });
@@ -214,7 +216,7 @@ describe('the local socket', () => {
   it('gives JSON in ASCII, which no reader can cut in a character', async () => {
     await ws.foreignWrite(ws.inboxFile, { messages: [{ id: 'a', text: 'größer 🚀 \u2028' }] });
     await ws.start();
-    const { text } = await post('/hook/gemini/BeforeAgent', turn(1));
+    const { text } = await post('/hook/gemini/BeforeAgent', turn(1), patient);
     expect(text).toMatch(/^[ -~]+\n$/);
     expect(JSON.parse(text).additionalContext).toContain('größer 🚀 \u2028');
   });
