@@ -139,8 +139,10 @@ describe('a prompt that the host begins', () => {
     await world.says('check the tests');
     const { context } = await world.happens({ type: 'toolEnd', tool: 'Bash', input: {} });
     expect(context).toContain('check the tests');
+    await world.happens({ type: 'modelRequest', texts: [context ?? ''] });
     await world.ends('Done.');
     await world.turns.exclusive(async () => {});
+    expect(world.message()).toMatchObject({ phase: 'ended', ended: 'answered' });
     expect(world.queue).toEqual([]);
   });
 });
