@@ -26,7 +26,7 @@ it('G2: a replay that comes after the response to the load is not taken for an a
 });
 
 it('G2: without a last update the silence after a replay ends it', async () => {
-  const { session, start, dir } = await openScripted({ env: { ACP_NO_RESUME: '1' } });
+  const { session, start, dir } = await openScripted({ env: { ACP_NO_RESUME: '1' }, limits: { quietMs: 3_000 } });
   await session.prompt([{ text: '[[say: the old answer]]' }]);
 
   const record = recorder();

@@ -229,7 +229,7 @@ it('two sessions of one process do not hear each other', async () => {
 });
 
 it('the end of a session that is asked for is no failure', async () => {
-  const { session, process } = await openScripted();
+  const { session, process } = await openScripted({ limits: { graceMs: 30_000 } });
   await session.prompt([{ text: '[[stop: max_tokens]]' }]);
   await session.close();
   await process.close();
