@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPromptQueue } from '../../../agent/daemon/prompt-queue.ts';
 import { isOver } from '../../../agent/process.ts';
 import { until } from '../../helpers/daemon.ts';
@@ -10,6 +10,7 @@ import { temporaryFolder } from '../../helpers/surroundings.ts';
 
 let dir: string;
 let env: Record<string, string>;
+afterEach(() => void vi.useRealTimers());
 beforeEach(async () => {
   dir = await temporaryFolder();
   await mkdir(join(dir, 'bin'));
@@ -56,7 +57,13 @@ describe('a prompt that may not stand in the queue is an error that repeats no w
 
   it('the program hangs: it is ended with what it started', async () => {
     await codex(`/bin/sleep 1000 & echo $! > ${dir}/child; wait`);
-    expect((await failure('secret words', 1_000)).message).toMatch(/did not end within 1 s$/);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const failed = failure('secret words', 600_000);
+    // Each look moves the clock by its interval, which comes nowhere near the limit.
+    await expect.poll(() => seen('child').catch(() => ''), { timeout: 60_000 }).toMatch(/^\d+\n$/);
+    vi.advanceTimersByTime(600_000);
+    vi.useRealTimers();
+    expect((await failed).message).toMatch(/did not end within 600 s$/);
     const child = Number(await seen('child'));
     await until('what it started is gone', () => isOver({ pid: child, started: '' }));
   });
