@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import fc from 'fast-check';
@@ -12,7 +11,7 @@ import { type JournalRecord, type ProjectRecord, parseRecord } from '../../agent
 import { emptyProject, isKnown, type JournalState, type ProjectState } from '../../agent/journal/state.ts';
 import { messageId } from '../../protocol/ids.ts';
 import type { Row } from '../../protocol/log.ts';
-import { runs } from './runs.ts';
+import { quickFolder, runs } from './runs.ts';
 
 const p = '1.0';
 const number = fc.integer({ min: 1, max: 8 });
@@ -189,7 +188,7 @@ it('a journal that was compacted, once or twice, says what it said before', () =
 it('a journal that is compacted while it is written says the same, in memory and to whoever reads it next', async () => {
   await fc.assert(
     fc.asyncProperty(changes, fc.integer({ min: 1, max: 4 }), async (changes, perAppend) => {
-      const dir = await mkdtemp(join(tmpdir(), 'wa-compaction-'));
+      const dir = await mkdtemp(join(quickFolder(), 'wa-compaction-'));
       const path = join(dir, 'journal.jsonl');
       const { records, state, at } = recordsOf(changes);
       const before = askable(state.get(p));
@@ -211,7 +210,7 @@ it('a journal that is compacted while it is written says the same, in memory and
 it('a journal whose process is killed at any write, also in a compaction, keeps all that it had promised', async () => {
   const seqs = Array.from({ length: 400 }, (_, index) => index + 1);
   const records = seqs.map((seq) => ({ t: 'row', p, at: seq, row: rowAt(seq, { kind: 'message', of: 1, text: 'A' }) }));
-  const dir = await mkdtemp(join(tmpdir(), 'wa-compaction-'));
+  const dir = await mkdtemp(join(quickFolder(), 'wa-compaction-'));
   const module = new URL('../../agent/journal/journal.ts', import.meta.url).href;
   // Ends every message, so that each compaction leaves things out; says aloud what it was promised.
   const writer = `import { openJournal } from ${JSON.stringify(module)};
