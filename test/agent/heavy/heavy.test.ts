@@ -1,6 +1,6 @@
 // Real worker threads, from the sources; test/e2e/large-inputs.test.ts has those of the built program.
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type JudgeTask, judgeHere } from '../../../agent/approvals/policy/judge-now.ts';
 import { createRedactor, type RedactionOptions } from '../../../agent/format/redact.ts';
 import { createHeavy, type Heavy, inlineChars } from '../../../agent/heavy/heavy.ts';
@@ -31,6 +31,7 @@ function heavyWith(options: RedactionOptions, deadlineMs = 30_000): Heavy {
   return heavy;
 }
 afterEach(async () => {
+  vi.useRealTimers();
   for (const heavy of opened.splice(0)) await heavy.close();
 });
 
@@ -74,6 +75,8 @@ describe('a text', () => {
         `A text of ${large.length + endless.length} characters could not be checked for secrets in time`,
       ),
     ]);
+    // The next one has all the time that its new thread needs to start.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldClearNativeTimers: true });
     expect(await heavy.typesetterFor(() => ({ maxText, language: 'en' })).parts(large, 'Plain')).toEqual(
       await typesetHere(redactorOf(redaction), maxText).parts(large, 'Plain'),
     );
@@ -143,7 +146,7 @@ describe('a thread', () => {
 
   it('that needs too much memory is ended, and the daemon goes on', async () => {
     const why: string[] = [];
-    const thread = createThread({ data: { redaction }, deadlineMs: 60_000, onFailed: (each) => why.push(each) });
+    const thread = createThread({ data: { redaction }, deadlineMs: 150_000, onFailed: (each) => why.push(each) });
     expect(
       await thread.run({
         kind: 'parts',
