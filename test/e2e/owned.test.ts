@@ -155,10 +155,13 @@ describe('a tool that the agent asks about', () => {
     await tap(/touch yes\.txt/, 'Yes, once');
     await told(/^Ran it\.$/);
     await exists('after.txt');
-    const audit = await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
-    const lines = audit.split('\n').filter((line) => line !== '');
     const tool = expect.objectContaining({ kind: 'tool', tool: 'execute', text: 'touch yes.txt' });
-    expect(lines.map((line) => JSON.parse(line))).toContainEqual(tool);
+    await until('the tool stands in the audit', async () => {
+      const audit = await readFile(join(ws.project, '.gemini', 'wa_audit.jsonl'), 'utf8');
+      const lines = audit.split('\n').filter((line) => line !== '');
+      expect(lines.map((line) => JSON.parse(line))).toContainEqual(tool);
+      return true;
+    });
   });
 
   it('is told why it may not, where a refusal ends the turn', async () => {
