@@ -35,7 +35,7 @@ const mostOf = (extents: readonly Extent[]): Extent => ({
 });
 
 it('the files hold at most 100 entries and 50 KB, hooks alone add one entry a turn, and nothing is lost', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async ({ annotate }) => {
   const { ws } = scene;
   const seen: Promise<Extent>[] = [];
@@ -95,7 +95,7 @@ it('the files hold at most 100 entries and 50 KB, hooks alone add one entry a tu
         const { entries, bytes } = mostOf([await extentOf(ws.inboxFile), await extentOf(ws.outboxFile)]);
         return entries <= fileLimits.entries && bytes <= fileLimits.windowBytes;
       },
-      60_000,
+      120_000,
     );
   } finally {
     watcher.close();

@@ -83,7 +83,7 @@ describe('Telegram answers a status update with', () => {
     await scene.ws.start();
     scene.far.sim.failNext({ method: 'sendMessage', hang: true });
     await scene.ws.foreignWrite(scene.ws.outboxFile, status('hung'));
-    await until('it is marked', async () => (await scene.ws.outbox())[0]?.sent === true, 45_000);
+    await until('it is marked', async () => (await scene.ws.outbox())[0]?.sent === true, 120_000);
     expect(phone()).toEqual(['hung']);
   });
 });
@@ -148,7 +148,7 @@ describe('six messages arrive once each, in order, although in their middle', ()
       if (index === 3) await fault();
       await ws.chat.say(text);
     }
-    await until('all are there', async () => (await texts(ws)).includes('m6'), 40_000);
+    await until('all are there', async () => (await texts(ws)).includes('m6'), 120_000);
     await until('the relay is rid of them', async () => (await ws.chat.ladder()).delivered === 6);
     expect(await texts(ws)).toEqual(numbered(6));
   }

@@ -18,7 +18,7 @@ const { shell, shows, policy, switchOn } = eachGate((scene) => {
 const entry = (text: string) => ({ id: 'resp_1', timestamp: isoSeconds(Date.now()), from: 'agent', text, sent: false });
 const phone = () => ws.chat.fromBot().map(({ text }) => text);
 /** The relay sends one message a second to a chat, and ten belong to one entry. */
-const sendingMs = 45_000;
+const sendingMs = 120_000;
 const allSent = () =>
   until(
     'every entry is marked',

@@ -317,7 +317,7 @@ describe('a text for the phone', () => {
     expect(result).toMatchObject({ success: true });
     expect(result.chunks_sent).toBeGreaterThan(10);
     const arrived = () => phone().map((part) => part.replace(/^\(\d+\/\d+\)\n/, ''));
-    await until('all parts are there', () => phone().length === result.chunks_sent);
+    await until('all parts are there', () => phone().length === result.chunks_sent, 120_000);
     expect(arrived().join(' ')).toBe(text);
   });
 
@@ -328,7 +328,7 @@ describe('a text for the phone', () => {
     const result = agent.ask<SendResult>('telegram_send', { text: 'from the tunnel' });
     expect(await result).toEqual({ success: true, chunks_sent: 1, queued: true });
     await far.startRelay();
-    await until('it arrives', () => phone().includes('from the tunnel'));
+    await until('it arrives', () => phone().includes('from the tunnel'), 120_000);
     expect(phone()).toEqual(['from the tunnel']);
   });
 

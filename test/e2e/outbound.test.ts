@@ -206,7 +206,7 @@ describe('what leaves the workstation', () => {
     await until(
       'the last part is on the phone',
       () => phone().some((text) => text.includes('the rest is too long')),
-      30_000,
+      120_000,
     );
     await allSent();
     expect(ws.chat.fromBot().filter(({ document }) => !document)).toHaveLength(10);
