@@ -26,6 +26,8 @@ export interface EmbeddedRelayOptions {
   say: (line: string) => void;
   /** Called with each line that the Worker and workerd print. */
   onLine?: (line: string) => void;
+  /** How long workerd has to end by itself once it is asked to; then it is killed. */
+  disposeWithinMs?: number;
 }
 
 export interface EmbeddedRelay {
@@ -46,6 +48,7 @@ export interface RelayStart {
   port: number;
   persistDir: string;
   vars: Record<string, string>;
+  disposeWithinMs: number;
   compatibilityDate: string;
   compatibilityFlags: string[];
   durableObject: { binding: string; className: string };
@@ -54,12 +57,14 @@ export interface RelayStart {
 /** Child -> parent: the last word before it exits when it failed. */
 export type RelayReport = { url: string } | { failed: string };
 
-const stopWithinMs = 5_000;
+const usualDisposeWithinMs = 3_000;
+/** For the child to kill its group, beyond that. */
+const killWithinMs = 2_000;
 const killedCode = 128 + 9;
 
 /** @throws {WaError} needs_node_22, port_in_use, child_failed, file_unusable (the Worker is not built) */
 export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise<EmbeddedRelay> {
-  const { port = 0, persistDir, vars, onLine } = options;
+  const { port = 0, persistDir, vars, onLine, disposeWithinMs = usualDisposeWithinMs } = options;
   const script = await readWorker(options.workerScript);
   const toolchain = await findToolchain(options);
   await mkdir(persistDir, { recursive: true, mode: 0o700 });
@@ -85,7 +90,7 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
   const stop = async () => {
     if (child.connected) child.disconnect();
     const timeout = new AbortController();
-    const kill = delay(stopWithinMs, undefined, { signal: timeout.signal }).then(
+    const kill = delay(disposeWithinMs + killWithinMs, undefined, { signal: timeout.signal }).then(
       () => child.kill('SIGKILL'),
       () => {},
     );
@@ -100,6 +105,7 @@ export async function startEmbeddedRelay(options: EmbeddedRelayOptions): Promise
     port,
     persistDir,
     vars,
+    disposeWithinMs,
     compatibilityDate,
     compatibilityFlags: [...compatibilityFlags],
     durableObject,

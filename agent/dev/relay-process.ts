@@ -11,15 +11,13 @@ process.once('message', (start: RelayStart) => {
   });
 });
 
-const disposeWithinMs = 3_000;
-
 async function run(start: RelayStart): Promise<void> {
   let relay: { dispose(): Promise<void> } | undefined;
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    setTimeout(killGroup, disposeWithinMs).unref();
+    setTimeout(killGroup, start.disposeWithinMs).unref();
     await relay?.dispose().catch(() => {});
     process.exit(0);
   };

@@ -83,7 +83,7 @@ async function untilGone(pid: number): Promise<void> {
 describe('the embedded relay', () => {
   it('runs the Worker with its settings, passes on its output, and keeps its storage over a restart', async () => {
     const lines: string[] = [];
-    const first = await start({ onLine: (line) => lines.push(line) });
+    const first = await start({ onLine: (line) => lines.push(line), disposeWithinMs: 60_000 });
     expect(first.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await ask(first)).toEqual({ greeting: 'hello', count: 1 });
     expect(await ask(first)).toEqual({ greeting: 'hello', count: 2 });
