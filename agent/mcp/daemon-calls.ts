@@ -29,11 +29,10 @@ export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () 
     parent: process.ppid,
   });
 
-  async function ask(path: string, call: object, options: AskOptions = {}): Promise<unknown> {
-    const body = { from: from(), cwd, ...call };
+  async function ask(path: string, call: () => object, options: AskOptions = {}): Promise<unknown> {
     for (let until: number | undefined; ; ) {
       try {
-        return await askDaemon(dirs, 'POST', `/mcp${path}`, body, options);
+        return await askDaemon(dirs, 'POST', `/mcp${path}`, { from: from(), cwd, ...call() }, options);
       } catch (cause) {
         if (hasBroken(cause)) until = performance.now() + restartMs;
         const isGone = cause instanceof WaError && cause.code === 'daemon_not_running';
@@ -44,19 +43,21 @@ export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () 
   }
 
   return {
-    poll: (wish: { limit: number; timeoutMs: number }, signal: AbortSignal) =>
-      ask('/poll', wish, { holdMs: wish.timeoutMs, signal }) as Promise<PollResult>,
+    /** A later try waits only for what is left of the time. */
+    poll({ limit, timeoutMs }: { limit: number; timeoutMs: number }, signal: AbortSignal) {
+      const endsAt = performance.now() + timeoutMs;
+      const call = () => ({ limit, timeoutMs: Math.max(0, Math.round(endsAt - performance.now())) });
+      return ask('/poll', call, { holdMs: timeoutMs, signal }) as Promise<PollResult>;
+    },
     /** Every try has the same `sendId`, so that nothing is sent twice. */
-    send: (message: { chat?: string; text: string; mode: TextMode }, signal: AbortSignal) =>
-      ask(
-        '/send',
-        { ...message, sendId: randomUUID(), waitMs: sendWaitMs },
-        { holdMs: sendWaitMs, signal },
-      ) as Promise<SendResult>,
-    ack: (ids: readonly string[]) => ask('/ack', { ids }) as Promise<AckResult>,
-    typing: (chat: { chat?: string }) => ask('/typing', chat),
+    send(message: { chat?: string; text: string; mode: TextMode }, signal: AbortSignal) {
+      const call = { ...message, sendId: randomUUID(), waitMs: sendWaitMs };
+      return ask('/send', () => call, { holdMs: sendWaitMs, signal }) as Promise<SendResult>;
+    },
+    ack: (ids: readonly string[]) => ask('/ack', () => ({ ids })) as Promise<AckResult>,
+    typing: (chat: { chat?: string }) => ask('/typing', () => chat),
     /** Without `ids` everything that this process holds. */
-    release: (ids?: readonly string[]) => ask('/release', ids ? { ids } : {}),
+    release: (ids?: readonly string[]) => ask('/release', () => (ids ? { ids } : {})),
   };
 }
 

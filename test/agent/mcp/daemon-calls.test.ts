@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createDaemonCalls } from '../../../agent/mcp/daemon-calls.ts';
 import { socketFileName } from '../../../protocol/hook.ts';
@@ -23,22 +24,25 @@ async function serve() {
   await once(daemon, 'listening');
 }
 
-async function called(): Promise<ServerResponse> {
-  const [, response] = await once(daemon, 'request');
-  return response;
+async function called(): Promise<{ call: unknown; response: ServerResponse }> {
+  const [request, response] = (await once(daemon, 'request')) as [IncomingMessage, ServerResponse];
+  return { call: await json(request), response };
 }
 
-it('a poll that has waited for long goes on with the daemon that follows a killed one', async () => {
+it('a poll that has waited for long goes on with the daemon that follows a killed one, for the rest of its time', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
   const calls = createDaemonCalls({ runtime }, '/home/dev/shop', () => 'client');
   await serve();
   const polled = calls.poll({ limit: 1, timeoutMs: 60_000 }, new AbortController().signal);
-  const waiting = await called();
-  vi.useFakeTimers({ toFake: ['performance'], now: Date.now() });
+  const first = await called();
+  expect(first.call).toMatchObject({ limit: 1, timeoutMs: 60_000 });
   vi.advanceTimersByTime(50_000);
-  waiting.socket?.destroy();
+  first.response.socket?.destroy();
   daemon.close();
   await once(daemon, 'close');
   await serve();
-  (await called()).end('{"messages":[]}');
+  const second = await called();
+  expect(second.call).toMatchObject({ limit: 1, timeoutMs: 10_000 });
+  second.response.end('{"messages":[]}');
   expect(await polled).toEqual({ messages: [] });
 });
