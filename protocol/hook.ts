@@ -8,7 +8,10 @@ export const hookHeaders = {
   launcherPid: 'x-wa-hook-pid',
   /** The timeout that the installed entry has, in seconds; a held answer ends before it. */
   maxSeconds: 'x-wa-max-seconds',
-  /** How many times as long as `answerMs` the client waits, and the daemon for the lock of the inbox file: the second number of `60x20` in the installed entry, for a slow machine. */
+  /**
+   * The client waits this many times `answerMs`, and the daemon this many times `fileLockMs` for the lock of the inbox file: the second
+   * number of `60x20` in the installed entry, for a slow machine.
+   */
   slowness: 'x-wa-slowness',
 } as const;
 

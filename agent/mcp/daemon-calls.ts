@@ -10,8 +10,8 @@ export type DaemonCalls = ReturnType<typeof createDaemonCalls>;
 
 /** How long `send` waits for the phone's own id of the message. */
 const sendWaitMs = 10_000;
-/** A restarted daemon is back within this time of the end of the one before, also on a slow machine. */
-const restartMs = 15_000;
+/** A restarted daemon answers within this time: the old one may take 20 s to end, and on a slow machine the new one 10 s to start. */
+const restartMs = 30_000;
 const restartStepMs = 250;
 
 /**
@@ -34,10 +34,12 @@ export function createDaemonCalls(dirs: DaemonDirs, cwd: string, clientName: () 
       try {
         return await askDaemon(dirs, 'POST', `/mcp${path}`, { from: from(), cwd, ...call() }, options);
       } catch (cause) {
-        if (hasBroken(cause)) until = performance.now() + restartMs;
+        // One restart for each call: a daemon that breaks again and again is told.
+        if (hasBroken(cause)) until ??= performance.now() + restartMs;
         const isGone = cause instanceof WaError && cause.code === 'daemon_not_running';
         if (!isGone || until === undefined || options.signal?.aborted || performance.now() > until) throw cause;
-        await new Promise((resolve) => setTimeout(resolve, restartStepMs));
+        // A client that is gone by then ends this process meanwhile.
+        await new Promise((resolve) => setTimeout(resolve, restartStepMs).unref());
       }
     }
   }

@@ -139,7 +139,7 @@ export interface HookHost {
   pid: number | undefined;
   /** The timeout of the installed hook: a held answer ends before it. */
   maxMs: number;
-  /** How long a hand-over may wait for the lock of the inbox file, by default as long as any other write. */
+  /** How long a hand-over may wait for the lock of the inbox file, by default `hookLimits.fileLockMs`. */
   lockMs?: number;
   /** True when the launcher no longer waits for the answer. */
   isGone(): boolean;

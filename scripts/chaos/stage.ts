@@ -192,7 +192,12 @@ function relayRows(relayDir: string, keys: readonly string[]): string[] {
 function awaitsReply(relayDir: string, messageId: number): boolean {
   const known = (database: DatabaseSync) =>
     database.prepare('SELECT 1 FROM button WHERE id = ?').all(`reply:${messageId}`).length > 0;
-  return overMailboxes(relayDir, known).includes(true);
+  try {
+    return overMailboxes(relayDir, known).includes(true);
+  } catch {
+    // The relay is being killed or started.
+    return false;
+  }
 }
 
 /** Lines of the daemon's journal; empty while there is none. */

@@ -49,20 +49,23 @@ export function builtRelay({ bot, chats, owner, others = [], say = () => {}, ...
     port: () => port,
     url: () => `http://127.0.0.1:${port}`,
     async start() {
-      port ||= await quietPort();
-      return startEmbeddedRelay({ ...places, port, say, vars });
+      const wanted = port || (await quietPort());
+      const started = await startEmbeddedRelay({ ...places, port: wanted, say, vars });
+      port = wanted;
+      return started;
     },
   };
 }
 
-/** A free port that no system gives out by itself, so that nobody gets it while the relay is down. */
+/** A free port below those that Linux gives out by itself, so that hardly anybody gets it while the relay is down. */
 async function quietPort(): Promise<number> {
   const port = randomInt(12_000, 32_000);
   const probe = createServer().listen(port, '127.0.0.1');
   try {
     await once(probe, 'listening');
-  } catch {
-    return quietPort();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') return quietPort();
+    throw cause;
   }
   probe.close();
   await once(probe, 'close');

@@ -128,7 +128,7 @@ export function createQuestions(options: QuestionsOptions) {
 
   /** Settles a question whose time is over or whose hook is gone. True = settled now. */
   async function expireIfLate(question: Question): Promise<boolean> {
-    const { id, call, host, expiresAt, onTimeout, besideDialog } = question;
+    const { call, host, expiresAt, onTimeout, besideDialog } = question;
     if (besideDialog) {
       const isOver = host.isGone();
       if (isOver || clock() >= expiresAt) await settle(question, isOver ? 'elsewhere' : 'desk', {});
@@ -144,12 +144,17 @@ export function createQuestions(options: QuestionsOptions) {
     if (isAtDesk) {
       await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     } else {
-      // What waits for the disk, or has a key that is still open, was never on the phone.
-      const isUnsent = !question.queued || project.openKeys.has(questionKey(id));
-      const deny = isUnsent ? unreachedText : 'The owner did not answer in time, so this was denied.';
-      await settle(question, 'timeout', { deny });
+      await settle(question, 'timeout', { deny: whyLate(question) });
     }
     return true;
+  }
+
+  function whyLate({ id, queued }: Question): string {
+    if (!queued) return `The question waited for the disk until its time was over, so this was denied. ${brokenText}`;
+    // A key that is still open was never on the phone.
+    return project.openKeys.has(questionKey(id))
+      ? unreachedText
+      : 'The owner did not answer in time, so this was denied.';
   }
 
   async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {

@@ -194,7 +194,7 @@ describe('a tap', () => {
     expect(await answer).toEqual({ allow: true });
   });
 
-  it('whose time ends before the disk has kept it for the phone says that it was never there', async () => {
+  it('whose time ends before the disk has kept it for the phone says so', async () => {
     const { gate, approvals, world } = await create();
     let goOn = () => {};
     world.outbox = new Promise((resolve) => {
@@ -206,7 +206,7 @@ describe('a tap', () => {
     const ticked = approvals.tick();
     goOn();
     await ticked;
-    expect(await answer).toEqual(denied('has not reached the phone'));
+    expect(await answer).toEqual(denied('The question waited for the disk'));
   });
 
   it('on Always approves nothing where a built-in rule found something', async () => {

@@ -46,3 +46,17 @@ it('a poll that has waited for long goes on with the daemon that follows a kille
   second.response.end('{"messages":[]}');
   expect(await polled).toEqual({ messages: [] });
 });
+
+it('a daemon that breaks at each try is told once the time of one restart is over', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  await serve();
+  let tries = 0;
+  daemon.on('request', (request) => {
+    tries += 1;
+    vi.advanceTimersByTime(14_000);
+    request.socket.destroy();
+  });
+  const { ack } = createDaemonCalls({ runtime }, '/home/dev/shop', () => 'client');
+  await expect(ack(['msg_1'])).rejects.toMatchObject({ code: 'daemon_not_running' });
+  expect(tries).toBe(4);
+});
