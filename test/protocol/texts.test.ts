@@ -54,6 +54,7 @@ const otherSentences = [
   'Only these tools may be used now: ',
   'The log of wa-sync says why',
   'The question has not reached the phone in time',
+  'The question waited for the disk until its time was over',
   'The owner denied this on the phone.',
   'The owner said STOP on the phone',
   'Another program wrote a STOP into the inbox file, so this was denied.',

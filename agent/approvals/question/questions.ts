@@ -63,6 +63,8 @@ const unreachedText = `The question has not reached the phone in time, because t
 /** The journal or the outbox failed. */
 export const brokenText = `The log of wa-sync says why: most often its disk is full. ${wayOut}`;
 
+const unkeptText = `The question waited for the disk until its time was over, so this was denied. ${brokenText}`;
+
 /** What the answer needs on its way to the host, before the host gives up. */
 const hostMarginMs = 30_000;
 
@@ -128,7 +130,7 @@ export function createQuestions(options: QuestionsOptions) {
 
   /** Settles a question whose time is over or whose hook is gone. True = settled now. */
   async function expireIfLate(question: Question): Promise<boolean> {
-    const { call, host, expiresAt, onTimeout, besideDialog } = question;
+    const { id, call, host, expiresAt, onTimeout, besideDialog } = question;
     if (besideDialog) {
       const isOver = host.isGone();
       if (isOver || clock() >= expiresAt) await settle(question, isOver ? 'elsewhere' : 'desk', {});
@@ -144,17 +146,12 @@ export function createQuestions(options: QuestionsOptions) {
     if (isAtDesk) {
       await settle(question, 'desk', { ask: true, notice: 'The question on the phone was not answered in time.' });
     } else {
-      await settle(question, 'timeout', { deny: whyLate(question) });
+      // A key that is still open was never on the phone.
+      const isUnsent = project.openKeys.has(questionKey(id));
+      const deny = isUnsent ? unreachedText : 'The owner did not answer in time, so this was denied.';
+      await settle(question, 'timeout', { deny: question.queued ? deny : unkeptText });
     }
     return true;
-  }
-
-  function whyLate({ id, queued }: Question): string {
-    if (!queued) return `The question waited for the disk until its time was over, so this was denied. ${brokenText}`;
-    // A key that is still open was never on the phone.
-    return project.openKeys.has(questionKey(id))
-      ? unreachedText
-      : 'The owner did not answer in time, so this was denied.';
   }
 
   async function ask(asked: Asked, user: Policies['user'], checkpoint: string | undefined): Promise<TurnAnswer> {
