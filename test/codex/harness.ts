@@ -64,23 +64,36 @@ async function serverPids(settings: string): Promise<number[]> {
   return running(found.flat());
 }
 
-/** Opens a terminal; the person trusts the hooks when Codex asks. */
+const asks = 'Trust all and continue';
+
+/** Opens a terminal; the person trusts the hooks. */
 export async function openCodex(home: HostHome, ...args: string[]): Promise<Tui> {
   const command = [...(await hostCommand('codex')), '-m', 'gpt-5.5-codex', ...args];
-  const config = () => readFile(join(home.home, '.codex', 'config.toml'), 'utf8');
-  const isTrusted = (await config()).includes('trusted_hash');
-  // The prompt is there before Codex has looked at the hooks.
-  const tui = await openTui(home, { command, ready: isTrusted ? 'Ask Codex' : 'Trust all and continue' });
+  const isTrusted = async () =>
+    (await readFile(join(home.home, '.codex', 'config.toml'), 'utf8')).includes('trusted_hash');
+  const tui = await openTui(home, { command, ready: /Ask Codex|Trust all and continue/ });
   try {
-    if (!isTrusted) {
-      await tui.key('2');
-      if (!(await until(async () => (await config()).includes('trusted_hash'), 3_000))) await tui.key('Enter');
-      await until(async () => !(await tui.screen()).includes('Hooks need review'), 10_000);
-    }
+    if (!(await isTrusted())) await trustHooks(tui, isTrusted);
     await tui.waitForScreen('Ask Codex');
     return tui;
   } catch (error) {
     await tui.close();
     throw error;
   }
+}
+
+/** Codex asks some seconds after its prompt is there, and now and then not at all: then `/hooks` asks. */
+async function trustHooks(tui: Tui, isTrusted: () => Promise<boolean>): Promise<void> {
+  if (await until(async () => (await tui.screen()).includes(asks), 30_000)) {
+    await tui.key('2');
+    if (!(await until(isTrusted, 3_000))) await tui.key('Enter');
+  } else {
+    await tui.paste('/hooks');
+    await tui.enter();
+    await tui.waitForScreen('t trust all');
+    await tui.key('t');
+    await until(isTrusted, 10_000);
+    await tui.key('Escape');
+  }
+  await until(async () => !/Hooks need review|need review before/.test(await tui.screen()), 10_000);
 }
