@@ -71,7 +71,7 @@ export async function openCodex(home: HostHome, ...args: string[]): Promise<Tui>
   const command = [...(await hostCommand('codex')), '-m', 'gpt-5.5-codex', ...args];
   const isTrusted = async () =>
     (await readFile(join(home.home, '.codex', 'config.toml'), 'utf8')).includes('trusted_hash');
-  const tui = await openTui(home, { command, ready: /Ask Codex|Trust all and continue/ });
+  const tui = await openTui(home, { command, ready: new RegExp(`Ask Codex|${asks}`) });
   try {
     if (!(await isTrusted())) await trustHooks(tui, isTrusted);
     await tui.waitForScreen('Ask Codex');
