@@ -125,9 +125,9 @@ export function newMachine({ program }: Installed, variables: Record<string, str
       // Such a run may have started a daemon that does not answer yet.
       if (unfinished.size > 0)
         await until('the runs ended', () => {
-          const pids = processesOf(base);
-          for (const pid of pids) signal(pid, 'SIGKILL');
-          return pids.length === 0;
+          const left = processesOf(base);
+          for (const { pid } of left) signal(pid, 'SIGKILL');
+          return left.length === 0;
         });
       const pid = await daemonPid();
       if (pid !== undefined) {

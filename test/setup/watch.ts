@@ -8,37 +8,31 @@ export interface ProcessWatch {
   stop(): { argv: string[]; environ: string[] };
 }
 
-/** The processes whose environment names the folder `root`. */
-export function processesOf(root: string): number[] {
+/** The processes of a run: their environment names its folder `root`. */
+export function processesOf(root: string): { pid: number; env: string; args: string }[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && textOfProcess(name).includes(root))
-    .map(Number);
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const env = readFileSync(`/proc/${name}/environ`, 'utf8');
+        if (!env.includes(root)) return [];
+        const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return [{ pid: Number(name), env, args }];
+      } catch {
+        // It has ended.
+        return [];
+      }
+    });
 }
 
-/** Empty for a process that has ended. */
-function textOfProcess(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** A process belongs to the run when its environment names the folder `root`. `own` = its first process, whose environment the person made. */
 export function watchProcesses(root: string): ProcessWatch {
   const argv = new Set<string>();
   const environ = new Set<string>();
   const look = () => {
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      try {
-        const env = readFileSync(`/proc/${pid}/environ`, 'utf8');
-        if (!env.includes(root)) continue;
-        argv.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
-        // What the person started has what the person gave.
-        if (!/ setup( |$)/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))) environ.add(env);
-      } catch {
-        // It has ended.
-      }
+    for (const { env, args } of processesOf(root)) {
+      argv.add(args);
+      // What the person started has what the person gave.
+      if (!/ setup( |$)/.test(args)) environ.add(env);
     }
   };
   const timer = setInterval(look, 20);
